@@ -1,0 +1,49 @@
+"""What quickstudy says when something is wrong: what it was, the value, what to do.
+
+A message is one or two lines and complete in itself: the command line prints it as it stands, without a traceback.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class QuickstudyError(Exception):
+    """Anything quickstudy reports by itself. Exit status 1 unless a subclass says otherwise."""
+
+    exit_status = 1
+
+
+class UsageError(QuickstudyError):
+    """The user asked for something that cannot be: a wrong name, value, file or folder. Exit status 2."""
+
+    exit_status = 2
+
+
+class MissingExtra(UsageError):
+    """A library is not installed that this part of quickstudy needs."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"{library} is not installed; type: pip install 'quickstudy[{extra}]'")
+
+
+class LearnerFault(QuickstudyError):
+    """A learner broke the protocol (wrong shape, not finite, raised, too slow): its run fails, the others go on."""
+
+
+class NotApplicable(QuickstudyError):
+    """A learner lacks the face that an examination needs: no fault, and recorded with its reason."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest known one, or the list when none is near.
+
+    >>> nearest("langauge/qa", ["language/qa", "language/periodic"])
+    'did you mean "language/qa"?'
+    """
+    known = sorted(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if close:
+        return f'did you mean "{close[0]}"?'
+    return f"known: {', '.join(known)}" if known else "none is known"

@@ -1,0 +1,146 @@
+"""Data with questions in it: sequences (`Examples`) and one long series (`Series`).
+
+Axes are time, then example, then width, here and everywhere: `inputs[t, i]` is what example i shows at time t.
+`targets[t, i]` is the answer that is asked for after `inputs[:t+1, i]` has been read, where `asked[t, i]` says that
+it is asked at all. For a sequence of tokens that is the next token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Sequences, padded to one length.
+
+    inputs: (time, example) integer tokens or (time, example, width) reals; targets: the same for the answers;
+    asked: (time, example) booleans, False in the padding; lengths: (example,) steps that are not padding.
+    """
+
+    inputs: NDArray[Any]
+    targets: NDArray[Any]
+    asked: NDArray[np.bool_]
+    lengths: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        steps, count = self.asked.shape
+        if self.inputs.shape[:2] != (steps, count) or self.targets.shape[:2] != (steps, count):
+            raise UsageError(
+                f"inputs {self.inputs.shape}, targets {self.targets.shape} and asked {self.asked.shape} "
+                "must agree in their first two axes (time, example)"
+            )
+        if self.lengths.shape != (count,):
+            raise UsageError(f"lengths must have one entry per example ({count}), got {self.lengths.shape}")
+
+    @property
+    def count(self) -> int:
+        """Number of examples."""
+        return int(self.asked.shape[1])
+
+    @property
+    def steps(self) -> int:
+        """Number of time steps, padding included."""
+        return int(self.asked.shape[0])
+
+    @property
+    def questions(self) -> int:
+        """Number of answers asked for, over all examples."""
+        return int(self.asked.sum())
+
+    @classmethod
+    def from_sequences(cls, tokens: Iterable[Sequence[int]], supervised: Iterable[Sequence[int]]) -> Examples:
+        """Token sequences and, for each, the indices of the tokens that must be predicted from all before them."""
+        sequences = [np.asarray(sequence, dtype=np.int32) for sequence in tokens]
+        masks = [np.asarray(indices, dtype=np.int64) for indices in supervised]
+        if len(sequences) != len(masks):
+            raise UsageError(f"{len(sequences)} sequences but {len(masks)} lists of supervised indices")
+        lengths = np.array([len(sequence) - 1 for sequence in sequences], dtype=np.int64)
+        if len(lengths) and lengths.min() < 1:
+            raise UsageError("a sequence needs at least two tokens: one to read, one to predict")
+        steps = int(lengths.max(initial=1))
+        inputs = np.zeros((steps, len(sequences)), dtype=np.int32)
+        targets = np.zeros_like(inputs)
+        asked = np.zeros(inputs.shape, dtype=np.bool_)
+        for index, (sequence, mask) in enumerate(zip(sequences, masks, strict=True)):
+            if len(mask) and not (1 <= mask.min() and mask.max() < len(sequence)):
+                raise UsageError(f"sequence {index}: supervised indices must lie in 1..{len(sequence) - 1}, got {mask}")
+            inputs[: len(sequence) - 1, index] = sequence[:-1]
+            targets[: len(sequence) - 1, index] = sequence[1:]
+            asked[mask - 1, index] = True
+        return cls(inputs, targets, asked, lengths)
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Examples:
+        """(prompt, answer) pairs of tokens: the prompt is read, every token of the answer is asked for."""
+        whole = [(np.asarray(prompt), np.asarray(answer)) for prompt, answer in pairs]
+        return cls.from_sequences(
+            [np.concatenate(pair) for pair in whole],
+            [np.arange(len(prompt), len(prompt) + len(answer)) for prompt, answer in whole],
+        )
+
+    def sequence(self, index: int) -> tuple[list[int], list[int]]:
+        """One example as (tokens, supervised indices): the inverse of `from_sequences`."""
+        length = int(self.lengths[index])
+        tokens = [*self.inputs[:length, index].tolist(), int(self.targets[length - 1, index])]
+        return tokens, (np.flatnonzero(self.asked[:, index]) + 1).tolist()
+
+    def take(self, indices: NDArray[np.integer[Any]] | Sequence[int]) -> Examples:
+        """Some of the examples, in the order of the indices, with no more padding than they need."""
+        chosen = np.asarray(indices, dtype=np.int64)
+        lengths = self.lengths[chosen]
+        steps = int(lengths.max(initial=1))
+        return Examples(
+            self.inputs[:steps, chosen], self.targets[:steps, chosen], self.asked[:steps, chosen], lengths
+        )
+
+    def padded(self, steps: int) -> Examples:
+        """The same examples with padding up to `steps` time steps."""
+        if steps < self.steps:
+            raise UsageError(f"cannot pad {self.steps} steps to {steps}")
+        grow = [(0, steps - self.steps), (0, 0)]
+        pad = [np.pad(array, grow + [(0, 0)] * (array.ndim - 2)) for array in (self.inputs, self.targets, self.asked)]
+        return Examples(pad[0], pad[1], pad[2], self.lengths)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One long drive with an answer at every step, cut into washout, training, validation and test, in that order.
+
+    inputs: (time, width) reals; targets: (time, width). The state runs through all the parts without a reset.
+    """
+
+    inputs: NDArray[np.float64]
+    targets: NDArray[np.float64]
+    washout: int
+    training: int
+    validation: int
+    test: int
+
+    def __post_init__(self) -> None:
+        parts = self.washout + self.training + self.validation + self.test
+        if not parts == len(self.inputs) == len(self.targets):
+            raise UsageError(
+                f"{self.washout} + {self.training} + {self.validation} + {self.test} steps must be the whole series, "
+                f"which has {len(self.inputs)} inputs and {len(self.targets)} targets"
+            )
+
+    def part(self, name: str) -> Examples:
+        """One example that runs from the start of the series to the end of a part and asks within that part only."""
+        ends = dict(zip(("training", "validation", "test"), np.cumsum(self._lengths()).tolist()[1:], strict=True))
+        if name not in ends:
+            raise UsageError(f'no part "{name}" of a series; parts: {", ".join(ends)}')
+        stop, length = ends[name], getattr(self, name)
+        asked = np.zeros((stop, 1), dtype=np.bool_)
+        asked[stop - length :] = True
+        return Examples(self.inputs[:stop, None], self.targets[:stop, None], asked, np.array([stop]))
+
+    def _lengths(self) -> tuple[int, int, int, int]:
+        return self.washout, self.training, self.validation, self.test

@@ -1,0 +1,132 @@
+"""What is examined. A protocol talks to a `Pupil`; a `Learner` makes one; a `HostLearner` is the easy way to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Space
+
+
+@dataclass(frozen=True)
+class Brief:
+    """All that a learner is told. No task name, no test data.
+
+    inputs, outputs: spaces. loss: `cross-entropy` (tokens), `squared` (reals) or `reward` (a world answers).
+    capacity: time steps of the longest training example. budget: items (examples, questions or steps) that will be
+    shown, passes included.
+    """
+
+    inputs: Space
+    outputs: Space
+    loss: str
+    capacity: int
+    budget: int
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run cost, per lane.
+
+    examples: items shown, passes included; updates: changes of the trained weights; trained_parameters and
+    fixed_parameters: numbers in the model; bits: description length where a learner has one; learn_seconds and
+    answer_seconds: wall time without compilation; compile_seconds: tracing and compiling, shared by a block.
+    """
+
+    examples: int = 0
+    updates: int = 0
+    trained_parameters: int = 0
+    fixed_parameters: int = 0
+    bits: float | None = None
+    learn_seconds: float = 0.0
+    answer_seconds: float = 0.0
+    compile_seconds: float = 0.0
+
+    def as_facts(self) -> dict[str, Any]:
+        """Plain mapping, for records."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything that makes a pupil what it is, as named arrays and plain facts. Saved as npz, never pickled."""
+
+    arrays: Mapping[str, NDArray[Any]]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Pupil(Protocol):
+    """A learner at work, in one lane or several. It offers one face or more.
+
+    It answers (`learn`, `answer`), acts (`act`, `rehearse`), or shows its states (`states`). A face that is missing
+    is "not applicable", with that reason in the record.
+    """
+
+    lanes: int
+
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """Learn from items start .. stop-1 of the lesson's order."""
+
+    def answer(self, exam: Exam) -> Any:
+        """(lane, question, width) scores for every question of the exam: the largest wins, or the values for reals.
+
+        The scores of a question depend on nothing at or after the answer's own place in its sequence.
+        """
+
+    def act(self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_]) -> NDArray[Any]:
+        """One action per lane, learning on the way. reward is for the action before; first: an episode begins."""
+
+    def rehearse(self, world: Any, start: int, stop: int) -> None:
+        """Episodes start .. stop-1 of a pure world, as one compiled program."""
+
+    def states(self, inputs: NDArray[Any]) -> Any:
+        """(time, example, feature) states on the way through inputs, with all learning frozen; one lane."""
+
+    def snapshot(self) -> Snapshot:
+        """The pupil as it is now."""
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+
+    def cost(self) -> Cost:
+        """What it has cost so far, per lane. Times are filled in by the protocol."""
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Frozen hyper-parameters of something that learns."""
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
+        """A fresh pupil with one lane per stream."""
+
+
+class HostLearner(Protocol):
+    """Anything that learns, in plain Python and NumPy. Made by `make(brief, seed)`; one lane.
+
+    One call is one sequence, time first. Row t of `targets` is what should be answered after `inputs[:t+1]`; -1 (or
+    nan, for reals) where nothing is asked, and the last row always is. `predict` gives one row per input row: the
+    answer itself, or a score for each possible answer. Row t must not depend on inputs after t.
+
+    Optional: `act(observation, reward, first)`, `states(inputs)`, `snapshot()` and `restore(snapshot)`.
+    """
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Learn from one sequence."""
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """Answer after every row of one sequence."""
+
+
+def check_faces(pupil: Any, *faces: str) -> None:
+    """Raise NotApplicable unless the pupil offers all the named faces."""
+    from quickstudy.base.errors import NotApplicable
+
+    missing = [face for face in faces if not callable(getattr(pupil, face, None))]
+    if missing:
+        raise NotApplicable(f"{type(pupil).__name__} has no {', '.join(missing)}")

@@ -1,0 +1,69 @@
+"""What a protocol hands to a learner: material to learn from (`Lesson`) and questions to answer (`Exam`).
+
+Both hold one `Examples` per lane. A lane is a repetition that runs beside others in one compiled program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.examples import Examples
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """Material and the order in which it is shown.
+
+    examples: one `Examples` per lane. order: (lane, item) numbers of the items in the order in which they are shown;
+    an item may come more than once (several passes). item: what is counted and numbered, `example` (a whole sequence
+    with all its questions) or `question` (a single asked position, numbered as in `Exam`: by example, then time).
+    """
+
+    examples: Sequence[Examples]
+    order: NDArray[np.int64]
+    item: str = "example"
+
+    @property
+    def items(self) -> int:
+        """Length of the order: how many items can be shown."""
+        return int(self.order.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Exam:
+    """Questions: the asked positions of some examples, numbered by example, then time.
+
+    Lanes may have different numbers of questions; arrays are padded to the largest and `counted` is False there.
+    """
+
+    examples: Sequence[Examples]
+    rounding: int = field(default=1)
+    """The number of questions is rounded up to a multiple of this, so that seeds share compiled programs."""
+
+    @cached_property
+    def positions(self) -> NDArray[np.int64]:
+        """(lane, question, 2): time and example of every question."""
+        found = [np.argwhere(lane.asked.T)[:, ::-1] for lane in self.examples]
+        return np.stack([np.pad(lane, [(0, self._questions - len(lane)), (0, 0)]) for lane in found])
+
+    @cached_property
+    def targets(self) -> NDArray[Any]:
+        """(lane, question, ...): the right answers."""
+        pairs = zip(self.examples, self.positions, strict=True)
+        return np.stack([lane.targets[where[:, 0], where[:, 1]] for lane, where in pairs])
+
+    @cached_property
+    def counted(self) -> NDArray[np.bool_]:
+        """(lane, question): False where a question is padding."""
+        return np.arange(self._questions)[None] < np.array([lane.questions for lane in self.examples])[:, None]
+
+    @cached_property
+    def _questions(self) -> int:
+        most = max(lane.questions for lane in self.examples)
+        return -(-most // self.rounding) * self.rounding

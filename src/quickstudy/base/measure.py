@@ -1,0 +1,30 @@
+"""A measure: a pure function from a trace to numbers, with all that a reader must know about the number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from quickstudy.base.trace import Trace
+
+
+@dataclass(frozen=True)
+class Measure:
+    """unit, direction (`higher` or `lower` is better), range, chance and equation say how to read the numbers.
+
+    kinds: the kinds of trace it can be applied to. function(trace, convention) gives one number or several by name.
+    """
+
+    id: str
+    version: int
+    unit: str
+    direction: str
+    range: tuple[float, float]
+    chance: str
+    equation: str
+    kinds: tuple[str, ...]
+    function: Callable[[Trace, str], Mapping[str, float]]
+
+    def __call__(self, trace: Trace, convention: str = "corrected") -> Mapping[str, float]:
+        """The numbers of one trace."""
+        return self.function(trace, convention)

@@ -1,0 +1,178 @@
+"""Parameters of tasks, cores, trainings and protocols: declared once, read from text, checked, written back.
+
+A component is a frozen dataclass. A field may carry its range:
+
+    units: int = parameter(1800, at_least=1)
+
+and a component may carry presets by convention, which change defaults and never what the user gave:
+
+    conventions: ClassVar = {"published": {"longest": 5}}
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeVar
+
+from quickstudy.base.canonical import plain
+from quickstudy.base.errors import UsageError, nearest
+
+T = TypeVar("T")
+CONVENTIONS = ("corrected", "published", "written")
+
+
+def parameter(
+    default: Any,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    above: float | None = None,
+    choices: tuple[Any, ...] | None = None,
+) -> Any:
+    """A dataclass field with a default and the range of values that make sense."""
+    bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
+    return dataclasses.field(default=default, metadata={name: bound for name, bound in bounds.items() if bound is not None})
+
+
+def check_convention(convention: str) -> None:
+    """Raise UsageError unless the convention is one that exists."""
+    if convention not in CONVENTIONS:
+        raise UsageError(f'no convention "{convention}"; {nearest(convention, CONVENTIONS)}')
+
+
+def configure(name: str, component: type[T], given: Mapping[str, Any], convention: str = "corrected") -> T:
+    """An instance of a component: defaults, then the convention's preset, then what the user gave (text or values).
+
+    Raises UsageError for an unknown parameter (with the nearest name), a wrong type, or a value out of its range.
+    """
+    check_convention(convention)
+    hints, fields = _fields(component)
+    values: dict[str, Any] = dict(getattr(component, "conventions", {}).get(convention, {}))
+    for parameter_name, value in given.items():
+        if parameter_name not in fields:
+            raise UsageError(f'{name}: no parameter "{parameter_name}"; {nearest(parameter_name, fields)}')
+        values[parameter_name] = _convert(name, parameter_name, value, hints[parameter_name])
+    missing = [field for field in fields.values() if field.name not in values and _required(field)]
+    if missing:
+        raise UsageError(f"{name}: {missing[0].name} must be given")
+    for parameter_name, value in values.items():
+        _check_range(name, parameter_name, value, fields[parameter_name].metadata)
+    try:
+        return component(**values)
+    except ValueError as error:  # a component's own __post_init__: relations between parameters
+        raise UsageError(f"{name}: {error}") from error
+
+
+def parameters_of(instance: Any) -> dict[str, Any]:
+    """All parameters of a component by name, in plain JSON types."""
+    return {field.name: plain(getattr(instance, field.name)) for field in _fields(type(instance))[1].values()}
+
+
+def changed_parameters(instance: Any, convention: str = "corrected") -> dict[str, Any]:
+    """The parameters that differ from what the convention alone would give: what a user has to type."""
+    try:
+        usual = parameters_of(configure("", type(instance), {}, convention))
+    except UsageError:  # something has no default: then everything is worth typing
+        usual = {}
+    return {name: value for name, value in parameters_of(instance).items() if name not in usual or usual[name] != value}
+
+
+def parse_assignments(text: str) -> dict[str, str]:
+    """`units=200,leak=0.3` as a mapping from name to text.
+
+    >>> parse_assignments("units=200,leak=0.3")
+    {'units': '200', 'leak': '0.3'}
+    """
+    assignments: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        name, sign, value = part.partition("=")
+        if not sign or not name.strip():
+            raise UsageError(f'"{part}" is not of the form name=value')
+        if name.strip() in assignments:
+            raise UsageError(f'parameter "{name.strip()}" is given twice')
+        assignments[name.strip()] = value.strip()
+    return assignments
+
+
+@cache
+def _fields(component: type) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
+    if not dataclasses.is_dataclass(component):
+        return {}, {}
+    return typing.get_type_hints(component), {field.name: field for field in dataclasses.fields(component) if field.init}
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def _convert(owner: str, name: str, value: Any, hint: Any) -> Any:
+    kinds = _members(hint)
+    if value is None or value == "none":
+        if type(None) in kinds:
+            return None
+    elif isinstance(value, str):
+        for kind in kinds:
+            try:
+                return _from_text(value, kind)
+            except ValueError:
+                continue
+    elif any(_is(value, kind) for kind in kinds):
+        return float(value) if float in kinds and int not in kinds else value
+    wanted = " or ".join(getattr(kind, "__name__", str(kind)).replace("NoneType", "none") for kind in kinds)
+    raise UsageError(f'{owner}: {name} must be {wanted}, got "{value}"')
+
+
+def _members(hint: Any) -> tuple[Any, ...]:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        # Narrow kinds first, so that "3" is an integer where both an integer and a text are possible.
+        order = {int: 0, float: 1, bool: 2, str: 9}
+        return tuple(sorted(typing.get_args(hint), key=lambda kind: order.get(kind, 5)))
+    return (hint,)
+
+
+def _is(value: Any, kind: Any) -> bool:
+    if kind is Any:
+        return True
+    kind = typing.get_origin(kind) or kind
+    if kind is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, kind)
+
+
+def _from_text(text: str, kind: Any) -> Any:
+    if kind is Any or kind is str:
+        return text
+    if kind is bool:
+        if text.lower() in ("true", "yes", "on", "1"):
+            return True
+        if text.lower() in ("false", "no", "off", "0"):
+            return False
+        raise ValueError(text)
+    if kind in (int, float):
+        return kind(text)
+    if typing.get_origin(kind) is tuple:  # `3/5/7`: commas separate parameters already
+        return tuple(_from_text(part, typing.get_args(kind)[0]) for part in text.split("/"))
+    raise ValueError(text)
+
+
+def _check_range(owner: str, name: str, value: Any, bounds: Mapping[str, Any]) -> None:
+    if value is None:
+        return
+    rules = {
+        "at_least": ("at least", lambda bound: value >= bound),
+        "at_most": ("at most", lambda bound: value <= bound),
+        "above": ("above", lambda bound: value > bound),
+    }
+    if "choices" in bounds and value not in bounds["choices"]:
+        hint = nearest(str(value), map(str, bounds["choices"]))
+        raise UsageError(f"{owner}: {name} must be one of {', '.join(map(str, bounds['choices']))}, got {value}; {hint}")
+    # The negation makes nan fail as well.
+    if any(not holds(bounds[rule]) for rule, (_, holds) in rules.items() if rule in bounds):
+        wanted = " and ".join(f"{words} {bounds[rule]}" for rule, (words, _) in rules.items() if rule in bounds)
+        raise UsageError(f"{owner}: {name} must be {wanted}, got {value}")

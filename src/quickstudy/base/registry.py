@@ -1,0 +1,175 @@
+"""One generic, lazy registry for every kind of component.
+
+A component enters in one of three ways, none of which edits a list: a decorator in a file of this package, a
+decorator in a module that an installed package names under the entry point group `quickstudy`, or a decorator in a
+file that the user includes. Names, versions and summaries are read from the source text, so that listing them
+imports no implementation; a component's module is imported when the component is first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import pathlib
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from quickstudy.base.errors import UsageError, nearest
+
+T = TypeVar("T")
+ENTRY_POINT_GROUP = "quickstudy"
+
+# `@task("family/name", version=1` at the start of a line, then everything up to the end of the summary line.
+_DECORATOR = re.compile(
+    r'^@(?:\w+\.)?(?P<kind>\w+)\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+).*?"""(?P<summary>[^\n]*)',
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    """One version of one component. `module` is imported to get it; `target` is the component once it is there."""
+
+    id: str
+    version: int
+    summary: str
+    origin: str
+    module: str | None = None
+    target: T | None = None
+
+
+@dataclass
+class Registry(Generic[T]):
+    """Components of one kind by id and version.
+
+    kind: the word of the decorator and of the messages. sources: gives the modules to look through, as (module name,
+    file); asked once, when something is first looked up.
+    """
+
+    kind: str
+    sources: Callable[[], Iterator[tuple[str, pathlib.Path]]]
+    _entries: dict[tuple[str, int], Entry[T]] = field(default_factory=dict)
+    _scanned: bool = False
+
+    def __call__(self, id: str, *, version: int, **facts: Any) -> Callable[[T], T]:
+        """The decorator: `@task("family/name", version=1, controls=[...])`. Facts become attributes of the target."""
+
+        def register(target: T) -> T:
+            for name, value in facts.items():
+                setattr(target, name, value)
+            target.id, target.version = id, version  # type: ignore[attr-defined]
+            self.add(id, version, target)
+            return target
+
+        return register
+
+    def add(self, id: str, version: int, target: T) -> None:
+        """Enter a component that is already there. The same id and version from elsewhere is an error."""
+        module = getattr(target, "__module__", "")
+        source = sys.modules.get(module)
+        origin = f"{getattr(source, '__file__', None) or module}"
+        known = self._entries.get((id, version))
+        if known is not None and known.origin != origin:
+            raise UsageError(f'{self.kind} "{id}" version {version} is registered twice: {known.origin} and {origin}')
+        summary = known.summary if known else (getattr(target, "__doc__", None) or "").strip().split("\n")[0]
+        self._entries[id, version] = Entry(id, version, summary, origin, module, target)
+
+    def entries(self) -> list[Entry[T]]:
+        """The newest version of every component, by id. Imports no implementation."""
+        self._scan()
+        newest: dict[str, Entry[T]] = {}
+        for (id, _), entry in sorted(self._entries.items()):
+            newest[id] = entry
+        return list(newest.values())
+
+    def names(self) -> list[str]:
+        """All ids, sorted."""
+        return [entry.id for entry in self.entries()]
+
+    def find(self, name: str) -> Entry[T]:
+        """The entry for `id`, or for `id@version`. Raises UsageError with the nearest name."""
+        self._scan()
+        id, _, version = name.partition("@")
+        versions = sorted(number for known, number in self._entries if known == id)
+        if not versions:
+            raise UsageError(f'no {self.kind} "{id}"; {nearest(id, self.names())}')
+        if version and (not version.isdigit() or int(version) not in versions):
+            raise UsageError(f'{self.kind} "{id}" has no version "{version}"; versions: {", ".join(map(str, versions))}')
+        return self._entries[id, int(version) if version else versions[-1]]
+
+    def get(self, name: str) -> T:
+        """The component itself; its module is imported now if it was not."""
+        entry = self.find(name)
+        if entry.target is None and entry.module is not None:
+            importlib.import_module(entry.module)
+            entry = self._entries[entry.id, entry.version]
+        if entry.target is None:
+            raise UsageError(f'{self.kind} "{entry.id}" is announced in {entry.origin} but not registered there')
+        return entry.target
+
+    def __contains__(self, name: str) -> bool:
+        self._scan()
+        return any(id == name.partition("@")[0] for id, _ in self._entries)
+
+    def _scan(self) -> None:
+        if self._scanned:
+            return
+        self._scanned = True
+        for module, path in self.sources():
+            for match in _DECORATOR.finditer(path.read_text(encoding="utf-8")):
+                key = match["id"], int(match["version"])
+                if match["kind"] == self.kind and key not in self._entries:
+                    summary = match["summary"].removesuffix('"""').strip()
+                    self._entries[key] = Entry(*key, summary, str(path), module)
+
+
+def package_sources(package: str) -> Iterator[tuple[str, pathlib.Path]]:
+    """All modules of a package, found without importing any of them."""
+    top, _, rest = package.partition(".")
+    spec = importlib.util.find_spec(top)
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        folder = pathlib.Path(location, *rest.split(".")) if rest else pathlib.Path(location)
+        if folder.with_suffix(".py").is_file():
+            yield package, folder.with_suffix(".py")
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            yield ".".join((package, *(part for part in parts if part != "__init__"))), path
+    if spec and spec.origin and not spec.submodule_search_locations:
+        yield top, pathlib.Path(spec.origin)
+
+
+def installed_sources() -> Iterator[tuple[str, pathlib.Path]]:
+    """Modules that installed packages announce under the entry point group `quickstudy`."""
+    for entry_point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+        yield from package_sources(entry_point.module)
+
+
+def include(path: str | pathlib.Path) -> Any:
+    """Import a user's file, so that its decorators register what is in it. Gives the module.
+
+    The module's name is made from the whole path: the same file is the same module in every worker process.
+    """
+    file = pathlib.Path(path).expanduser().resolve()
+    if not file.is_file():
+        raise UsageError(f"no file {path} to include")
+    name = "quickstudy_included_" + re.sub(r"\W", "_", str(file.with_suffix("")))
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except UsageError:
+        del sys.modules[name]
+        raise
+    except Exception as error:
+        del sys.modules[name]
+        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    return module

@@ -1,0 +1,82 @@
+"""What is to be learned. A task is a frozen dataclass of parameters with a pure sampler, or with a world that answers.
+
+A task keeps no state, imports no learner and draws only from the stream it is handed. Its docstring is its spec sheet:
+what the learner sees, what it must answer, how it is scored, chance, ceiling, source, departures.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.examples import Examples, Series
+from quickstudy.base.spaces import Space, Tokens
+
+
+@runtime_checkable
+class ExampleTask(Protocol):
+    """Independent sequences with questions in them.
+
+    Says what goes in and out by `vocabulary` (a sequence of words: tokens in, tokens out) or by `inputs` and
+    `outputs` (spaces).
+    """
+
+    def sample(self, rng: np.random.Generator, count: int) -> Examples:
+        """`count` independent draws."""
+
+
+@runtime_checkable
+class SeriesTask(Protocol):
+    """One long driven series per repetition. Has `inputs` and `outputs` (spaces)."""
+
+    def drive(self, rng: np.random.Generator) -> Series:
+        """A fresh series."""
+
+
+class Turn(NamedTuple):
+    """What a world says back: the next observation, the reward for the action just taken, whether it is over."""
+
+    observation: Any
+    reward: float
+    done: bool
+
+
+class World(Protocol):
+    """An environment that answers, on the host."""
+
+    def reset(self) -> Any:
+        """Start (again) and give the first observation."""
+
+    def step(self, action: Any) -> Turn:
+        """Take one action."""
+
+
+@runtime_checkable
+class WorldTask(Protocol):
+    """A sampler of worlds. Has `inputs` (observations) and `outputs` (actions)."""
+
+    def open(self, rng: np.random.Generator) -> World:
+        """A fresh world; the whole interaction depends only on the stream and the actions."""
+
+
+@runtime_checkable
+class PureWorldTask(Protocol):
+    """A world as pure JAX functions, so that whole episodes are one compiled program. Has `inputs` and `outputs`."""
+
+    def reset(self, key: Any) -> tuple[Any, Any]:
+        """(state, first observation)."""
+
+    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Any, Any, Any]:
+        """(state, observation, reward, done)."""
+
+
+def spaces_of(task: Any) -> tuple[Space, Space]:
+    """What a task's learner reads and gives."""
+    if hasattr(task, "inputs") and hasattr(task, "outputs"):
+        return task.inputs, task.outputs
+    if hasattr(task, "vocabulary"):
+        size = len(task.vocabulary)
+        return Tokens(size), Tokens(size)
+    raise UsageError(f"{type(task).__name__}: a task needs `vocabulary`, or `inputs` and `outputs`")

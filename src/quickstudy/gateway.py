@@ -1,0 +1,63 @@
+"""The one door to JAX: whoever needs it writes `from quickstudy.gateway import jax, jnp, eqx`.
+
+Settings that must stand before JAX is imported are made here: one thread per process (numbers then depend on no number of
+cores, and workers do not fight), full float32 products, a compilation cache that survives the process. float64 is
+used as a context (`with double():`), never by the global flag.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any
+
+from quickstudy.base.errors import MissingExtra
+
+os.environ.setdefault("NPROC", "1")
+os.environ.setdefault("PJRT_NPROC", "1")
+os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
+_cache = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.join(_cache, "quickstudy", "jax"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
+
+try:
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
+    import optax
+    from jax import lax
+except ModuleNotFoundError as error:
+    raise MissingExtra(error.name or "jax", "learners") from error
+
+__all__ = ["compile_seconds", "device_kind", "double", "eqx", "jax", "jnp", "key_from_words", "lax", "optax"]
+
+_compile_seconds = 0.0
+
+
+def _count(event: str, seconds: float, **_: Any) -> None:
+    global _compile_seconds
+    if event.startswith("/jax/core/compile/"):
+        _compile_seconds += seconds
+
+
+jax.monitoring.register_event_duration_secs_listener(_count)
+
+
+def compile_seconds() -> float:
+    """Seconds this process has spent so far in tracing, lowering and compiling."""
+    return _compile_seconds
+
+
+def device_kind() -> str:
+    """`cpu`, `gpu` or `tpu`: numbers are bit-identical within a kind only."""
+    return str(jax.default_backend())
+
+
+def double() -> Any:
+    """A context in which float64 is float64."""
+    return jax.enable_x64(True)
+
+
+def key_from_words(words: Any) -> Any:
+    """A threefry key from two 32-bit words."""
+    return jax.random.wrap_key_data(jnp.asarray(words, dtype=jnp.uint32), impl="threefry2x32")
