@@ -21,7 +21,7 @@ class Lesson:
     """Material and the order in which it is shown.
 
     examples: one `Examples` per lane. order: (lane, item) numbers of the items in the order in which they are shown;
-    an item may come more than once (several passes). item: what is counted and numbered, `example` (a whole sequence
+    an item may come more than once (several passes); a lane with fewer items than the others ends in -1. item: what is counted and numbered, `example` (a whole sequence
     with all its questions) or `question` (a single asked position, numbered as in `Exam`: by example, then time).
     """
 
@@ -33,6 +33,11 @@ class Lesson:
     def items(self) -> int:
         """Length of the order: how many items can be shown."""
         return int(self.order.shape[1])
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """(lane,): how many items each lane really has."""
+        return np.asarray((self.order >= 0).sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,8 @@ class Record:
     parameters; convention, root seed, repetition). where: versions, machine, kind of device, lanes, time. status:
     `ok`, `failed` or `not-applicable`, with its reason. scores: by measure id, with the measure's version. trace:
     the raw trace inline ({"kind", "arrays", "facts"}) or {"kind", "facts", "file"} relative to the results folder.
-    saved: file of the trained learner, if it was asked for.
+    saved: file of the trained learner, if it was asked for. labels: how `task` and `learner` are shown to people, the
+    learner's `role` (`learner`, `control` or `oracle`) and the `family`.
     """
 
     what: Mapping[str, Any]
@@ -28,6 +29,7 @@ class Record:
     scores: Mapping[str, Any] = field(default_factory=dict)
     trace: Mapping[str, Any] = field(default_factory=dict)
     saved: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 
 @dataclass(frozen=True)
@@ -33,19 +32,19 @@ class Bits:
     width: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Fields:
     """Several named values at once, such as a stimulus, a message and a role. Values are mappings by name."""
 
-    parts: Mapping[str, Space]
+    parts: tuple[tuple[str, Space], ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", MappingProxyType(dict(self.parts)))
+    def __init__(self, parts: Mapping[str, Space]) -> None:
+        object.__setattr__(self, "parts", tuple(parts.items()))
 
     @property
     def width(self) -> int:
         """Length of all the parts written side by side, each token one-hot."""
-        return sum(part.width for part in self.parts.values())
+        return sum(part.width for _, part in self.parts)
 
 
 Space = Tokens | Reals | Bits | Fields

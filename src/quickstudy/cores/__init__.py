@@ -1,0 +1,1 @@
+"""Memories that fold an input stream into features. One file each."""

@@ -1,0 +1,91 @@
+"""The interface of all memories, and the two pieces that most of them share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from quickstudy.base.spaces import Fields, Space, Tokens
+from quickstudy.gateway import eqx, jax, jnp, lax
+
+State: TypeAlias = Any
+Array: TypeAlias = Any
+
+
+class Core(eqx.Module):
+    """A memory that folds an input stream into features. Time first: xs (T, B, ...), features (T, B, F).
+
+    The batch axis belongs to the core, and the layout of its state is its own. Tokens come as integers, fields as
+    mappings by name.
+    """
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Number of features F."""
+
+    @abstractmethod
+    def start(self, batch: int, capacity: int) -> State:
+        """The state before anything is read. capacity: steps that may follow; stack, tape and window size by it."""
+
+    @abstractmethod
+    def step(self, state: State, x: Array, *, key: Array | None = None) -> tuple[State, Array]:
+        """Read one step x (B, ...), give features (B, F). key None: no noise."""
+
+    def unroll(self, state: State, xs: Array, *, key: Array | None = None) -> tuple[State, Array]:
+        """Read many steps. An override must agree with the scan of `step` that stands here."""
+        if key is None:
+            return lax.scan(lambda carry, x: self.step(carry, x), state, xs)
+        keys = jax.random.split(key, len(jax.tree.leaves(xs)[0]))
+        return lax.scan(lambda carry, both: self.step(carry, both[0], key=both[1]), state, (xs, keys))
+
+    def trainable(self) -> Any:
+        """A tree of booleans: which arrays are trained. All inexact ones, unless a core says otherwise."""
+        return jax.tree.map(eqx.is_inexact_array, self)
+
+
+class Reservoir(Core):
+    """A core in which nothing is trained."""
+
+    def trainable(self) -> Any:
+        """Nothing."""
+        return jax.tree.map(lambda _: False, self)
+
+
+class CoreSpec(Protocol):
+    """Frozen parameters of a core. `frozen`: nothing in it is trained (a reservoir)."""
+
+    id: str
+    version: int
+    frozen: bool
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> Core:
+        """A core with weights drawn on the host, so that they are the same on every device and in every JAX."""
+
+
+class InputWeights(eqx.Module):
+    """What an input contributes to each unit: a row of the matrix for a token, a product for real numbers.
+
+    weights: (width of the inputs, units).
+    """
+
+    weights: Array
+    space: Space = eqx.field(static=True)
+
+    def __call__(self, x: Any) -> Array:
+        """(..., units) contributions of inputs x."""
+        return _contribution(self.space, self.weights, x)
+
+
+def _contribution(space: Space, weights: Array, x: Any) -> Array:
+    if isinstance(space, Tokens):
+        return weights[x]
+    if isinstance(space, Fields):
+        total, first = jnp.zeros(()), 0
+        for name, part in space.parts:
+            total = total + _contribution(part, weights[first : first + part.width], x[name])
+            first += part.width
+        return total
+    return jnp.asarray(x, weights.dtype) @ weights

@@ -1,0 +1,161 @@
+"""Echo-state network: a large random recurrent layer that is never trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import core
+from quickstudy.base.parameters import parameter
+from quickstudy.base.spaces import Space
+from quickstudy.cores.core import Array, InputWeights, Reservoir
+from quickstudy.gateway import eqx, jax, jnp, lax
+
+
+class EchoStateCore(Reservoir):
+    """r <- (1 - leak) r + leak tanh(W r + W_in x + b). The state is (units, batch): a sparse W gathers whole rows.
+
+    W comes in groups of units that take about equally many terms: unit i of a group adds strengths[k, i] *
+    r[sources[k, i]] over k.
+    """
+
+    inputs: InputWeights
+    sources: tuple[Array, ...]
+    strengths: tuple[Array, ...]
+    bias: Array
+    leak: Array
+    noise: Array
+    units: int = eqx.field(static=True)
+
+    @property
+    def width(self) -> int:
+        """One feature per unit."""
+        return self.units
+
+    def start(self, batch: int, capacity: int) -> Array:
+        """All units at rest."""
+        return jnp.zeros((self.units, batch), self.bias.dtype)
+
+    def step(self, state: Array, x: Any, *, key: Array | None = None) -> tuple[Array, Array]:
+        """One update; with a key, state noise uniform in +-noise is added before the nonlinearity."""
+        # Measured on a CPU, tokens a second at 64 sequences: a sum written out term by term is one fused loop and
+        # gathers whole rows (300,000); one gather of (terms, units, batch) is stored first (50,000); joining the
+        # groups by a concatenation makes XLA choose a group for every number (60,000).
+        drive, first = jnp.zeros_like(state), 0
+        for sources, strengths in zip(self.sources, self.strengths, strict=True):
+            total = sum(strength[:, None] * state[source] for source, strength in zip(sources, strengths, strict=True))
+            drive = lax.dynamic_update_slice(drive, total, (first, 0))
+            first += sources.shape[1]
+        drive = drive + self.inputs(x).T + self.bias[:, None]
+        if key is not None:
+            drive = drive + jax.random.uniform(key, drive.shape, drive.dtype, -1.0, 1.0) * self.noise
+        state = (1.0 - self.leak) * state + self.leak * jnp.tanh(drive)
+        return state, state.T
+
+
+@core("esn", version=1)
+@dataclass(frozen=True)
+class EchoState:
+    """Echo-state network: sparse random recurrent units, never trained.
+
+    units: size. terms: mean number of inputs that a unit takes from other units (each pair is joined with
+    probability terms/units). radius: the spectral radius the recurrent matrix is scaled to; none leaves it as drawn,
+    uniform in [-1, 1]. input_scale: input weights are uniform in +- this. bias_scale: two bias vectors, each uniform
+    in +- this over the square root of units. leak: share of the state that is renewed at a step. noise: amplitude of
+    state noise where a learner asks for it.
+
+    Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83).
+    """
+
+    units: int = parameter(1800, at_least=1)
+    terms: float = parameter(10.0, above=0)
+    radius: float | None = parameter(None, above=0)
+    input_scale: float = parameter(1.0, at_least=0)
+    bias_scale: float = parameter(1.0, at_least=0)
+    leak: float = parameter(1.0, above=0, at_most=1)
+    noise: float = parameter(0.0, at_least=0)
+
+    frozen: ClassVar[bool] = True
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> EchoStateCore:
+        """Weights in float32, drawn in the order recurrent, input, bias."""
+        groups = sparse_weights(self.units, min(1.0, self.terms / self.units), rng)
+        scale = 1.0 if self.radius is None else self.radius / spectral_radius(groups)
+        input_weights = rng.uniform(-1.0, 1.0, (inputs.width, self.units)) * self.input_scale
+        bias = rng.uniform(-1.0, 1.0, (2, self.units)).sum(axis=0) * self.bias_scale / np.sqrt(self.units)
+        return EchoStateCore(
+            InputWeights(jnp.asarray(input_weights, jnp.float32), inputs),
+            tuple(jnp.asarray(sources, jnp.int32) for sources, _ in groups),
+            tuple(jnp.asarray(strengths * scale, jnp.float32) for _, strengths in groups),
+            jnp.asarray(bias, jnp.float32),
+            jnp.float32(self.leak),
+            jnp.float32(self.noise),
+            self.units,
+        )
+
+
+Groups: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.float64]]]
+
+
+def sparse_weights(units: int, density: float, rng: np.random.Generator) -> Groups:
+    """A square matrix with entries uniform in [-1, 1] with probability `density`, as groups of (sources, strengths).
+
+    Units are numbered by falling number of entries (their numbers mean nothing else), and cut into groups; sources and
+    strengths are (terms, units of the group), padded with strength zero. The terms of a group are what its place in
+    the binomial distribution needs and one more, or what this draw needs: so nearly all draws have the same shapes,
+    and seeds share compiled programs, with hardly more work than there are entries.
+    """
+    degrees = np.sort(rng.binomial(units, density, units))[::-1]
+    groups = []
+    cuts = (np.array([0.03, 0.28, 0.63]) * units).astype(int) if units >= 64 else []
+    for group in np.split(np.arange(units), cuts):
+        # The largest of 1,800 binomial draws is far out in the tail; inner groups begin at a quantile.
+        share = group[0] / units if group[0] else 1e-9
+        terms = max(int(_binomial_quantile(units, density, share)) + 1, int(degrees[group[0]]))
+        terms = max(1, min(terms, units))
+        # The first `degree` units of a random order are a uniform subset of that size.
+        sources = np.stack([smallest(rng.random(units), terms) for _ in group], axis=1)
+        strengths = rng.uniform(-1.0, 1.0, sources.shape)
+        filled = np.arange(terms)[:, None] < degrees[group]
+        groups.append((np.where(filled, sources, 0), np.where(filled, strengths, 0.0)))
+    return groups
+
+
+def _binomial_quantile(count: int, probability: float, above: float) -> float:
+    """The number that a binomial variable exceeds with probability at most `above`."""
+    from scipy.special import bdtrc
+
+    tail = np.asarray(bdtrc(np.arange(count + 1), count, probability))
+    return float(np.argmax(tail <= above))
+
+
+def smallest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """Indices of the `count` smallest values, in ascending order of value."""
+    chosen = np.argpartition(values, count - 1)[:count]
+    return chosen[np.argsort(values[chosen])]
+
+
+def spectral_radius(groups: Groups) -> float:
+    """Largest modulus of the eigenvalues of the matrix that the groups stand for."""
+    from scipy.sparse import csr_array
+
+    sizes = [sources.shape[1] for sources, _ in groups]
+    units = sum(sizes)
+    targets = np.split(np.arange(units), np.cumsum(sizes)[:-1])
+    rows = [np.broadcast_to(target, sources.shape) for target, (sources, _) in zip(targets, groups, strict=True)]
+    row, column, value = (
+        np.concatenate([part.ravel() for part in parts])
+        for parts in (rows, [sources for sources, _ in groups], [strengths for _, strengths in groups])
+    )
+    matrix = csr_array((value, (row, column)), shape=(units, units))
+    if units <= 200:
+        return float(np.abs(np.linalg.eigvals(matrix.toarray())).max())
+    from scipy.sparse.linalg import eigs
+
+    start = np.ones(units)  # ARPACK would otherwise draw a start of its own
+    return float(np.abs(eigs(matrix, k=1, which="LM", v0=start, return_eigenvectors=False, tol=1e-8)).max())

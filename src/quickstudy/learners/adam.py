@@ -1,0 +1,224 @@
+"""Backpropagation through time with Adam: core and head trained together, on whole examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import training
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.cores.core import CoreSpec
+from quickstudy.gateway import eqx, jax, jnp, lax, optax
+from quickstudy.learners.harvest import rows_at
+from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
+
+# The step size is applied by hand, as an array: a new setting is no new program.
+_ADAM = optax.scale_by_adam()
+
+
+class Head(eqx.Module):
+    """An affine map from features to outputs."""
+
+    weights: Any
+    bias: Any
+
+    def __call__(self, features: Any) -> Any:
+        """(..., V) from (..., F)."""
+        return features @ self.weights + self.bias
+
+
+class Model(eqx.Module):
+    """A core and its head."""
+
+    core: Any
+    head: Head
+
+    def trainable(self) -> Any:
+        """What the core lets be trained, and the whole head."""
+        return Model(self.core.trainable(), jax.tree.map(lambda _: True, self.head))
+
+
+@training("adam", version=1)
+@dataclass(frozen=True)
+class Adam:
+    """Backpropagation through time with Adam: one update per batch of examples.
+
+    rate: step size. batch: examples per update. passes: times the material is shown, in a new order each time (more
+    than 1 is replay, and the report says so). total: `mean` or `sum` of the examples' losses in a batch; an example's
+    loss is the mean over its questions. The head starts uniform in +- 1/sqrt(features).
+    Source: Cisneros et al. 2022; the published programs add the gradients of 8 sequences.
+    """
+
+    rate: float = parameter(0.001, above=0)
+    batch: int = parameter(8, at_least=1)
+    passes: int = parameter(10, at_least=1)
+    total: str = parameter("mean", choices=("mean", "sum"))
+
+    programs: ClassVar[int] = 2
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"total": "sum"}}
+
+    def check_core(self, core: CoreSpec) -> None:
+        """Any core: for a reservoir, only the head is trained."""
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> AdamPupil:
+        """A fresh pupil."""
+        return AdamPupil(self, core, brief, streams)
+
+
+class AdamPupil:
+    """A model in training. An update is made when its batch is full, so what is shown between two changes nothing."""
+
+    def __init__(self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+        self.lanes = len(streams)
+        self._training = training
+        self._tokens = isinstance(brief.outputs, Tokens)
+        models = [_model(core, brief, stream) for stream in streams]
+        self._model = stack_lanes(models)
+        trained = eqx.filter(models[0], models[0].trainable())
+        self._trainable = models[0].trainable()
+        self._moments = stack_lanes([_ADAM.init(trained)] * self.lanes)
+        self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
+        self._lesson: tuple[Lesson, tuple[Any, ...]] | None = None
+        self._exams: dict[int, tuple[Exam, Any, Any]] = {}
+        self._shown = 0
+
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """All updates whose batch fills up between start and stop, in one call."""
+        if lesson.item != "example":
+            raise UsageError("adam learns from whole examples, not from single questions")
+        if self._lesson is None or self._lesson[0] is not lesson:
+            self._lesson = lesson, _material(lesson)
+        batch = self._training.batch
+        bounds = jnp.asarray(np.minimum([[start, stop]], lesson.lengths[:, None]) // batch, jnp.int32)
+        scale = float(batch if self._training.total == "sum" else 1.0)
+        settings = jnp.tile(jnp.asarray([self._training.rate, scale], jnp.float32), (self.lanes, 1))
+        self._model, self._moments = _train(
+            self._model, self._moments, self._trainable, self._lesson[1], bounds, settings, batch, self._tokens,
+            self.lanes,
+        )  # fmt: skip
+        self._shown += stop - start
+        jax.block_until_ready(self._model)
+
+    def answer(self, exam: Exam) -> Any:
+        """(lane, question, output) logits or values."""
+        if id(exam) not in self._exams:
+            self._exams[id(exam)] = exam, *_questions(exam)
+        _, inputs, positions = self._exams[id(exam)]
+        return _answer(self._model, inputs, positions, self.lanes)[:, : exam.counted.shape[1]]
+
+    def states(self, inputs: NDArray[Any]) -> Any:
+        """(time, example, feature) features of the core as it is now."""
+        steps, batch = inputs.shape[:2]
+        positions = np.stack(np.meshgrid(np.arange(steps), np.arange(batch), indexing="ij"), -1).reshape(1, -1, 2)
+        core = jax.tree.map(lambda leaf: leaf[:1] if eqx.is_array(leaf) else leaf, self._model.core)
+        return rows_at(core, jnp.asarray(inputs)[None], positions, 1)[0].reshape(steps, batch, -1)
+
+    def snapshot(self) -> Snapshot:
+        """Model and moments, with the lane axis."""
+        return Snapshot(named_arrays((self._model, self._moments)), {"shown": self._shown})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        self._model, self._moments = with_arrays((self._model, self._moments), snapshot.arrays)
+        self._shown = int(snapshot.facts["shown"])
+
+    def cost(self) -> Cost:
+        """Updates are full batches."""
+        return Cost(self._shown, self._shown // self._training.batch, *self._sizes)
+
+
+def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
+    rng = streams.numpy("core")
+    built = core.build(brief.inputs, rng)
+    bound = 1.0 / np.sqrt(built.width)
+    weights = jnp.asarray(rng.uniform(-bound, bound, (built.width, brief.outputs.width)), jnp.float32)
+    return Model(built, Head(weights, jnp.asarray(rng.uniform(-bound, bound, brief.outputs.width), jnp.float32)))
+
+
+def _material(lesson: Lesson) -> tuple[Any, ...]:
+    """Inputs, targets, asked and order as device arrays with a lane axis, of shapes that seeds share."""
+    steps = rounded(max(lane.steps for lane in lesson.examples), 4)
+    count = rounded(max(lane.count for lane in lesson.examples), 4)
+    padded = [lane.padded(steps) for lane in lesson.examples]
+
+    def stacked(arrays: list[NDArray[Any]]) -> Any:
+        grown = [np.pad(a, [(0, 0), (0, count - a.shape[1])] + [(0, 0)] * (a.ndim - 2)) for a in arrays]
+        return jnp.asarray(np.stack(grown))
+
+    length = rounded(lesson.items, 4)
+    order = np.pad(lesson.order, [(0, 0), (0, length - lesson.items)])
+    return (
+        stacked([lane.inputs for lane in padded]),
+        stacked([lane.targets for lane in padded]),
+        stacked([lane.asked for lane in padded]),
+        jnp.asarray(order, jnp.int32),
+    )
+
+
+def _questions(exam: Exam) -> tuple[Any, Any]:
+    steps = rounded(max(lane.steps for lane in exam.examples), 4)
+    count = rounded(max(lane.count for lane in exam.examples), 4)
+    padded = [lane.padded(steps).inputs for lane in exam.examples]
+    inputs = np.stack([np.pad(a, [(0, 0), (0, count - a.shape[1])] + [(0, 0)] * (a.ndim - 2)) for a in padded])
+    questions = rounded(exam.positions.shape[1], 2)
+    positions = np.pad(exam.positions, [(0, 0), (0, questions - exam.positions.shape[1]), (0, 0)])
+    return jnp.asarray(inputs), jnp.asarray(positions)
+
+
+def _loss(model: Model, inputs: Any, targets: Any, asked: Any, scale: Any, tokens: bool) -> Any:
+    steps, batch = inputs.shape[:2]
+    outputs = model.head(model.core.unroll(model.core.start(batch, steps), inputs)[1])
+    if tokens:
+        each = optax.softmax_cross_entropy_with_integer_labels(outputs, targets)
+    else:
+        each = jnp.square(outputs - targets).mean(axis=-1)
+    questions = jnp.maximum(asked.sum(axis=0), 1)
+    return scale * (jnp.where(asked, each, 0.0).sum(axis=0) / questions).mean()
+
+
+@eqx.filter_jit
+def _train(
+    models: Any, moments: Any, trainable: Any, material: Any, bounds: Any, settings: Any, batch: int, tokens: bool,
+    lanes: int,
+) -> Any:  # fmt: skip
+    def single(model: Model, moments: Any, material: Any, bounds: Any, settings: Any) -> Any:
+        inputs, targets, asked, order = material
+        trained, fixed = eqx.partition(model, trainable)
+
+        def loss(trained: Any, chosen: Any) -> Any:
+            whole = eqx.combine(trained, fixed)
+            return _loss(whole, inputs[:, chosen], targets[:, chosen], asked[:, chosen], settings[1], tokens)
+
+        def update(number: Any, carry: Any) -> Any:
+            trained, moments = carry
+            chosen = lax.dynamic_slice(order, (number * batch,), (batch,))
+            steps, moments = _ADAM.update(jax.grad(loss)(trained, chosen), moments)
+            return jax.tree.map(lambda weight, step: weight - settings[0] * step, trained, steps), moments
+
+        trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
+        return eqx.combine(trained, fixed), moments
+
+    return over_lanes(single, lanes)(models, moments, material, bounds, settings)
+
+
+@eqx.filter_jit
+def _answer(models: Any, inputs: Any, positions: Any, lanes: int) -> Any:
+    def single(model: Model, inputs: Any, positions: Any) -> Any:
+        steps, batch = inputs.shape[:2]
+        features = model.core.unroll(model.core.start(batch, steps), inputs)[1]
+        return model.head(features[positions[:, 0], positions[:, 1]])
+
+    return over_lanes(single, lanes)(models, inputs, positions)
+
+
+def _size(tree: Any) -> int:
+    return sum(int(leaf.size) for leaf in jax.tree.leaves(tree))

@@ -1,0 +1,115 @@
+"""The adapter that makes a pupil of anything with `learn` and `predict`, in plain Python and NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief, Cost, HostLearner, Snapshot
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """A learner made of make(brief, seed). One lane."""
+
+    make: Callable[[Brief, int], HostLearner]
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
+        """A fresh host learner, seeded from the stream `host`."""
+        if len(streams) != 1:
+            raise UsageError(f"a host learner has one lane, not {len(streams)}")
+        return HostPupil(self.make(brief, streams[0].integer("host")), brief)
+
+
+class HostPupil:
+    """Talks to a host learner, one sequence a call, and checks every answer."""
+
+    lanes = 1
+
+    def __init__(self, host: HostLearner, brief: Brief) -> None:
+        self.host = host
+        self._brief = brief
+        self._shown = 0
+        for face in ("act", "states", "snapshot", "restore"):
+            if hasattr(host, face):
+                setattr(self, face, getattr(self, f"_{face}"))
+
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """Show the items one after another."""
+        examples = lesson.examples[0]
+        if lesson.item == "example":
+            for index in lesson.order[0, start:stop]:
+                self._show(examples, int(index), examples.asked[:, index])
+        else:
+            positions = Exam(lesson.examples).positions[0]
+            for time, index in positions[lesson.order[0, start:stop]]:
+                self._show(examples, int(index), np.arange(examples.steps) == time)
+        self._shown += stop - start
+
+    def answer(self, exam: Exam) -> NDArray[np.float64]:
+        """Scores of every question; an answer that is a token becomes a score of 1 for that token."""
+        examples, positions = exam.examples[0], exam.positions[0]
+        scores = np.zeros((1, len(positions), self._brief.outputs.width))
+        counted = positions[exam.counted[0]]
+        starts = np.flatnonzero(np.diff(counted[:, 1], prepend=-1))
+        for first, last in zip(starts, [*starts[1:], len(counted)], strict=True):
+            index, times = int(counted[first, 1]), counted[first:last, 0]
+            inputs = _locked(examples.inputs[: times[-1] + 1, index])
+            scores[0, first:last] = self._rows(self.host.predict(inputs), len(inputs))[times]
+        return scores
+
+    def cost(self) -> Cost:
+        """Items shown; parameters where the host says how many it has (attribute `parameters`)."""
+        count = getattr(self.host, "parameters", 0)
+        return Cost(examples=self._shown, updates=self._shown, trained_parameters=count if isinstance(count, int) else 0)
+
+    def _show(self, examples: Examples, index: int, asked: NDArray[np.bool_]) -> None:
+        if not asked.any():
+            return
+        length = int(np.flatnonzero(asked)[-1]) + 1
+        targets = examples.targets[:length, index]
+        nothing = -1 if np.issubdtype(targets.dtype, np.integer) else np.nan
+        mask = asked[:length].reshape(-1, *[1] * (targets.ndim - 1))
+        self.host.learn(_locked(examples.inputs[:length, index]), _locked(np.where(mask, targets, nothing)))
+
+    def _rows(self, predicted: Any, length: int) -> NDArray[np.float64]:
+        rows = np.asarray(predicted)
+        width = self._brief.outputs.width
+        if rows.shape == (length,) and isinstance(self._brief.outputs, Tokens):
+            if not np.issubdtype(rows.dtype, np.integer) or rows.min() < 0 or rows.max() >= width:
+                raise LearnerFault(f"predict must give tokens 0..{width - 1}, got {rows.min()}..{rows.max()}")
+            return np.eye(width)[rows]
+        if rows.shape != (length, width):
+            raise LearnerFault(f"predict must give one row per input row: ({length}, {width}), got {rows.shape}")
+        if not np.isfinite(rows).all():
+            raise LearnerFault("predict gave a score that is not finite")
+        return rows.astype(np.float64)
+
+    def _act(self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_]) -> NDArray[Any]:
+        return np.asarray([self.host.act(observation[0], float(reward[0]), bool(first[0]))])  # type: ignore[attr-defined]
+
+    def _states(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        columns = [self.host.states(_locked(inputs[:, index])) for index in range(inputs.shape[1])]  # type: ignore[attr-defined]
+        return np.stack([np.asarray(column) for column in columns], axis=1)
+
+    def _snapshot(self) -> Snapshot:
+        return self.host.snapshot()  # type: ignore[attr-defined, no-any-return]
+
+    def _restore(self, snapshot: Snapshot) -> None:
+        self.host.restore(snapshot)  # type: ignore[attr-defined]
+
+
+def _locked(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to: a learner that changes its inputs would change another learner's data."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

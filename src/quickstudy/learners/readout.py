@@ -1,0 +1,185 @@
+"""A readout on a frozen core, trained online: one update per question, one pass, fixed cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.cores.core import CoreSpec
+from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.learners.harvest import TOGETHER, harvest, rows_at
+from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
+
+
+class Rule(Protocol):
+    """How a readout changes with one row of features and its target. Stateless and hashable; the state is a tree.
+
+    Settings that change no shape are arrays in the state, so that settings share compiled programs.
+    """
+
+    def prepare(self, state: Any, rows: Any, targets: Any, counted: Any) -> Any:
+        """What the rule does with a whole lesson before its first update: nothing, unless it is published so."""
+
+    def update(self, state: Any, row: Any, target: Any) -> Any:
+        """The state after one row (F,) with its target, a token or a vector."""
+
+    def scores(self, state: Any, rows: Any) -> Any:
+        """(R, V) scores of rows (R, F)."""
+
+    def trained(self, state: Any) -> int:
+        """Number of trained parameters."""
+
+
+def check_frozen(training: str, core: CoreSpec) -> None:
+    """Raise UsageError unless the core is a reservoir: a readout does not train what is below it."""
+    if not core.frozen:
+        raise UsageError(f"{training} trains a readout only, and {core.id} is a core that has to be trained; use +adam")
+
+
+class ReadoutPupil:
+    """Runs the core once over what it is shown, and changes the readout question by question.
+
+    Examples stream: the features of `TOGETHER` of them are held at a time. Questions in a free order (as published)
+    need the features of the whole lesson at once.
+    """
+
+    def __init__(
+        self,
+        core: CoreSpec,
+        rule: Rule,
+        start: Callable[[int], Any],
+        brief: Brief,
+        streams: Sequence[Streams],
+    ) -> None:
+        self.lanes = len(streams)
+        self._rule = rule
+        cores = [core.build(brief.inputs, stream.numpy("core")) for stream in streams]
+        self._cores = stack_lanes(cores)
+        self._state = stack_lanes([start(cores[0].width)] * self.lanes)
+        self._lesson: tuple[Lesson, int, _Material] | None = None
+        self._exams: dict[int, tuple[Exam, Any]] = {}
+        self._shown = 0
+        self._updates = 0
+
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """Items start .. stop-1, streamed in chunks of the order."""
+        size = TOGETHER if lesson.item == "example" else lesson.items
+        for first in range(start // size * size, stop, size):
+            material = self._material(lesson, first, size)
+            begin, end = max(start, first) - first, min(stop, first + size) - first
+            ends = np.minimum([[begin, end]], np.maximum(lesson.lengths[:, None] - first, 0))
+            bounds = np.take_along_axis(material.offsets, ends, axis=1)
+            self._state = _advance(
+                self._rule, self._state, material.rows, material.targets, material.sequence,
+                jnp.asarray(bounds, jnp.int32), self.lanes,
+            )  # fmt: skip
+            self._updates += int(bounds[0, 1] - bounds[0, 0])
+        self._shown += stop - start
+        jax.block_until_ready(self._state)
+
+    def answer(self, exam: Exam) -> Any:
+        """(lane, question, output) scores. The features of an exam are kept: the core does not change."""
+        if id(exam) not in self._exams:
+            positions = [lane[: int(counted.sum())] for lane, counted in zip(exam.positions, exam.counted, strict=True)]
+            self._exams[id(exam)] = exam, harvest(self._cores, exam.examples, positions)
+        scores = _answer(self._rule, self._state, self._exams[id(exam)][1], self.lanes)
+        return scores[:, : exam.counted.shape[1]]
+
+    def states(self, inputs: NDArray[Any]) -> Any:
+        """(time, example, feature) states of the core."""
+        steps, batch = inputs.shape[:2]
+        positions = np.stack(np.meshgrid(np.arange(steps), np.arange(batch), indexing="ij"), -1).reshape(1, -1, 2)
+        rows = rows_at(jax.tree.map(lambda leaf: leaf[:1], self._cores), jnp.asarray(inputs)[None], positions, 1)
+        return rows[0].reshape(steps, batch, -1)
+
+    def snapshot(self) -> Snapshot:
+        """Core and readout, with the lane axis."""
+        return Snapshot(named_arrays((self._cores, self._state)), {"shown": self._shown, "updates": self._updates})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot; what is remembered of exams and lessons is forgotten."""
+        self._cores, self._state = with_arrays((self._cores, self._state), snapshot.arrays)
+        self._shown, self._updates = int(snapshot.facts["shown"]), int(snapshot.facts["updates"])
+        self._lesson, self._exams = None, {}
+
+    def cost(self) -> Cost:
+        """Fixed parameters are the core's numbers that are not zero."""
+        leaves = [leaf for leaf in jax.tree.leaves(self._cores) if eqx.is_inexact_array(leaf)]
+        fixed = sum(int(np.count_nonzero(np.asarray(leaf[0]))) for leaf in leaves)
+        trained = self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state))
+        return Cost(self._shown, self._updates, trained, fixed)
+
+    def _material(self, lesson: Lesson, first: int, size: int) -> _Material:
+        if self._lesson is not None and self._lesson[0] is lesson and self._lesson[1] == first:
+            return self._lesson[2]
+        if lesson.item == "example":
+            chosen = lesson.order[:, first : first + size]
+            exam = Exam([lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)])
+            sequence = np.broadcast_to(np.arange(exam.counted.shape[1]), exam.counted.shape)
+            ends = [np.cumsum(lane.asked.sum(axis=0)) for lane in exam.examples]
+            offsets = np.stack([np.concatenate([[0], lane]) for lane in ends])
+        else:
+            exam = Exam(lesson.examples)
+            sequence = lesson.order
+            offsets = np.broadcast_to(np.arange(lesson.items + 1), (self.lanes, lesson.items + 1))
+        positions = [lane[: int(counted.sum())] for lane, counted in zip(exam.positions, exam.counted, strict=True)]
+        rows = harvest(self._cores, exam.examples, positions)
+        grow = rows.shape[1] - exam.targets.shape[1]
+        targets, counted = (
+            np.pad(array, [(0, 0), (0, grow)] + [(0, 0)] * (array.ndim - 2)) for array in (exam.targets, exam.counted)
+        )
+        length = rounded(sequence.shape[1], 2)
+        sequence = np.pad(sequence, [(0, 0), (0, length - sequence.shape[1])])
+        if self._shown == 0 and first == 0:
+            self._state = _prepare(self._rule, self._state, rows, jnp.asarray(targets), jnp.asarray(counted), self.lanes)
+        material = _Material(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
+        self._lesson = lesson, first, material
+        return material
+
+
+class _Material:
+    """Rows, targets, the sequence of updates, and where in it each item begins (lane, item + 1)."""
+
+    def __init__(self, rows: Any, targets: Any, sequence: Any, offsets: NDArray[np.int64]) -> None:
+        self.rows, self.targets, self.sequence, self.offsets = rows, targets, sequence, offsets
+
+
+@eqx.filter_jit
+def _advance(rule: Rule, state: Any, rows: Any, targets: Any, sequence: Any, bounds: Any, lanes: int) -> Any:
+    def single(state: Any, rows: Any, targets: Any, sequence: Any, bounds: Any) -> Any:
+        def step(number: Any, state: Any) -> Any:
+            row = sequence[number]
+            return rule.update(state, rows[row], targets[row])
+
+        return lax.fori_loop(bounds[0], bounds[1], step, state)
+
+    return over_lanes(single, lanes)(state, rows, targets, sequence, bounds)
+
+
+@eqx.filter_jit
+def _prepare(rule: Rule, state: Any, rows: Any, targets: Any, counted: Any, lanes: int) -> Any:
+    return over_lanes(rule.prepare, lanes)(state, rows, targets, counted)
+
+
+@eqx.filter_jit
+def _answer(rule: Rule, state: Any, rows: Any, lanes: int) -> Any:
+    return over_lanes(rule.scores, lanes)(state, rows)
+
+
+def one_hot(target: Any, width: int) -> Any:
+    """A target as a vector: itself if it is one."""
+    return jax.nn.one_hot(target, width) if jnp.issubdtype(target.dtype, jnp.integer) else target
+
+
+def check_tokens(training: str, brief: Brief) -> None:
+    """Raise UsageError unless the outputs are tokens."""
+    if not isinstance(brief.outputs, Tokens):
+        raise UsageError(f"{training} chooses among symbols; for real outputs use +rls")

@@ -1,0 +1,95 @@
+"""Online stochastic gradient descent on a softmax readout, as the paper of the language tasks writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from quickstudy.base.catalogue import training
+from quickstudy.base.learner import Brief
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.cores.core import CoreSpec
+from quickstudy.gateway import jax, jnp
+from quickstudy.learners.readout import ReadoutPupil, check_frozen, check_tokens
+from quickstudy.learners.standard import Statistics
+
+
+class GradientState(NamedTuple):
+    """weights (V, F) and bias (V,) on standardised features; rate and decay as arrays."""
+
+    weights: Any
+    bias: Any
+    statistics: Statistics
+    rate: Any
+    decay: Any
+    classes: Any
+
+
+def gradient_state(features: int, outputs: int, rate: float, decay: float) -> GradientState:
+    """Zero weights, nothing seen, every class allowed."""
+    return GradientState(
+        jnp.zeros((outputs, features)),
+        jnp.zeros(outputs),
+        Statistics.empty(features),
+        jnp.float32(rate),
+        jnp.float32(decay),
+        jnp.ones(outputs, bool),
+    )
+
+
+@dataclass(frozen=True)
+class SoftmaxRule:
+    """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p the softmax."""
+
+    def prepare(self, state: GradientState, rows: Any, targets: Any, counted: Any) -> GradientState:
+        """Nothing: the rule is online."""
+        return state
+
+    def update(self, state: GradientState, row: Any, target: Any) -> GradientState:
+        """Statistics first, so that the very first row has some."""
+        statistics = state.statistics.seen(row)
+        features = statistics.standardised(row)
+        wrong = jax.nn.one_hot(target, len(state.bias)) - jax.nn.softmax(state.weights @ features + state.bias)
+        weights = (1.0 - state.rate * state.decay) * state.weights + state.rate * wrong[:, None] * features
+        return state._replace(weights=weights, bias=state.bias + state.rate * wrong, statistics=statistics)
+
+    def scores(self, state: GradientState, rows: Any) -> Any:
+        """Logits."""
+        return state.statistics.linear(state.weights, state.bias, rows)
+
+    def trained(self, state: GradientState) -> int:
+        """Weights and bias."""
+        return int(state.weights.size + state.bias.size)
+
+
+@training("sgd", version=1)
+@dataclass(frozen=True)
+class OnlineSoftmax:
+    """Online softmax readout: one gradient step of cross-entropy per question.
+
+    rate: step size. decay: L2 strength on the weights. passes: times the material is shown (1: each example once;
+    more is replay). Features are standardised by running statistics. Source: Cisneros et al. 2022, Table 6.
+    """
+
+    rate: float = parameter(0.001, above=0)
+    decay: float = parameter(0.001, at_least=0)
+    passes: int = parameter(1, at_least=1)
+
+    batch: ClassVar[int] = 1
+    programs: ClassVar[int] = 4
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def check_core(self, core: CoreSpec) -> None:
+        """Reservoirs only."""
+        check_frozen("sgd", core)
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
+        """A fresh pupil."""
+        check_tokens("sgd", brief)
+
+        def start(features: int) -> GradientState:
+            return gradient_state(features, brief.outputs.width, self.rate, self.decay)
+
+        return ReadoutPupil(core, SoftmaxRule(), start, brief, streams)

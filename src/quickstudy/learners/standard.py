@@ -1,0 +1,50 @@
+"""Features with zero mean and unit variance, by running statistics: the scale a gradient step needs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quickstudy.gateway import jnp, lax
+
+
+class Statistics(NamedTuple):
+    """Welford's running mean and sum of squared deviations (F,), over `count` rows."""
+
+    count: Any
+    mean: Any
+    squares: Any
+
+    @classmethod
+    def empty(cls, width: int) -> Statistics:
+        """Nothing seen."""
+        return cls(jnp.zeros(()), jnp.zeros(width), jnp.zeros(width))
+
+    @classmethod
+    def whole(cls, rows: Any, counted: Any) -> Statistics:
+        """Of all counted rows at once."""
+        weight = counted[:, None].astype(rows.dtype)
+        count = weight.sum()
+        mean = (rows * weight).sum(axis=0) / count
+        return cls(count, mean, (weight * (rows - mean) ** 2).sum(axis=0))
+
+    def seen(self, row: Any) -> Statistics:
+        """With one more row."""
+        count = self.count + 1.0
+        difference = row - self.mean
+        mean = self.mean + difference / count
+        return Statistics(count, mean, self.squares + difference * (row - mean))
+
+    def inverse(self) -> Any:
+        """One over the population deviation; 1 for a column that has not varied."""
+        variance = self.squares / jnp.maximum(self.count, 1.0)
+        constant = variance <= 1e-12
+        return jnp.where(constant, 1.0, lax.rsqrt(jnp.where(constant, 1.0, variance)))
+
+    def standardised(self, row: Any) -> Any:
+        """The row with the mean taken off, over the deviation."""
+        return (row - self.mean) * self.inverse()
+
+    def linear(self, weights: Any, bias: Any, rows: Any) -> Any:
+        """(R, V) values of weights (V, F) on standardised rows, without standardising the rows themselves."""
+        scaled = weights * self.inverse()
+        return rows @ scaled.T + (bias - scaled @ self.mean)

@@ -1,0 +1,139 @@
+"""A learning curve from a user's file, and its WADE.
+
+JSON: {"accuracy": [...], "step": [...]}, or a list of accuracies, or a list of {"step": ..., "accuracy": ...}.
+CSV: a header with a column `accuracy` and perhaps one `step`. Steps may be left out everywhere; entry k is then step k,
+from 1. Other names and columns are ignored. What a file is, is decided by how it begins, whatever it is called.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from quickstudy.base.errors import UsageError
+from quickstudy.measures.curve import Curve, fault
+from quickstudy.measures.wade import find_preset
+
+_SHAPES = '{"accuracy": [...], "step": [...]}, a list of accuracies, or a list of {"step": ..., "accuracy": ...}'
+
+
+def score_wade(
+    path: str | pathlib.Path,
+    preset: str = "paper",
+    thresholds: int | None = None,
+    tokens_per_sequence: float | None = None,
+) -> float:
+    """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.find_preset` says what each needs)."""
+    chosen = find_preset(preset, thresholds, tokens_per_sequence)
+    curve = read_curve(path)
+    return chosen.score(curve.steps, curve.accuracy)
+
+
+def read_curve(path: str | pathlib.Path) -> Curve:
+    """The curve in a JSON or CSV file. Raises UsageError that names the file and, where it is one row's, the row."""
+    text = _text(path)
+    if not text.strip():
+        raise UsageError(f"{path} is empty; expected JSON, or CSV with a column accuracy")
+    is_json = text.lstrip()[0] in "{[" or pathlib.Path(path).suffix.lower() == ".json"
+    steps, accuracy = _from_json(path, text) if is_json else _from_csv(path, text)
+    if not accuracy:
+        raise UsageError(f"{path} has no evaluations; a curve needs at least one")
+    if steps is not None and len(steps) != len(accuracy):
+        raise UsageError(
+            f"{path}: step and accuracy must be equally long, got {len(steps)} and {len(accuracy)} entries"
+        )
+    numbers = np.array([_number(path, row, "accuracy", value) for row, value in enumerate(accuracy, 1)])
+    places = np.arange(1.0, len(numbers) + 1)
+    if steps is not None:
+        places = np.array([_number(path, row, "step", value) for row, value in enumerate(steps, 1)])
+    found = fault(places, numbers)
+    if found is not None:
+        raise UsageError(f"{path}, row {found[0]}: {found[1]}")
+    return Curve(places, numbers)
+
+
+def _text(path: str | pathlib.Path) -> str:
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8-sig")  # spreadsheets put a byte order mark first
+    except FileNotFoundError:
+        raise UsageError(f"no file {path}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not a text file; expected JSON or CSV in UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _from_json(path: str | pathlib.Path, text: str) -> tuple[Sequence[Any] | None, Sequence[Any]]:
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is not JSON: {error}") from None
+    if isinstance(content, dict):
+        if "accuracy" not in content:
+            raise UsageError(f'{path} has no "accuracy"; expected {_SHAPES}')
+        for name in ("accuracy", "step"):
+            if not isinstance(content.get(name, []), list):
+                raise UsageError(f'{path}: "{name}" must be a list, got {_shown(content[name])}')
+        return content.get("step"), content["accuracy"]
+    if not isinstance(content, list):
+        raise UsageError(f"{path} holds {_shown(content)}; expected {_SHAPES}")
+    if not any(isinstance(entry, dict) for entry in content):
+        return None, content
+    with_steps = any("step" in entry for entry in content if isinstance(entry, dict))
+    wanted = ("step", "accuracy") if with_steps else ("accuracy",)
+    for row, entry in enumerate(content, 1):
+        for name in wanted:
+            if not isinstance(entry, dict) or name not in entry:
+                raise UsageError(f'{path}, row {row}: "{name}" is missing, got {_shown(entry)}')
+    return [entry["step"] for entry in content] if with_steps else None, [entry["accuracy"] for entry in content]
+
+
+def _from_csv(path: str | pathlib.Path, text: str) -> tuple[Sequence[Any] | None, Sequence[Any]]:
+    try:
+        lines = [[cell.strip() for cell in line] for line in csv.reader(io.StringIO(text.strip(), newline=""))]
+    except csv.Error as error:
+        raise UsageError(f"{path} is not CSV: {error}") from None
+    header, rows = lines[0], lines[1:]
+    if header.count("accuracy") != 1:
+        found = "several columns" if "accuracy" in header else "no column"
+        raise UsageError(f"{path} has {found} accuracy; the first line must name it once, got {', '.join(header)}")
+    for row, cells in enumerate(rows, 1):
+        # Not a column to ignore but most likely a decimal comma: `0,5` would be read as 0.
+        if any(cells[len(header) :]):
+            raise UsageError(f"{path}, row {row}: {len(cells)} cells, but the first line names {len(header)} columns")
+    columns = {
+        name: [_parsed(cells[index]) if index < len(cells) else "" for cells in rows]
+        for index, name in enumerate(header)
+    }
+    return columns.get("step"), columns["accuracy"]
+
+
+def _parsed(cell: str) -> float | str:
+    """The number in a cell of CSV, or the cell as it is."""
+    try:
+        return cell if "_" in cell else float(cell)  # Python would read 1_0 as ten
+    except ValueError:
+        return cell
+
+
+def _number(path: str | pathlib.Path, row: int, name: str, value: Any) -> float:
+    if value == "":
+        raise UsageError(f"{path}, row {row}: {name} is missing")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:  # whole numbers in JSON have no bound
+            return math.inf
+    raise UsageError(f"{path}, row {row}: {name} must be a number, got {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,161 @@
+"""The measures of a learning curve, as the catalogue knows them.
+
+They read traces of kind `learning-curve`: arrays `step` (whole, increasing, from 1) and `accuracy`, one entry per
+evaluation on the test questions; facts `unit` (`sequences` or `tokens`: what a step counts), `item` (`example` or
+`question`: what the learner is shown one at a time), `tokens_per_sequence` (mean number of questions in a sequence) and
+`constant` (accuracy of the best constant answer on the test questions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import measure
+from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import check_convention
+from quickstudy.base.trace import Trace
+from quickstudy.measures import curve, wade
+
+ACCURACIES = (0.5, 0.75, 0.9)
+"""The accuracies of `steps-to-accuracy`."""
+
+
+@measure(
+    "wade",
+    version=1,
+    unit="share of the greatest possible efficiency",
+    direction="higher",
+    range=(0.0, 1.0),
+    chance="not 0: a constant answer right with share c from the first step scores about c squared",
+    equation="sum of w(a) / T(a) over the thresholds a, divided by the sum of w(a); 1/inf = 0",
+    kinds=("learning-curve",),
+)
+def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Weighted average data efficiency: how early each accuracy is reached, from its published definition.
+
+    `corrected` and `written`: the formula as printed, with thresholds 0.01, 0.02 ... 1, each its own weight, reached
+    at ≥, T in training sequences for every learner. `published`: thresholds 0 ... 0.99, reached at >; T is the number
+    of the evaluation (one per update from 8 sequences) where whole sequences are shown, and 1 + (k - 1) 8 / m for
+    evaluation k where single questions are shown, m being the mean number of questions in a sequence.
+
+    Source: Cisneros, Sivic, Mikolov 2022, equation 1.
+    """
+    check_convention(convention)
+    accuracy = trace.arrays["accuracy"]
+    if convention != "published":
+        return {"wade": wade.paper(100, _sequences(trace)).score(trace.arrays["step"], accuracy)}
+    evaluations = np.arange(1, len(accuracy) + 1)
+    if trace.facts.get("item") != "question":
+        return {"wade": wade.published_nets().score(evaluations, accuracy)}
+    # The published programs estimated m from fresh draws of the task as it is by default, not from the training data.
+    known = trace.facts.get("published_tokens_per_sequence")
+    tokens = float(_fact(trace, "tokens_per_sequence") if known is None else known)
+    return {"wade": wade.published_reservoirs(tokens).score(evaluations, accuracy)}
+
+
+@measure(
+    "wade-above-chance",
+    version=1,
+    unit="share of the greatest possible efficiency",
+    direction="higher",
+    range=(0.0, 1.0),
+    chance="0: scored by every learner that never beats the best constant answer",
+    equation="sum of (k/100) / T(c + (1 - c) k/100) over k = 1..100, divided by 50.5; 1/inf = 0",
+    kinds=("learning-curve",),
+)
+def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Data efficiency above the best constant answer, each threshold to be reached twice in a row.
+
+    The same under every convention. c is the accuracy of the best constant answer on the test questions; T is counted
+    in training sequences. A lucky first guess earns nothing: see `above_chance` for the reasons. nan where c = 1.
+
+    Source: ours, after Cisneros, Sivic, Mikolov 2022, equation 1.
+    """
+    check_convention(convention)
+    constant = float(_fact(trace, "constant"))
+    steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
+    return {"wade-above-chance": wade.wade_above_chance(steps, accuracy, constant, _sequences(trace))}
+
+
+@measure(
+    "accuracy",
+    version=1,
+    unit="share of test questions answered rightly",
+    direction="higher",
+    range=(0.0, 1.0),
+    chance="the accuracy of the best constant answer, a fact of the trace",
+    equation="a(last step); maximum of a over the steps",
+    kinds=("learning-curve",),
+)
+def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Test accuracy at the end of training, and the highest on the way.
+
+    The highest is chosen on the test itself, so it is too favourable; published tables often give it.
+    """
+    steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
+    return {
+        "final-accuracy": curve.final_accuracy(steps, accuracy),
+        "maximum-accuracy": curve.maximum_accuracy(steps, accuracy),
+    }
+
+
+@measure(
+    "steps-to-accuracy",
+    version=1,
+    unit="training sequences",
+    direction="lower",
+    range=(1.0, float("inf")),
+    chance="inf above the accuracy of the best constant answer, 1 up to it",
+    equation="T(a) = the first step at which accuracy is at least a, for a = 0.5, 0.75, 0.9; inf if never",
+    kinds=("learning-curve",),
+)
+def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Training sequences until the test accuracy first is 0.5, 0.75 and 0.9; inf when it never is."""
+    steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
+    times = curve.threshold_times(steps, accuracy, ACCURACIES, time=_sequences(trace))
+    return {f"steps-to-{level}": float(time) for level, time in zip(ACCURACIES, times, strict=True)}
+
+
+@measure(
+    "log-area",
+    version=1,
+    unit="mean accuracy over the logarithm of the step",
+    direction="higher",
+    range=(0.0, 1.0),
+    chance="the accuracy of the best constant answer, a fact of the trace",
+    equation="integral of a d(log step) from the first to the last step, by trapezoids, divided by log(last / first)",
+    kinds=("learning-curve",),
+)
+def area(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Mean test accuracy over the logarithm of the step: every doubling of the data counts the same.
+
+    Compare it only between curves with the same first and last step.
+    """
+    return {"log-area": curve.log_area(trace.arrays["step"], trace.arrays["accuracy"])}
+
+
+def _sequences(trace: Trace) -> curve.Times:
+    """From the trace's steps to training sequences; a part of a first sequence counts as one."""
+    unit = _fact(trace, "unit")
+    if unit == "sequences":
+        return curve.step_itself
+    if unit != "tokens":
+        raise UsageError(f'a learning curve counts its steps in sequences or tokens, got "{unit}"')
+    tokens = float(_fact(trace, "tokens_per_sequence"))
+    if not 0 < tokens < np.inf:
+        raise UsageError(f"tokens_per_sequence must be a number above 0, got {tokens}")
+
+    def whole(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.maximum(1.0, steps / tokens)
+
+    return whole
+
+
+def _fact(trace: Trace, name: str) -> Any:
+    if name not in trace.facts:
+        raise UsageError(f'the learning curve has no fact "{name}"; the protocol that made it must state it')
+    return trace.facts[name]

@@ -1,0 +1,1 @@
+"""How a family examines. One file each."""

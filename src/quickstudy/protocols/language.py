@@ -1,0 +1,183 @@
+"""How the language family examines: show sequences one after another, test on held-out ones on the way."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import protocol
+from quickstudy.base.errors import LearnerFault, NotApplicable
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief, check_faces
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.parameters import configure, parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.base.task import ExampleTask, spaces_of
+from quickstudy.base.trace import Trace
+from quickstudy.protocols.clock import Clock
+from quickstudy.protocols.examination import Examination
+from quickstudy.protocols.schedule import every, thinning
+from quickstudy.tasks.sampling import Split, draw_unique, split
+
+GROUP = 8
+"""Questions between two tests of a readout, and sequences between two tests of anything else, as published."""
+
+
+@protocol("language", version=1)
+@dataclass(frozen=True)
+class LanguageProtocol:
+    """Learn from different sequences, tested on held-out ones on the way.
+
+    sequences: how many different sequences are asked for (at most five draws for each are made; a task may have
+    fewer). share: part of them that is learned from. order: `sequences` shows whole sequences to everybody;
+    `published` shows readouts single questions in random order across sequences, the first of them twice. schedule:
+    `thinned` tests after every update at first and evenly in log time later; `every` tests after every update
+    (`published` order: after the first question and then every 8 questions, or every 8 sequences).
+
+    Steps are training sequences shown (questions, under the published order of a readout). All learners of one seed
+    see the same sequences in the same order. Source: Cisneros et al. 2022, section 5.
+    """
+
+    sequences: int = parameter(1200, at_least=5)
+    share: float = parameter(0.8, above=0, at_most=0.99)
+    order: str = parameter("sequences", choices=("sequences", "published"))
+    schedule: str = parameter("thinned", choices=("thinned", "every"))
+
+    measures: ClassVar[tuple[str, ...]] = ("wade-above-chance", "wade", "accuracy", "steps-to-accuracy", "log-area")
+    headline: ClassVar[str] = "wade-above-chance"
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"order": "published", "schedule": "every"},
+    }
+
+    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """One trace per lane, of kind `learning-curve`: step, correct, accuracy."""
+        if not isinstance(task, ExampleTask):
+            raise NotApplicable(f"{task.id} does not sample examples")
+        splits = [self._material(task, stream) for stream in streams]
+        lesson = self._lesson(learner, [part.train for part in splits], streams)
+        exam = Exam([part.test for part in splits])
+        inputs, outputs = spaces_of(task)
+        loss = "cross-entropy" if isinstance(outputs, Tokens) else "squared"
+        brief = Brief(inputs, outputs, loss, max(part.train.steps for part in splits), lesson.items)
+        clock = Clock()
+        with clock.timing("learn"):
+            pupil = learner.begin(brief, streams)
+        check_faces(pupil, "learn", "answer")
+        points = self._points(learner, lesson)
+        correct = np.zeros((len(points), len(streams)), dtype=np.int64)
+        shown = 0
+        for number, point in enumerate(points):
+            with clock.timing("learn"):
+                pupil.learn(lesson, shown, int(point))
+            with clock.timing("answer"):
+                correct[number] = _correct(pupil.answer(exam), exam)
+            shown = int(point)
+        cost = dataclasses.replace(
+            pupil.cost(),
+            learn_seconds=clock.seconds["learn"] / len(streams),
+            answer_seconds=clock.seconds["answer"] / len(streams),
+            compile_seconds=clock.seconds["compile"] / len(streams),
+        )
+        traces = [
+            Trace("learning-curve", *_curve(points, correct[:, lane], lesson, exam, lane, self._unit(task, stream)), cost)
+            for lane, stream in enumerate(streams)
+        ]
+        return Examination(traces, pupil, brief)
+
+    def _material(self, task: ExampleTask, streams: Streams) -> Split:
+        unique = draw_unique(task, streams.numpy("data"), self.sequences)
+        return split(unique, streams.numpy("split"), self.share)
+
+    def _single_questions(self, learner: Any) -> bool:
+        return self.order == "published" and bool(getattr(learner, "reads_out", False))
+
+    def _lesson(self, learner: Any, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
+        rngs = [stream.numpy("order") for stream in streams]
+        if self._single_questions(learner):
+            orders = [_question_order(lane.questions, rng) for lane, rng in zip(examples, rngs, strict=True)]
+            return Lesson(examples, _padded(orders), "question")
+        passes = int(getattr(learner, "passes", 1))
+        orders = [
+            np.concatenate([rng.permutation(lane.count) for _ in range(passes)])
+            for lane, rng in zip(examples, rngs, strict=True)
+        ]
+        return Lesson(examples, _padded(orders))
+
+    def _points(self, learner: Any, lesson: Lesson) -> NDArray[np.int64]:
+        if self._single_questions(learner):
+            return every(lesson.items, GROUP, first=1)
+        batch = int(getattr(learner, "batch", 1))
+        if self.schedule == "thinned":
+            return thinning(lesson.items, batch, dense=16, per_octave=12)
+        # An incomplete last batch changes nothing, so nothing is tested after it.
+        stride = batch if batch > 1 or self.order != "published" else GROUP
+        return every(lesson.items // stride * stride, stride)
+
+    def _unit(self, task: Any, streams: Streams) -> dict[str, float]:
+        """The published programs' questions per sequence: from 500 fresh sequences of the task as its paper has it."""
+        if self.order != "published":
+            return {}
+        usual = configure(task.id, type(task), {}, "written")
+        fresh = draw_unique(usual, streams.numpy("published-unit"), 500)
+        return {"published_tokens_per_sequence": fresh.questions / fresh.count}
+
+
+def _padded(orders: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    longest = max(len(order) for order in orders)
+    return np.stack([np.pad(order, (0, longest - len(order)), constant_values=-1) for order in orders])
+
+
+def _question_order(questions: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The first question alone, then all of them (the first again) in groups of 8 that are shuffled inside."""
+    order = rng.permutation(questions)
+    groups = [rng.permutation(order[first : first + GROUP]) for first in range(0, questions, GROUP)]
+    return np.concatenate([order[:1], *groups])
+
+
+def _correct(scores: Any, exam: Exam) -> NDArray[np.int64]:
+    """(lane,) right answers."""
+    lanes, questions = exam.counted.shape
+    if scores.ndim != 3 or scores.shape[:2] != (lanes, questions):
+        raise LearnerFault(f"answer must give scores of shape ({lanes}, {questions}, outputs), got {scores.shape}")
+    decisions = np.asarray(scores.argmax(axis=-1))
+    if not np.isfinite(float(abs(scores).max())):
+        raise LearnerFault("the learner's scores are not finite: it has diverged")
+    return np.asarray(((decisions == exam.targets) & exam.counted).sum(axis=1))
+
+
+def _curve(
+    points: NDArray[np.int64],
+    correct: NDArray[np.int64],
+    lesson: Lesson,
+    exam: Exam,
+    lane: int,
+    unit: Mapping[str, float],
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays and facts of one lane's trace. A lane with fewer items than the others ends where it ends."""
+    last = int(np.searchsorted(points, lesson.lengths[lane]))
+    steps = np.minimum(points[: last + 1], lesson.lengths[lane])
+    training, answers = lesson.examples[lane], exam.targets[lane][exam.counted[lane]]
+    counts = np.bincount(answers)
+    arrays = {
+        "step": steps,
+        "correct": correct[: last + 1],
+        "accuracy": correct[: last + 1] / len(answers),
+    }
+    facts = {
+        "item": lesson.item,
+        "unit": "sequences" if lesson.item == "example" else "questions",
+        "training_sequences": training.count,
+        "test_sequences": exam.examples[lane].count,
+        "test_questions": len(answers),
+        "tokens_per_sequence": training.questions / training.count,
+        "classes": int((counts > 0).sum()),
+        "constant": float(counts.max() / len(answers)),
+        **unit,
+    }
+    return arrays, facts

@@ -1,0 +1,44 @@
+"""From results folders to the data of a report."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Sequence
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
+from quickstudy.base.trace import Trace
+from quickstudy.report.build import build_report
+from quickstudy.report.model import ReportData
+from quickstudy.run.reader import read_results
+from quickstudy.run.traces import load_trace
+
+_RANKS = (FAILED, NOT_APPLICABLE, OK)
+
+
+def gather(folders: Sequence[str | pathlib.Path], command: str | None = None) -> ReportData:
+    """Read result folders and merge them by key: an ok run comes before a failed one, then the first folder's.
+
+    Raises UsageError when there is no folder, no such folder, or not one run in all of them.
+    """
+    if not folders:
+        raise UsageError("no results folder given; name at least one")
+    found: dict[str, tuple[Record, pathlib.Path]] = {}
+    notes = []
+    for folder in map(pathlib.Path, folders):
+        reading = read_results(folder, expected=True)
+        for damage in reading.damage:
+            notes.append(f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder.")
+        for key, record in reading.records.items():
+            known = found.get(key)
+            if known is None or _RANKS.index(record.status) > _RANKS.index(known[0].status):
+                found[key] = record, folder
+    if not found:
+        raise UsageError(
+            f"no runs in {', '.join(map(str, folders))}; run something there first, or name another folder"
+        )
+
+    def load(record: Record) -> Trace:
+        return load_trace(found[record.key][1], record)
+
+    return build_report([record for record, _ in found.values()], load, command, notes)

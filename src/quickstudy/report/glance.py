@@ -1,0 +1,58 @@
+"""All tasks of a family at a glance: one row per task, one column per learner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from quickstudy.report.html_table import Head, cell, table
+from quickstudy.report.markup import escape, tag
+from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Row, TaskTable
+from quickstudy.report.numbers import NOTHING, score
+from quickstudy.report.verdict import clear_winner
+from quickstudy.report.view import title_of
+
+Numbered = Sequence[tuple[int, TaskTable]]
+"""Tables with their numbers in the report."""
+
+
+def glance_table(tables: Numbered, directions: Mapping[str, str], style: Mapping[str, str], id: str) -> str:
+    """Headline means, each with its scaled score; bold as in the tables of the tasks."""
+    learners = sorted({row.learner for _, found in tables for row in found.of_role(LEARNER)})
+    heads = [Head("task", False)]
+    heads += [Head(tag("span", class_=f"key {style[name]}", aria_hidden="true") + escape(name)) for name in learners]
+    heads += [Head("best control"), Head("oracle")]
+    rows = []
+    for number, found in tables:
+        link = tag("a", escape(found.task), href=f"#task-{number}")
+        winner = clear_winner(found)
+        cells = []
+        for name in learners:
+            row = _find(found, name, LEARNER)
+            cells.append(_cell(row, found, _scaled(row), row is not None and row is winner))
+        cells.append(_cell(_find(found, found.best_control, CONTROL), found, escape(found.best_control or "")))
+        cells.append(_cell(_find(found, found.oracle, ORACLE), found, ""))
+        rows.append(tag("tr", tag("th", link, scope="row", class_="name"), *cells))
+    headline = next((found.headline for _, found in tables if found.headline), None)
+    what = title_of(tables[0][1].family, headline) if headline else "headline"
+    better = f", {directions[headline]} is better" if headline in directions else ""
+    return table(
+        id, f"{what} by task{better}; small: on the scale from best control (0) to oracle (1)", heads, [("", rows)]
+    )
+
+
+def _find(found: TaskTable, name: str | None, role: str) -> Row | None:
+    return next((row for row in found.of_role(role) if row.learner == name), None)
+
+
+def _cell(row: Row | None, found: TaskTable, note: str, strong: bool = False) -> str:
+    estimate = row.scores.get(found.headline or "") if row else None
+    if estimate is None:
+        return cell(NOTHING)
+    shown = score(estimate.mean)
+    return cell(
+        (tag("strong", shown) if strong else shown) + (f" <small>{note}</small>" if note else ""), estimate.mean
+    )
+
+
+def _scaled(row: Row | None) -> str:
+    return score(row.scaled.value) if row and row.scaled.value is not None else ""

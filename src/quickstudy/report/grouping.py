@@ -1,0 +1,119 @@
+"""Which runs belong together: same task, same protocol, same convention, same learner, versions and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.base.canonical import canonical
+from quickstudy.base.parameters import CONVENTIONS
+from quickstudy.base.record import Record
+from quickstudy.report.model import LEARNER, ROLES
+
+
+@dataclass(frozen=True)
+class LearnerGroup:
+    """The runs of one row."""
+
+    label: str
+    role: str
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class TaskGroup:
+    """The runs of one table."""
+
+    convention: str
+    family: str
+    label: str
+    learners: tuple[LearnerGroup, ...]
+
+
+def group(records: Iterable[Record]) -> list[TaskGroup]:
+    """Tables in the order convention, family, task; in each the rows by role and label; in each row by seed.
+
+    Two settings that people would type alike, but that differ in a version or in the protocol, stay apart: what
+    differs is added to the label.
+    """
+    shelves: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        shelf = (str(record.what.get("convention", "")), family_of(record), label_of(record, "task"))
+        shelves.setdefault(shelf, []).append(record)
+    groups = []
+    for convention, family, label in sorted(shelves, key=lambda shelf: (_convention_order(shelf[0]), *shelf[1:])):
+        settings = _split(shelves[convention, family, label], ("task", "protocol"))
+        for suffix, members in settings:
+            groups.append(TaskGroup(convention, family, label + suffix, _learners(members)))
+    return groups
+
+
+def label_of(record: Record, part: str) -> str:
+    """How the task or the learner is shown."""
+    component = record.what.get(part)
+    id = component.get("id", "?") if isinstance(component, Mapping) else "?"
+    return str(record.labels.get(part) or id)
+
+
+def family_of(record: Record) -> str:
+    """The family of the record's task."""
+    return str(record.labels.get("family") or label_of(record, "task").partition("/")[0])
+
+
+def role_of(record: Record) -> str:
+    """learner, control or oracle; anything else counts as a learner."""
+    role = record.labels.get("role", LEARNER)
+    return role if role in ROLES else LEARNER
+
+
+def seed_of(record: Record) -> tuple[int, int]:
+    """(root seed, repetition)."""
+    return int(record.what.get("root", 0)), int(record.what.get("repetition", 0))
+
+
+def _convention_order(convention: str) -> tuple[int, str]:
+    order = (*CONVENTIONS, convention)
+    return order.index(convention), convention
+
+
+def _learners(records: Sequence[Record]) -> tuple[LearnerGroup, ...]:
+    rows: dict[tuple[int, str], list[Record]] = {}
+    for record in records:
+        rows.setdefault((ROLES.index(role_of(record)), label_of(record, "learner")), []).append(record)
+    return tuple(
+        LearnerGroup(
+            label + suffix, ROLES[role], tuple(sorted(members, key=lambda member: (seed_of(member), member.key)))
+        )
+        for (role, label), found in sorted(rows.items())
+        for suffix, members in _split(found, ("learner",))
+    )
+
+
+def _split(records: Sequence[Record], parts: Sequence[str]) -> list[tuple[str, list[Record]]]:
+    """Records by equal parts of `what`, each with a suffix that says in what it differs from the others."""
+    settings: dict[str, list[Record]] = {}
+    for record in records:
+        settings.setdefault(canonical([record.what.get(part) for part in parts]), []).append(record)
+    if len(settings) == 1:
+        return [("", list(records))]
+    flat = {name: _flat({part: found[0].what.get(part) for part in parts}) for name, found in settings.items()}
+    differing = [
+        path
+        for path in sorted(set().union(*flat.values()))
+        if len({canonical(leaves.get(path)) for leaves in flat.values()}) > 1
+    ]
+    return [
+        (" (" + ", ".join(f"{path} {flat[name].get(path, 'not given')}" for path in differing) + ")", settings[name])
+        for name in sorted(settings)
+    ]
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    """Leaves of nested mappings by their path; the word `parameters` is left out of the path."""
+    if not isinstance(value, Mapping):
+        return {path: value}
+    leaves: dict[str, Any] = {}
+    for name, part in value.items():
+        leaves |= _flat(part, path if name == "parameters" else f"{path} {name}".strip())
+    return leaves

@@ -1,0 +1,193 @@
+"""The report as one HTML file that needs nothing else: styles, pictures, script and data are inside."""
+
+from __future__ import annotations
+
+from importlib import resources
+from itertools import groupby
+
+from quickstudy.base.canonical import canonical
+from quickstudy.report.curves import NARROW, WIDE, learning_curves, styles, threshold_picture
+from quickstudy.report.glance import glance_table
+from quickstudy.report.html_record import how_to_read, run_record
+from quickstudy.report.html_table import change_table, cost_table, failure_table, score_table
+from quickstudy.report.json import as_json
+from quickstudy.report.markup import escape, tag
+from quickstudy.report.model import CONTROL, LEARNER, ORACLE, ReportData, TaskTable
+from quickstudy.report.verdict import verdict
+from quickstudy.report.view import question_of
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_ALL_NAMED = 4
+
+
+def as_html(data: ReportData) -> str:
+    """The page. Equal data give equal bytes; nothing in it refers to anything outside it."""
+    style = styles(data)
+    title = _title(data)
+    sections = [
+        tag(
+            "header",
+            tag("p", "quickstudy report", class_="eyebrow"),
+            tag("h1", escape(title)),
+            _facts(data),
+            _notes(data),
+        ),
+        _verdicts(data),
+        _contents(data),
+        *_families(data, style),
+        _changes(data),
+        tag("section", tag("h2", "How to read this"), how_to_read(data, _illustration(data)), id="read"),
+        tag("section", tag("h2", "The record"), run_record(data), id="record"),
+    ]
+    head = "".join(
+        [
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">',
+            tag("title", escape(f"{title} · quickstudy")),
+            tag("style", _asset("page.css")),
+        ]
+    )
+    embedded = tag("script", _harmless(canonical(as_json(data))), type="application/json", id="data")
+    body = tag("main", *sections) + embedded + tag("script", _asset("page.js"))
+    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>{body}</body>\n</html>\n'
+
+
+def _asset(name: str) -> str:
+    return resources.files("quickstudy.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _harmless(text: str) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _title(data: ReportData) -> str:
+    names = sorted({row.learner for found in data.tables for row in found.of_role(LEARNER)})
+    if not names:
+        return "Controls and oracles"
+    if len(names) > _ALL_NAMED:
+        return f"How {len(names)} learners learn"
+    return f"How {', '.join(names[:-1])} and {names[-1]} learn" if len(names) > 1 else f"How {names[0]} learns"
+
+
+def _facts(data: ReportData) -> str:
+    rows = [row for found in data.tables for row in found.rows]
+    ok, rest = sum(len(row.finished) for row in rows), sum(len(row.unfinished) for row in rows)
+    facts = [_count(len({(found.family, found.task) for found in data.tables}), "task")]
+    facts += [
+        _count(len({row.learner for row in rows if row.role == role}), role) for role in (LEARNER, CONTROL, ORACLE)
+    ]
+    facts.append(_count(ok, "finished run"))
+    facts += [f"{_count(rest, 'run')} without result"] if rest else []
+    facts.append("convention " + " and ".join(dict.fromkeys(escape(found.convention) for found in data.tables)))
+    return tag("p", " · ".join(facts), class_="facts-line")
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _notes(data: ReportData) -> str:
+    return (
+        tag("div", tag("ul", *(tag("li", escape(note)) for note in data.notes)), class_="notes", role="note")
+        if data.notes
+        else ""
+    )
+
+
+def _verdicts(data: ReportData) -> str:
+    several = len({found.convention for found in data.tables}) > 1
+    items = []
+    for index, found in enumerate(data.tables):
+        suffix = tag("small", f" {escape(found.convention)}") if several else ""
+        link = tag("a", escape(found.task), href=f"#task-{index}")
+        items.append(tag("dt", link, suffix) + tag("dd", escape(verdict(found))))
+    return tag("section", tag("h2", "In short"), tag("dl", *items, class_="verdicts"), id="short")
+
+
+def _contents(data: ReportData) -> str:
+    items = []
+    for index, (convention, family, _) in enumerate(_grouped(data)):
+        items.append(tag("a", escape(f"{family}, {convention}"), href=f"#family-{index}"))
+    items += [tag("a", "what the convention changes", href="#changes")] if data.changes else []
+    items += [tag("a", "how to read this", href="#read"), tag("a", "the record", href="#record")]
+    return tag("nav", tag("ul", *(tag("li", item) for item in items)), aria_label="Contents")
+
+
+def _grouped(data: ReportData) -> list[tuple[str, str, list[tuple[int, TaskTable]]]]:
+    """(convention, family, tables with their numbers), in order."""
+    numbered = groupby(enumerate(data.tables), key=lambda pair: (pair[1].convention, pair[1].family))
+    return [(*key, list(members)) for key, members in numbered]
+
+
+def _families(data: ReportData, style: dict[str, str]) -> list[str]:
+    sections = []
+    for index, (convention, family, members) in enumerate(_grouped(data)):
+        title = tag("h2", escape(family), tag("small", f" {escape(convention)}"))
+        question = question_of(family)
+        parts = [title, tag("p", question, class_="question") if question else ""]
+        if len(members) > 1:
+            parts.append(glance_table(members, data.directions, style, f"glance-{index}"))
+        parts += [_task(found, number, data, style) for number, found in members]
+        sections.append(tag("section", *parts, id=f"family-{index}", class_="family"))
+    return sections
+
+
+def _task(found: TaskTable, number: int, data: ReportData, style: dict[str, str]) -> str:
+    reasons = dict.fromkeys(row.scaled.reason for row in found.of_role(LEARNER) if row.scaled.reason)
+    remarks = [tag("p", escape(f"No scaled score: {reason}."), class_="remark") for reason in reasons]
+    missing = failure_table(found, f"failures-{number}")
+    return tag(
+        "section",
+        tag("h3", escape(found.task)),
+        tag("p", escape(verdict(found)), class_="verdict"),
+        _figure(found, number, style),
+        score_table(found, data.directions, style, f"scores-{number}"),
+        *remarks,
+        tag("details", tag("summary", "What it cost"), cost_table(found, style, f"cost-{number}"), open=True),
+        missing,
+        id=f"task-{number}",
+        class_="task",
+    )
+
+
+def _figure(found: TaskTable, number: int, style: dict[str, str]) -> str:
+    pictures = [learning_curves(found, style, form, str(number)) for form in (WIDE, NARROW)]
+    if not any(pictures):
+        return tag("p", "No run left a learning curve.", class_="remark")
+    counts = sorted({row.curve.runs for row in found.rows if row.curve})
+    runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    shading = "; shading: 95 % interval" if counts[-1] > 1 else "; one run each, so no interval"
+    lines = "Solid: learners. Dashed grey: rules that never learn. Thin: oracle."
+    caption = (
+        f"Test accuracy against training data, mean of {runs} {'run' if runs == '1' else 'runs'}{shading}. {lines}"
+    )
+    return tag(
+        "figure", *pictures, tag("figcaption", caption), tag("div", class_="readout", hidden=True), class_="curves"
+    )
+
+
+def _illustration(data: ReportData) -> str:
+    """T(α) on the first run of the first learner that left a learning curve."""
+    for found in data.tables:
+        for row in found.of_role(LEARNER):
+            pictures = [threshold_picture(row, found.task, form) for form in (WIDE, NARROW)]
+            if any(pictures):
+                caption = (
+                    f"T(α) is the first step at which the accuracy is at least α; ∞ where it never is. Here: {row.learner} on "
+                    f"{found.task}, one run. A data efficiency is a weighted mean of 1/T(α)."
+                )
+                return tag("figure", *pictures, tag("figcaption", escape(caption)))
+    return ""
+
+
+def _changes(data: ReportData) -> str:
+    if not data.changes:
+        return ""
+    tables = [
+        tag("h3", escape(change.task)) + change_table(change, f"change-{index}")
+        for index, change in enumerate(data.changes)
+    ]
+    return tag("section", tag("h2", "What the convention changes"), *tables, id="changes")

@@ -1,0 +1,141 @@
+"""The end of the HTML report: how to read the numbers, and the whole record of what was run."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+
+from quickstudy.base.canonical import plain
+from quickstudy.report.html_table import Head, cell, table
+from quickstudy.report.intervals import CLOSEST, RESAMPLES
+from quickstudy.report.markup import escape, tag
+from quickstudy.report.model import MeasureNote, Place, ReportData, TaskTable
+from quickstudy.report.numbers import score, seconds, steps
+from quickstudy.report.view import columns_of
+
+_KEY_LETTERS = 12
+
+_TERMS = (
+    (
+        "Interval",
+        f"The numbers in brackets are a 95 % interval of the mean over runs: percentile bootstrap, {RESAMPLES:,} resamples of "
+        "whole runs. One run has no interval.",
+    ),
+    (
+        "Scaled",
+        "(headline − best control) ÷ (oracle − best control): 0 is the best rule that never learns, 1 the best that can be done. "
+        f"Not defined without a control or an oracle, or where the two are closer than {CLOSEST}. Runs of the same seed are "
+        "resampled together; the best control is the one with the best mean.",
+    ),
+    ("Control", "A rule that never learns, run under the same protocol on the same data."),
+    ("Oracle", "The best that can be done with what a learner is shown."),
+    (
+        "Bold",
+        "The best learner is bold only where its interval does not overlap the next learner's.",
+    ),
+    (
+        "Curves",
+        "Each run is read as a step function on the steps of all runs together; line and shading are the mean and its 95 % interval "
+        "at every step by itself.",
+    ),
+    (
+        "Convention",
+        "corrected does it right, written follows the paper's text, published repeats what produced the published numbers. "
+        "Two conventions never share a table.",
+    ),
+)
+
+
+def how_to_read(data: ReportData, picture: str) -> str:
+    """Definitions: the words of the report, then every measure with unit, direction, range, chance and equation."""
+    terms = "".join(tag("dt", term) + tag("dd", escape(meaning)) for term, meaning in _TERMS)
+    measures = [_measure(note) for note in data.measures]
+    parts = [tag("dl", terms, class_="terms"), picture]
+    if measures:
+        parts += [tag("h3", "Measures"), tag("div", *measures, class_="measures")]
+    return "".join(parts)
+
+
+def run_record(data: ReportData) -> str:
+    """Where, with what and how everything was run; every setting whole; every run."""
+    parts = []
+    if data.command:
+        parts += [
+            tag("p", "To run the same again; nothing that is there is run twice:"),
+            tag("pre", escape(data.command)),
+        ]
+    parts += [tag("h3", "Where"), *(_place(number, place) for number, place in enumerate(data.places))]
+    parts.append(tag("h3", "Every setting and every run"))
+    for index, found in enumerate(data.tables):
+        parts.append(tag("h4", escape(f"{found.task}, {found.convention}")))
+        parts += _settings(found)
+        runs = sum(len(row.runs) for row in found.rows)
+        body = _runs(found, f"runs-{index}")
+        parts.append(tag("details", tag("summary", f"All runs ({runs:,})"), body))
+    return "".join(parts)
+
+
+def _measure(note: MeasureNote) -> str:
+    facts: list[tuple[str, str]] = []
+    if note.known:
+        limits = f"{_bound(note.range[0])} to {_bound(note.range[1])}" if note.range else ""
+        facts = [
+            ("equation", note.equation),
+            ("unit", note.unit),
+            ("better", note.direction),
+            ("range", limits),
+            ("chance", note.chance),
+        ]
+    rows = "".join(tag("dt", name) + tag("dd", escape(value)) for name, value in facts if value)
+    names = ", ".join(note.scores)
+    title = escape(note.id) + tag(
+        "small", escape(f" version {note.version}" + (f": {names}" if names != note.id else ""))
+    )
+    summary = note.summary if note.known else "This measure is not installed here, so nothing more is known about it."
+    return tag("section", tag("h4", title), tag("p", escape(summary)), tag("dl", rows, class_="facts") if rows else "")
+
+
+def _bound(value: float) -> str:
+    return "∞" if math.isinf(value) and value > 0 else "−∞" if math.isinf(value) else f"{value:g}"
+
+
+def _place(number: int, place: Place) -> str:
+    facts = [
+        ("runs", f"{place.runs:,}"),
+        ("device", place.device),
+        ("lanes", str(place.lanes)),
+        ("machine", ", ".join(f"{name} {value}" for name, value in place.machine.items())),
+        ("versions", ", ".join(f"{name} {value}" for name, value in place.versions.items())),
+    ]
+    rows = "".join(tag("dt", name) + tag("dd", escape(value)) for name, value in facts if value)
+    return tag("section", tag("h4", f"Place {number}"), tag("dl", rows, class_="facts"))
+
+
+def _settings(found: TaskTable) -> Iterator[str]:
+    for row in found.rows:
+        text = json.dumps(plain(row.setting), indent=2, sort_keys=True, ensure_ascii=False)
+        summary = tag("summary", escape(row.learner), tag("small", f" {row.role}"))
+        yield tag("details", summary, tag("pre", escape(text)))
+
+
+def _runs(found: TaskTable, id: str) -> str:
+    names = found.scores
+    medians = {column.score for column in columns_of(found.family, found.scores) if column.statistic == "median"}
+    heads = [Head("run", False), Head("learner", False), Head("root"), Head("repetition"), Head("status", False)]
+    heads += [*(Head(escape(name)) for name in names), Head("learn s"), Head("place")]
+    rows = []
+    for row in found.rows:
+        for run in row.runs:
+            key = tag("code", run.key[:_KEY_LETTERS])
+            first = [tag("th", key, scope="row", class_="name"), tag("td", escape(row.learner))]
+            seed = [cell(str(run.root), run.root), cell(str(run.repetition), run.repetition)]
+            scores = [_score(run.scores.get(name), name in medians or name.startswith("steps-")) for name in names]
+            time = run.cost.get("learn_seconds")
+            last = [cell(seconds(time), time), cell(str(run.place), run.place)]
+            rows.append(tag("tr", *first, *seed, tag("td", escape(run.status)), *scores, *last, class_=row.role))
+    return table(id, f"All runs on {found.task}, convention {found.convention}", heads, [("", rows)])
+
+
+def _score(value: float | None, counts: bool) -> str:
+    return cell((steps if counts else score)(value), value)

@@ -1,0 +1,171 @@
+"""Tables of the HTML report: sortable by a click, with every number at full precision behind what is shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from quickstudy.report.markup import escape, tag
+from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Change, Contrast, Row, TaskTable
+from quickstudy.report.numbers import NOTHING, bounds, cost, score, shown, written
+from quickstudy.report.verdict import clear_winner
+from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
+from quickstudy.stats.bootstrap import Interval
+
+_GROUPS = {
+    LEARNER: "Learners",
+    CONTROL: "Controls: rules that never learn",
+    ORACLE: "Oracle: the best that can be done",
+}
+_ARROWS = {
+    "higher": ' <span class="arrow" title="higher is better">↑</span>',
+    "lower": ' <span class="arrow" title="lower is better">↓</span>',
+}
+
+
+@dataclass(frozen=True)
+class Head:
+    """The heading of a column: markup, whether numbers stand under it, and a class."""
+
+    title: str
+    numeric: bool = True
+
+
+def cell(markup: str, value: float | None = None, class_: str = "number") -> str:
+    """A cell with a number. `data-value` is what sorting uses and what the embedded data hold."""
+    known = value is not None and not math.isnan(value)
+    return tag("td", markup, class_=class_, data_value=repr(float(value)) if known and value is not None else None)
+
+
+def name_cell(row: Row, style: str, strong: bool = False) -> str:
+    """The first cell of a row: the line as it is drawn, then the label."""
+    label = escape(row.learner)
+    key = tag("span", class_=f"key {style}", aria_hidden="true")
+    return tag("th", key, tag("strong", label) if strong else tag("span", label), scope="row", class_="name")
+
+
+def table(id: str, caption: str, heads: Sequence[Head], groups: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """A sortable table. groups: (title or nothing, rows as markup); sorting keeps the groups apart."""
+    head = "".join(_heading(one) for one in heads)
+    bodies = []
+    for title, rows in groups:
+        if title:
+            line = tag("th", escape(title), colspan=len(heads), scope="rowgroup")
+            bodies.append(tag("tbody", tag("tr", line), class_="group"))
+        bodies.append(tag("tbody", *rows, class_="rows"))
+    whole = tag(
+        "table", tag("caption", escape(caption)), tag("thead", tag("tr", head)), *bodies, id=id, class_="sortable"
+    )
+    return tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)
+
+
+def score_table(found: TaskTable, directions: Mapping[str, str], style: Mapping[str, str], id: str) -> str:
+    """All scores of a task; the best learner is bold only where its interval lies apart from the next one's."""
+    columns = columns_of(found.family, found.scores)
+    heads = [Head("learner", False), Head("runs")]
+    for index, column in enumerate(columns):
+        note = " <small>median</small>" if column.statistic == "median" else ""
+        heads.append(Head(escape(column.title) + note + _ARROWS.get(directions.get(column.score, ""), "")))
+        if index == 0:
+            heads.append(Head("scaled" + _ARROWS["higher"]))
+    winner = clear_winner(found)
+    groups = []
+    for role, title in _GROUPS.items():
+        rows = [_score_row(row, columns, style[row.learner], row is winner) for row in found.of_role(role)]
+        if rows:
+            groups.append((title, rows))
+    return table(id, f"Scores on {found.task}, convention {found.convention}", heads, groups)
+
+
+def cost_table(found: TaskTable, style: Mapping[str, str], id: str) -> str:
+    """The mean cost of a run; costs that nobody has are left out."""
+    names = [name for name in COST_TITLES if any(row.cost.get(name) for row in found.rows)]
+    if not names:
+        return ""
+    rows = [
+        tag(
+            "tr",
+            name_cell(row, style[row.learner]),
+            *(cell(cost(name, row.cost.get(name)), row.cost.get(name)) for name in names),
+            class_=row.role,
+        )
+        for row in found.rows
+    ]
+    heads = [Head("learner", False), *(Head(COST_TITLES[name]) for name in names)]
+    return table(id, f"Mean cost of a run on {found.task}", heads, [("", rows)])
+
+
+def failure_table(found: TaskTable, id: str) -> str:
+    """Runs that failed or did not apply, by reason; nothing when there are none."""
+    rows = []
+    for row in found.rows:
+        reasons: dict[tuple[str, str], list[str]] = {}
+        for run in row.unfinished:
+            reasons.setdefault((run.status, run.reason), []).append(f"{run.root}/{run.repetition}")
+        for (status, reason), seeds in reasons.items():
+            cells = [cell(str(len(seeds)), len(seeds)), tag("td", escape(", ".join(seeds)))]
+            first = tag("th", escape(row.learner), scope="row", class_="name")
+            rows.append(
+                tag(
+                    "tr",
+                    first,
+                    tag("td", escape(status)),
+                    *cells,
+                    tag("td", escape(reason or NOTHING), class_="reason"),
+                )
+            )
+    if not rows:
+        return ""
+    heads = [Head("learner", False), Head("status", False), Head("runs"), Head("seeds (root/repetition)", False)]
+    return table(id, f"Runs without a result on {found.task}", [*heads, Head("reason", False)], [("", rows)])
+
+
+def change_table(change: Change, id: str) -> str:
+    """What the convention changes on one task."""
+    first, last = change.conventions[0], change.conventions[-1]
+    heads = [Head("learner", False), Head("score", False), *(Head(escape(name)) for name in change.conventions)]
+    rows = [
+        tag(
+            "tr",
+            tag("th", escape(row.learner), scope="row", class_="name"),
+            tag("td", escape(title_of(change.family, row.score))),
+            *(cell(score(mean), mean) for mean in row.means),
+            cell(*_contrast(row.difference)),
+            class_=row.role,
+        )
+        for row in change.rows
+    ]
+    caption = f"What the convention changes on {change.task}"
+    return table(id, caption, [*heads, Head(escape(f"{last} − {first}"))], [("", rows)])
+
+
+def _heading(one: Head) -> str:
+    button = tag("button", one.title, type="button")
+    return tag("th", button, scope="col", class_="number" if one.numeric else "name", aria_sort="none")
+
+
+def _score_row(row: Row, columns: Sequence[Column], style: str, strong: bool) -> str:
+    missing = len(row.unfinished)
+    note = f" <small>+{missing} without result</small>" if missing else ""
+    cells = [name_cell(row, style, strong), cell(f"{len(row.finished)}{note}", len(row.finished))]
+    for index, column in enumerate(columns):
+        found = row.scores.get(column.score)
+        value = shown(column, found)
+        interval = found.interval if found and column.statistic == "mean" else None
+        text = tag("strong", written(column, found)) if strong and index == 0 else written(column, found)
+        note = " <small>one run</small>" if found and found.n == 1 and index == 0 else ""
+        cells.append(cell(text + note + _small(interval), value))
+        if index == 0:
+            cells.append(cell(*_contrast(row.scaled)))
+    return tag("tr", *cells, class_=row.role)
+
+
+def _contrast(value: Contrast) -> tuple[str, float | None]:
+    if value.value is None:
+        return tag("span", NOTHING, title=value.reason or None), None
+    return score(value.value) + _small(value.interval), value.value
+
+
+def _small(interval: Interval | None) -> str:
+    return f" <small>{bounds(interval)}</small>" if interval else ""

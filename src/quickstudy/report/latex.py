@@ -1,0 +1,93 @@
+"""The tables of a report for a paper: LaTeX with the booktabs package."""
+
+from __future__ import annotations
+
+import math
+
+from quickstudy.report.model import CONTROL, LEARNER, ORACLE, ReportData, Row, TaskTable
+from quickstudy.report.numbers import score, shown, steps
+from quickstudy.report.verdict import clear_winner
+from quickstudy.report.view import Column, columns_of
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+}
+_ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$"}
+
+
+def as_latex(data: ReportData) -> str:
+    """One `table` per task and convention. The preamble needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}."""
+    return "\n".join(_table(table, data) for table in data.tables)
+
+
+def escape(text: str) -> str:
+    """Text in which every character that LaTeX would read as a command is made harmless.
+
+    >>> escape("a_b & 5%")
+    'a\\\\_b \\\\& 5\\\\%'
+    """
+    return "".join(_SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
+
+
+def _table(table: TaskTable, data: ReportData) -> str:
+    columns = columns_of(table.family, table.scores)
+    heads = [escape(column.title) + _ARROWS.get(data.directions.get(column.score, ""), "") for column in columns]
+    heads[1:1] = ["scaled"] if columns else []
+    bold = clear_winner(table)
+    groups = [table.of_role(role) for role in (LEARNER, CONTROL, ORACLE)]
+    lines = ["".join(_lines(row, columns, row is bold) for row in group) for group in groups if group]
+    runs = sorted({len(row.finished) for row in table.rows})
+    count = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
+    caption = (
+        f"{escape(table.task)}, convention {escape(table.convention)}; {count} runs, 95\\,\\% bootstrap intervals."
+    )
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{caption}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(heads)}}}",
+            r"\toprule",
+            " & ".join(["learner", *heads]) + r" \\",
+            r"\midrule",
+            "\\midrule\n".join(lines) + r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _lines(row: Row, columns: tuple[Column, ...], bold: bool) -> str:
+    cells = []
+    for index, column in enumerate(columns):
+        found = row.scores.get(column.score)
+        cell = _number(shown(column, found), column)
+        if found and found.interval and column.statistic == "mean":
+            cell += rf" {{\small[{_number(found.interval.low)}, {_number(found.interval.high)}]}}"
+        cells.append(rf"\textbf{{{cell}}}" if bold and index == 0 else cell)
+        if index == 0:
+            cells.append(_number(row.scaled.value))
+    return " & ".join([escape(row.learner), *cells]) + " \\\\\n"
+
+
+def _number(value: float | None, column: Column | None = None) -> str:
+    if value is None or math.isnan(value):
+        return "--"
+    if math.isinf(value):
+        return r"$\infty$" if value > 0 else r"$-\infty$"
+    text = steps(value) if column and column.statistic == "median" else score(value)
+    return text.replace("−", "$-$")

@@ -1,0 +1,38 @@
+"""A small writer of HTML and SVG. Everything that comes from outside passes through `escape`."""
+
+from __future__ import annotations
+
+import html
+
+
+def escape(text: str) -> str:
+    """Text that is only text, between tags as well as in attributes. Control characters become a visible sign."""
+    return html.escape(
+        "".join(letter if letter >= " " or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    )
+
+
+def tag(name: str, *children: str, **attributes: object) -> str:
+    """One element. Children are markup already. Attributes are escaped; None is left out, True stands alone.
+
+    `stroke_width` becomes `stroke-width`, `class_` becomes `class`.
+
+    >>> tag("a", "top", href="#x", class_="quiet", id=None)
+    '<a href="#x" class="quiet">top</a>'
+    """
+    return f"<{name}{_attributes(attributes)}>{''.join(children)}</{name}>"
+
+
+def plain_number(value: object) -> str:
+    """A number as short as a picture allows: one decimal."""
+    return f"{round(value, 1):.6g}" if isinstance(value, float) else str(value)
+
+
+def _attributes(attributes: dict[str, object]) -> str:
+    written = ""
+    for name, value in attributes.items():
+        if value is None or value is False:
+            continue
+        shown = name.rstrip("_").replace("_", "-")
+        written += f" {shown}" if value is True else f' {shown}="{escape(plain_number(value))}"'
+    return written

@@ -1,0 +1,194 @@
+"""What a report holds, before it is words, tables or pictures: frozen data that every form of the report reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.stats.bootstrap import Interval
+
+LEARNER, CONTROL, ORACLE = "learner", "control", "oracle"
+ROLES = (LEARNER, CONTROL, ORACLE)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One score of one learner over its runs.
+
+    n: runs that have a value (nan is none, infinity is one). mean, sd and interval (of the mean) are None where a value
+    is infinite; sd and interval are None for one run. Median and quartiles may be infinite: "never" has a place in an
+    order, though not in a sum.
+    """
+
+    n: int
+    mean: float | None
+    sd: float | None
+    median: float
+    lower_quartile: float
+    upper_quartile: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A difference or ratio between learners. value is None where it is not defined, and reason then says why."""
+
+    value: float | None
+    interval: Interval | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Learning curves of several runs on common steps: the mean and its 95 % interval at every step.
+
+    Equal low, mean and high: one run only.
+    """
+
+    quantity: str
+    unit: str
+    runs: int
+    steps: tuple[float, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """One run's learning curve, and the step at which it first reaches each level (infinity where it never does)."""
+
+    curve: Curve
+    levels: tuple[float, ...]
+    times: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One record as a report lists it. place: number of its entry in `ReportData.places`."""
+
+    key: str
+    root: int
+    repetition: int
+    status: str
+    reason: str
+    scores: Mapping[str, float]
+    cost: Mapping[str, float]
+    place: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One learner on one task. setting: the whole `what` of its runs, apart from root seed and repetition.
+
+    advantage: headline minus the best control's, positive when better. scaled: 0 at the best control, 1 at the oracle.
+    example: the first run by itself.
+    """
+
+    learner: str
+    role: str
+    setting: Mapping[str, Any]
+    runs: tuple[Run, ...]
+    scores: Mapping[str, Estimate]
+    cost: Mapping[str, float]
+    advantage: Contrast
+    scaled: Contrast
+    curve: Curve | None
+    example: Example | None
+
+    @property
+    def finished(self) -> tuple[Run, ...]:
+        """Runs that ended well."""
+        return tuple(run for run in self.runs if run.status == "ok")
+
+    @property
+    def unfinished(self) -> tuple[Run, ...]:
+        """Runs that failed or did not apply."""
+        return tuple(run for run in self.runs if run.status != "ok")
+
+
+@dataclass(frozen=True)
+class TaskTable:
+    """All learners on one task under one convention. Rows: learners, best first, then controls, then oracles.
+
+    headline: the score that goes on the common scale, None when no run has a score. scores: all names, headline first.
+    """
+
+    convention: str
+    family: str
+    task: str
+    headline: str | None
+    scores: tuple[str, ...]
+    best_control: str | None
+    oracle: str | None
+    rows: tuple[Row, ...]
+
+    def of_role(self, role: str) -> tuple[Row, ...]:
+        """The rows of one role, in order."""
+        return tuple(row for row in self.rows if row.role == role)
+
+
+@dataclass(frozen=True)
+class MeasureNote:
+    """How to read the numbers of one measure. known is False when the measure is not installed here."""
+
+    id: str
+    version: int
+    scores: tuple[str, ...]
+    known: bool = False
+    summary: str = ""
+    unit: str = ""
+    direction: str = ""
+    range: tuple[float, float] | None = None
+    chance: str = ""
+    equation: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where runs were made: versions, machine, kind of device and lanes."""
+
+    versions: Mapping[str, str]
+    machine: Mapping[str, str]
+    device: str
+    lanes: int
+    runs: int
+
+
+@dataclass(frozen=True)
+class ChangeRow:
+    """One score of one learner under each convention (None where it was not run), and corrected minus published."""
+
+    learner: str
+    role: str
+    score: str
+    means: tuple[float | None, ...]
+    difference: Contrast
+
+
+@dataclass(frozen=True)
+class Change:
+    """What the convention changes on one task. The first convention is subtracted from the last."""
+
+    family: str
+    task: str
+    conventions: tuple[str, ...]
+    rows: tuple[ChangeRow, ...]
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """A whole report. tables: by convention, family and task, in that order. notes: what a reader must be told first."""
+
+    tables: tuple[TaskTable, ...]
+    changes: tuple[Change, ...]
+    measures: tuple[MeasureNote, ...]
+    places: tuple[Place, ...]
+    notes: tuple[str, ...]
+    command: str | None
+
+    @property
+    def directions(self) -> Mapping[str, str]:
+        """`higher` or `lower` by score name; a score of an unknown measure is not in it."""
+        return {score: note.direction for note in self.measures for score in note.scores if note.direction}

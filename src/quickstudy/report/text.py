@@ -1,0 +1,148 @@
+"""The report in a terminal."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Change, ReportData, Row, TaskTable
+from quickstudy.report.numbers import contrast, cost, plus_minus, score, written
+from quickstudy.report.verdict import clear_winner, verdict
+from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+ARROWS = {"higher": "↑", "lower": "↓"}
+_COSTS = ("trained_parameters", "examples", "learn_seconds", "compile_seconds")
+_PLAIN_WIDTH = 240
+"""Columns of the text that goes to a file or a pipe: wide enough to keep a learner on one line."""
+
+
+def show(data: ReportData, console: Console) -> None:
+    """Print the tables. On a terminal that is too narrow for them, the cost of each task has a table of its own."""
+    for part in _parts(data, console.width):
+        console.print(part)
+
+
+def as_text(data: ReportData, width: int = _PLAIN_WIDTH) -> str:
+    """The same as plain text, without colour."""
+    from rich.console import Console
+
+    target = io.StringIO()
+    show(data, Console(file=target, width=width, force_terminal=False, no_color=True, emoji=False, highlight=False))
+    return "\n".join(line.rstrip() for line in target.getvalue().splitlines()) + "\n"
+
+
+def _parts(data: ReportData, width: int) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    for note in data.notes:
+        yield Text(note, style="yellow")
+    for table in data.tables:
+        yield Text(f"{table.task}  ", style="bold").append(table.convention, style="not bold dim")
+        whole = _task(table, data, scores=True, costs=True)
+        if _width(whole) <= width:
+            yield whole
+        else:
+            yield _task(table, data, scores=True, costs=False)
+            yield _task(table, data, scores=False, costs=True)
+        yield Text(verdict(table))
+        for line in _remarks(table):
+            yield Text(line, style="dim")
+        yield Text("")
+    for change in data.changes:
+        yield from _change(change)
+
+
+def _task(table: TaskTable, data: ReportData, *, scores: bool, costs: bool) -> Table:
+    columns = columns_of(table.family, table.scores) if scores else ()
+    made = _new_table()
+    made.add_column("learner", no_wrap=True, overflow="ellipsis", max_width=44)
+    made.add_column("runs", justify="right", no_wrap=True)
+    for index, column in enumerate(columns):
+        arrow = ARROWS.get(data.directions.get(column.score, ""), "")
+        made.add_column(f"{column.title} {arrow}".strip(), justify="right", no_wrap=True)
+        if index == 0:
+            made.add_column("scaled ↑", justify="right", no_wrap=True)
+    for name in _COSTS if costs else ():
+        made.add_column(COST_TITLES[name], justify="right", no_wrap=True)
+    winner = clear_winner(table)
+    for role in (LEARNER, CONTROL, ORACLE):
+        rows = table.of_role(role)
+        for row in rows:
+            style = "dim" if role == CONTROL else "bold" if row is winner else ""
+            cells = _cells(row, columns) + ([cost(name, row.cost.get(name)) for name in _COSTS] if costs else [])
+            made.add_row(_plain(row.learner), _runs(row), *cells, style=style, end_section=row is rows[-1])
+    return made
+
+
+def _cells(row: Row, columns: tuple[Column, ...]) -> list[str]:
+    cells = []
+    for index, column in enumerate(columns):
+        found = row.scores.get(column.score)
+        value = (
+            plus_minus(found.mean, found.interval) if found and column.statistic == "mean" else written(column, found)
+        )
+        cells.append(value)
+        if index == 0:
+            cells.append(plus_minus(row.scaled.value, row.scaled.interval))
+    return cells
+
+
+def _remarks(table: TaskTable) -> Iterator[str]:
+    """What the table cannot say: why there is no scale, which runs are missing and why, that one run is one run."""
+    reasons = dict.fromkeys(row.scaled.reason for row in table.of_role(LEARNER) if row.scaled.reason)
+    yield from (f"No scaled score: {reason}." for reason in reasons)
+    for row in table.rows:
+        counts: dict[tuple[str, str], int] = {}
+        for run in row.unfinished:
+            counts[run.status, run.reason] = counts.get((run.status, run.reason), 0) + 1
+        for (status, reason), count in counts.items():
+            yield f"{row.learner}: {count} {'run' if count == 1 else 'runs'} {status}: {reason or 'no reason given'}"
+
+
+def _change(change: Change) -> Iterator[RenderableType]:
+    from rich.text import Text
+
+    first, last = change.conventions[0], change.conventions[-1]
+    yield Text(f"{change.task}: what the convention changes", style="bold")
+    made = _new_table()
+    made.add_column("learner", no_wrap=True)
+    made.add_column("score", no_wrap=True)
+    for convention in change.conventions:
+        made.add_column(_plain(convention), justify="right", no_wrap=True)
+    made.add_column(_plain(f"{last} − {first}"), justify="right", no_wrap=True)
+    for row in change.rows:
+        style = "dim" if row.role == CONTROL else ""
+        title = title_of(change.family, row.score)
+        made.add_row(_plain(row.learner), title, *map(score, row.means), contrast(row.difference), style=style)
+    yield made
+    yield Text("")
+
+
+def _runs(row: Row) -> str:
+    missing = len(row.unfinished)
+    return f"{len(row.finished)}" + (f" ({missing} not)" if missing else "")
+
+
+def _new_table() -> Table:
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+
+
+def _width(table: Table) -> int:
+    from rich.console import Console
+
+    return Console(width=10_000).measure(table).maximum
+
+
+def _plain(label: str) -> RenderableType:
+    """A label as it is: brackets in it are no markup, and it is one line."""
+    from rich.text import Text
+
+    return Text(" ".join(label.split()))

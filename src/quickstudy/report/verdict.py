@@ -1,0 +1,94 @@
+"""What the numbers of one task say, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quickstudy.report.model import LEARNER, Row, TaskTable
+from quickstudy.report.numbers import bounds, score
+from quickstudy.report.view import title_of
+
+
+def clear_winner(table: TaskTable) -> Row | None:
+    """The best learner, if its interval does not overlap the next learner's; None otherwise, or when it is alone."""
+    ranked = _ranked(table)
+    if len(ranked) < 2 or table.headline is None:
+        return None
+    first, second = (row.scores[table.headline].interval for row in ranked[:2])
+    return ranked[0] if first and second and not (first.low <= second.high and second.low <= first.high) else None
+
+
+def verdict(table: TaskTable) -> str:
+    """One sentence: which learners are above the best control and by how much, and whether the best is clearly so."""
+    ranked = _ranked(table)
+    if not table.of_role(LEARNER):
+        return "Only controls and oracles were run: there is no learner to judge."
+    if not ranked or table.headline is None:
+        return "No learner has a finished run with a score: there is nothing to compare."
+    if any(row.scores[table.headline].n < 2 for row in ranked):
+        return f"{_listing([_named(row, table) for row in ranked])}{_best_control(table)}: {_too_few(ranked, table)}."
+    if table.best_control is None:
+        return f"{_listing([_named(row, table) for row in ranked])}; no control was run, so this has no floor{_race(table)}."
+    return f"{_against_control(ranked, table)}{_race(table)}."
+
+
+def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
+    above, level, below = [], [], []
+    for row in ranked:
+        interval = row.advantage.interval
+        side = level if interval is None else above if interval.low > 0 else below if interval.high < 0 else level
+        side.append(row)
+    control = f"the best control, {table.best_control} ({_mean(table, table.best_control)})"
+    parts = []
+    if above:
+        gains = [f"{row.learner} by {score(row.advantage.value)} {bounds(row.advantage.interval)}" for row in above]
+        parts.append(f"Above {control}: {_listing(gains)}")
+    else:
+        parts.append(f"No learner is above {control}")
+    if level:
+        parts.append(f"{_listing([row.learner for row in level])} cannot be told from it")
+    if below:
+        parts.append(f"{_listing([row.learner for row in below])} {'is' if len(below) == 1 else 'are'} below it")
+    return "; ".join(parts)
+
+
+def _race(table: TaskTable) -> str:
+    ranked = _ranked(table)
+    if len(ranked) < 2:
+        return ""
+    if clear_winner(table):
+        return f"; {ranked[0].learner} is clearly ahead of {ranked[1].learner}"
+    return f"; the intervals of {ranked[0].learner} and {ranked[1].learner} overlap"
+
+
+def _too_few(ranked: Sequence[Row], table: TaskTable) -> str:
+    single = [row for row in ranked if row.scores[table.headline or ""].n < 2]
+    who = "each learner" if len(single) == len(ranked) > 1 else _listing([row.learner for row in single])
+    return f"one run of {who}, so there is no interval and no verdict"
+
+
+def _best_control(table: TaskTable) -> str:
+    if table.best_control is None:
+        return ", no control"
+    return f", best control {table.best_control} {_mean(table, table.best_control)}"
+
+
+def _named(row: Row, table: TaskTable) -> str:
+    title = title_of(table.family, table.headline or "")
+    return f"{row.learner} has {title} {score(row.scores[table.headline or ''].mean)}"
+
+
+def _mean(table: TaskTable, learner: str) -> str:
+    row = next(row for row in table.rows if row.learner == learner and row.role != LEARNER)
+    return score(row.scores[table.headline or ""].mean)
+
+
+def _ranked(table: TaskTable) -> list[Row]:
+    """Learners with a headline mean; the rows of a table already stand best first."""
+    found = [(row, row.scores.get(table.headline or "")) for row in table.of_role(LEARNER)]
+    return [row for row, estimate in found if estimate is not None and estimate.mean is not None]
+
+
+def _listing(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,0 +1,69 @@
+"""Which numbers of a family stand in its tables, in which order and under which heading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST_COLUMNS = 6
+
+
+@dataclass(frozen=True)
+class Column:
+    """One score of a table. statistic: `mean` (with its interval) or `median` (where "never" is a possible value)."""
+
+    score: str
+    title: str
+    statistic: str = "mean"
+
+
+_COLUMNS = {
+    "language": (
+        Column("wade-above-chance", "WADE above chance"),
+        Column("wade", "WADE"),
+        Column("final-accuracy", "final accuracy"),
+        Column("maximum-accuracy", "maximum accuracy"),
+        Column("steps-to-0.9", "steps to 0.9", "median"),
+    ),
+}
+
+COST_TITLES = {
+    "trained_parameters": "trained parameters",
+    "fixed_parameters": "fixed parameters",
+    "bits": "bits",
+    "examples": "examples",
+    "updates": "updates",
+    "learn_seconds": "learn s",
+    "answer_seconds": "answer s",
+    "compile_seconds": "compile s",
+}
+
+_FAMILY_QUESTIONS = {
+    "language": "How fast does it learn from few examples?",
+    "grammar": "How far does it generalise from how little?",
+    "dynamics": "What can its memory compute?",
+    "curriculum": "Does it reuse and keep what it learned?",
+    "games": "Does it recombine what it has just seen?",
+}
+
+
+def order_scores(family: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The score names of a task, the headline first: as the family orders them, then the others by name."""
+    preferred = [column.score for column in _COLUMNS.get(family, ()) if column.score in names]
+    return (*preferred, *sorted(set(names) - set(preferred)))
+
+
+def columns_of(family: str, names: Sequence[str]) -> tuple[Column, ...]:
+    """The columns for a task's scores: the family's where it has any, else the first few scores as they are named."""
+    known = tuple(column for column in _COLUMNS.get(family, ()) if column.score in names)
+    return known or tuple(Column(name, name) for name in names[:MOST_COLUMNS])
+
+
+def title_of(family: str, score: str) -> str:
+    """The heading of one score."""
+    return next((column.title for column in _COLUMNS.get(family, ()) if column.score == score), score)
+
+
+def question_of(family: str) -> str:
+    """What the family asks of a learner, or nothing for a family from elsewhere."""
+    return _FAMILY_QUESTIONS.get(family, "")

@@ -1,0 +1,1 @@
+"""Runs: what to do, who does it, what is written down."""

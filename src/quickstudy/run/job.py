@@ -1,0 +1,161 @@
+"""From a setting and a repetition to a record: the only place where task, learner, protocol and measures meet."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from quickstudy import __version__
+from quickstudy.base import catalogue
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.learner import Snapshot
+from quickstudy.base.parameters import changed_parameters, configure, parameters_of, parse_assignments
+from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
+from quickstudy.base.seeds import Streams
+from quickstudy.base.trace import Trace
+from quickstudy.learners.naming import Choice, choose_learner
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is run, apart from the repetition; as a user types it, so that it travels to workers as plain text.
+
+    task: `language/qa` or `language/qa:verbs=1`; learner: `esn`, `esn+rls:units=200`, `majority`, `file.py:Class`;
+    protocol: parameters of the protocol that differ from its convention's.
+    """
+
+    task: str
+    learner: str
+    convention: str = "corrected"
+    root: int = 0
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+
+    def resolve(self) -> Parts:
+        """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
+        name, _, assignments = self.task.partition(":")
+        entry = catalogue.task.find(name)
+        task_class = catalogue.task.get(name)
+        task = configure(name, task_class, parse_assignments(assignments), self.convention)
+        protocol_name = getattr(task_class, "protocol", entry.id.partition("/")[0])
+        protocol_class = catalogue.protocol.get(protocol_name)
+        protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
+        return Parts(task, choose_learner(self.learner, self.convention, task), protocol)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A setting's components."""
+
+    task: Any
+    learner: Choice
+    protocol: Any
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished repetition: its record without the trace, the trace, and the trained learner if it was asked for."""
+
+    record: Record
+    trace: Trace | None = None
+    snapshot: Snapshot | None = None
+
+
+def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
+    """`what` of the record: ids, declared versions, parameters, convention, root seed and repetition."""
+    return {
+        "task": _component(parts.task),
+        "learner": dict(parts.learner.what),
+        "protocol": _component(parts.protocol),
+        "convention": setting.convention,
+        "root": setting.root,
+        "repetition": repetition,
+    }
+
+
+def labels(setting: Setting, parts: Parts) -> dict[str, str]:
+    """How task and learner are shown to people: what they would have to type."""
+    changed = changed_parameters(parts.task, setting.convention)
+    assignments = ",".join(f"{name}={value}" for name, value in changed.items())
+    return {
+        "task": parts.task.id + (f":{assignments}" if assignments else ""),
+        "family": parts.task.id.partition("/")[0],
+        "learner": parts.learner.label,
+        "role": parts.learner.role,
+    }
+
+
+def examine(setting: Setting, repetitions: Sequence[int], keep_learners: bool = False) -> Iterator[Outcome]:
+    """Run the repetitions, as many side by side as there are lanes, and give each outcome when its call ends.
+
+    A learner that raises or breaks the protocol gives failed records with the reason; it never stops the run.
+    """
+    parts = setting.resolve()
+    lanes = parts.learner.lanes()
+    for first in range(0, len(repetitions), lanes):
+        yield from _call(setting, parts, repetitions[first : first + lanes], lanes, keep_learners)
+
+
+def _call(
+    setting: Setting, parts: Parts, repetitions: Sequence[int], lanes: int, keep_learners: bool
+) -> Iterator[Outcome]:
+    started = time.time()
+    # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
+    filled = [*repetitions, *[repetitions[-1]] * (lanes - len(repetitions))]
+    streams = [Streams(setting.root, parts.task.id, repetition) for repetition in filled]
+    status, reason, traces, snapshots = OK, "", [], []
+    try:
+        examination = parts.protocol.examine(parts.task, parts.learner.make(parts.task), streams)
+        traces = list(examination.traces)
+        if keep_learners:
+            snapshots = list(examination.snapshots())
+    except NotApplicable as error:
+        status, reason = NOT_APPLICABLE, str(error)
+    except (LearnerFault, UsageError) as error:
+        status, reason = FAILED, str(error)
+    except Exception as error:  # whatever a learner does, the run goes on
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        status, reason = FAILED, f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+    shared = {"labels": labels(setting, parts), "status": status, "reason": reason}
+    for lane, repetition in enumerate(repetitions):
+        trace = traces[lane] if traces else None
+        record = Record(
+            what=identity(setting, parts, repetition),
+            where=_where(parts.learner, lanes, started),
+            cost=trace.cost.as_facts() if trace else {},
+            scores=_scores(trace, parts.protocol.measures, setting.convention) if trace else {},
+            **shared,
+        )
+        yield Outcome(record, trace, snapshots[lane] if snapshots else None)
+
+
+def _component(instance: Any) -> dict[str, Any]:
+    return {"id": instance.id, "version": instance.version, "parameters": parameters_of(instance)}
+
+
+def _scores(trace: Trace, measures: Sequence[str], convention: str) -> dict[str, Any]:
+    scores = {}
+    for id in measures:
+        measure = catalogue.measure.get(id)
+        scores[id] = {"version": measure.version, "values": dict(measure(trace, convention))}
+    return scores
+
+
+def _where(learner: Choice, lanes: int, started: float) -> dict[str, Any]:
+    versions = {"quickstudy": __version__, "python": platform.python_version()}
+    for library in ("numpy", "scipy", "jax", "equinox", "optax"):
+        module = sys.modules.get(library)
+        if module is not None:
+            versions[library] = str(getattr(module, "__version__", "unknown"))
+    return {
+        "versions": versions,
+        "machine": {"host": platform.node(), "system": platform.platform(), "processor": platform.machine()},
+        "device": learner.device(),
+        "lanes": lanes,
+        "started": round(started, 3),
+        "seconds": round(time.time() - started, 6),
+    }

@@ -1,0 +1,1 @@
+"""Intervals, tests, effect sizes, corrections for many comparisons."""

@@ -1,0 +1,1 @@
+"""What is to be learned, one folder a family."""

@@ -1,0 +1,20 @@
+"""Random numbers for rules that guess, as a function of what has been read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def prefix_coins(seed: int, inputs: NDArray[Any], size: int) -> NDArray[np.float64]:
+    """One number uniform in [0, 1) per row of a sequence of tokens out of `size`.
+
+    A row's number depends on the seed and on the tokens up to that row, on nothing else: asking twice gives the same
+    guess, tokens still to come do not change it, and different prefixes are pairwise independent. (Zobrist hashing:
+    a random 64-bit word for every place and token; a prefix is the exclusive or of its words.)
+    """
+    words = np.random.default_rng(seed).integers(2**64, size=(len(inputs), size), dtype=np.uint64)
+    read = np.bitwise_xor.accumulate(words[np.arange(len(inputs)), inputs])
+    return (read >> np.uint64(11)).astype(np.float64) * 2.0**-53

@@ -1,0 +1,92 @@
+"""Statements such as `I SEE TOM BUT I DO NOT SEE PAUL`: written, read strictly, and skimmed for their facts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from quickstudy.tasks.language.checking import Malformed, Reader
+from quickstudy.tasks.language.words import NAMES, VERBS
+
+JOINTS = ("AND", "BUT")
+
+
+class Statement(NamedTuple):
+    """One verb, the names it is affirmed of and the names it is denied of, in the order in which they stand."""
+
+    verb: str
+    affirmed: tuple[str, ...]
+    denied: tuple[str, ...]
+
+
+class Fact(NamedTuple):
+    """That a verb is affirmed or denied of a name, and where the name stands."""
+
+    place: int
+    verb: str
+    name: str
+    affirmed: bool
+
+
+def write_statement(
+    verb: str, affirmed: Sequence[str], denied: Sequence[str], affirmed_first: bool, joint: str
+) -> list[str]:
+    """One clause for each list that is not empty; `joint` stands between the two if there are two."""
+    clauses = [
+        [*opening, verb, *" AND ".join(names).split()]
+        for opening, names in ((["I"], affirmed), (["I", "DO", "NOT"], denied))
+        if names
+    ]
+    if not affirmed_first:
+        clauses.reverse()
+    return clauses[0] if len(clauses) == 1 else [*clauses[0], joint, *clauses[1]]
+
+
+def read_statement(reader: Reader, names: Collection[str], verbs: Collection[str]) -> Statement:
+    """The statement that stands next: one clause, or two of opposite polarity about one verb, no name twice."""
+    verb, is_affirmed, first = _read_clause(reader, names, verbs, ())
+    second: tuple[str, ...] = ()
+    if reader.sees(JOINTS):
+        reader.take(JOINTS, "AND or BUT")
+        start = reader.index
+        _, again, second = _read_clause(reader, names, (verb,), first)
+        if again == is_affirmed:
+            raise Malformed(start, "two clauses of one statement must not be both affirmed or both denied")
+    return Statement(verb, first, second) if is_affirmed else Statement(verb, second, first)
+
+
+def _read_clause(
+    reader: Reader, names: Collection[str], verbs: Collection[str], used: Sequence[str]
+) -> tuple[str, bool, tuple[str, ...]]:
+    reader.phrase("I")
+    is_affirmed = not reader.sees(("DO",))
+    if not is_affirmed:
+        reader.phrase("DO NOT")
+    verb = reader.take(verbs, "the verb " + " or ".join(verbs))
+    found: list[str] = []
+    while not found or (reader.sees(("AND",)) and not reader.sees(("I",), ahead=1)):
+        if found:
+            reader.phrase("AND")
+        fresh = [name for name in names if name not in used and name not in found]
+        found.append(reader.take(fresh, "a name not yet mentioned"))
+    return verb, is_affirmed, tuple(found)
+
+
+def skim_facts(words: Sequence[str]) -> list[Fact]:
+    """All that is stated before the first question, whatever the words are. What it finds up to an index depends on
+    nothing after it. A question begins where DO does not follow I.
+    """
+    facts: list[Fact] = []
+    verb, affirmed = "", True
+    for index, word in enumerate(words):
+        if word == "DO" and (index == 0 or words[index - 1] != "I"):
+            break
+        if word == "I":
+            affirmed = True
+        elif word == "NOT":
+            affirmed = False
+        elif word in VERBS:
+            verb = word
+        elif word in NAMES:
+            facts.append(Fact(index, verb, word, affirmed))
+    return facts

@@ -1,0 +1,56 @@
+"""Rules that answer a question about a statement without looking at what is asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import control
+from quickstudy.base.learner import Brief
+from quickstudy.tasks.coins import prefix_coins
+from quickstudy.tasks.language.clauses import skim_facts
+from quickstudy.tasks.language.words import NO, YES
+
+
+class _Polarity:
+    """Answers YES where `_leaning` is positive, NO where it is negative, and throws a coin where it is 0."""
+
+    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
+        self._vocabulary: tuple[str, ...] = task.vocabulary
+        self._seed = seed
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Nothing to learn."""
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """The answer that the names mentioned so far lean to."""
+        words = [self._vocabulary[id] for id in inputs.tolist()]
+        affirmed = np.zeros(len(words), dtype=np.int64)
+        denied = np.zeros(len(words), dtype=np.int64)
+        for fact in skim_facts(words):
+            (affirmed if fact.affirmed else denied)[fact.place :] += 1
+        leaning = self._leaning(affirmed, denied)
+        coins = prefix_coins(self._seed, inputs, len(self._vocabulary)) < 0.5
+        yes, no = self._vocabulary.index(YES), self._vocabulary.index(NO)
+        return np.where((leaning > 0) | ((leaning == 0) & coins), yes, no)
+
+    def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
+        raise NotImplementedError
+
+
+@control("polarity", version=1, role="control")
+class Polarity(_Polarity):
+    """YES if all names of the statement are affirmed, NO if all are denied, else a coin."""
+
+    def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.sign(affirmed) - np.sign(denied)
+
+
+@control("polarity-count", version=1, role="control")
+class PolarityCount(_Polarity):
+    """YES if more names of the statement are affirmed than denied, NO if fewer, a coin if as many."""
+
+    def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
+        return affirmed - denied

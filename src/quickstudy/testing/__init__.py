@@ -1,0 +1,1 @@
+"""Checkers that users can run on their own tasks and learners."""
