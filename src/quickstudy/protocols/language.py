@@ -171,7 +171,7 @@ def _curve(
     }
     facts = {
         "item": lesson.item,
-        "unit": "sequences" if lesson.item == "example" else "questions",
+        "unit": "sequences" if lesson.item == "example" else "tokens",
         "training_sequences": training.count,
         "test_sequences": exam.examples[lane].count,
         "test_questions": len(answers),

@@ -108,6 +108,7 @@ def _run(record: Record, book: ScoreBook, places: Mapping[str, int]) -> Run:
 def _compared(row: Row, headline: str | None, sign: float, control: Row | None, oracle: Row | None) -> Row:
     """The row with its advantage over the best control and its place between control and oracle."""
     own = _values(row, headline)
+    is_end = row is control or row is oracle
     if not own or headline is None:
         nothing = Contrast(None, reason="no finished run has a score")
         return replace(row, advantage=nothing, scaled=nothing)
@@ -117,13 +118,13 @@ def _compared(row: Row, headline: str | None, sign: float, control: Row | None, 
     base = _values(control, headline)
     keys = [run.key for part in (row, control) for run in part.finished]
     first, second = (own, base) if sign > 0 else (base, own)
-    advantage = difference(first, second, stream(keys, "advantage"))
+    row = replace(row, advantage=difference(first, second, stream(keys, "advantage")))
     if oracle is None:
-        return replace(row, advantage=advantage, scaled=Contrast(None, reason="no oracle was run"))
+        return replace(row, scaled=Contrast(None, reason="no oracle was run"))
     keys += [run.key for run in oracle.finished]
-    return replace(
-        row, advantage=advantage, scaled=scaled(own, base, _values(oracle, headline), stream(keys, "scaled"))
-    )
+    place = scaled(own, base, _values(oracle, headline), stream(keys, "scaled"))
+    # The two ends of the scale are where they are by definition, without doubt.
+    return replace(row, scaled=replace(place, interval=None) if is_end else place)
 
 
 def _best(rows: Sequence[Row], role: str, headline: str | None, sign: float) -> Row | None:

@@ -10,8 +10,12 @@ from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Curve, ReportData, Row, TaskTable
 from quickstudy.report.svg import Frame, axes, points, shorten, spread, text
 
-COLOURS = 6
-_DASHES = ("7 4", "2 3", "9 3 2 3", "1 5", "12 4")
+COLOURS, DASHES = 6, 5
+"""How many the style sheet has."""
+
+Style = Mapping[tuple[str, str], str]
+"""CSS class by (role, label)."""
+
 _LETTER = 6.7
 """Width of a letter of a label in pixels, on the safe side."""
 
@@ -30,8 +34,8 @@ WIDE = Format("wide", 1040, 430, 26)
 NARROW = Format("narrow", 400, 330, 15)
 
 
-def styles(data: ReportData) -> dict[str, str]:
-    """The CSS class of every learner, the same in all pictures and tables of a report.
+def styles(data: ReportData) -> Style:
+    """The CSS class by role and label, the same in all pictures and tables of a report.
 
     `c1` .. `c6` by name for learners (`again` from the seventh on: the colours repeat, with dots), `control` and a
     dash for the rules that never learn, `oracle`.
@@ -40,14 +44,15 @@ def styles(data: ReportData) -> dict[str, str]:
     for table in data.tables:
         for row in table.rows:
             names[row.role].add(row.learner)
-    found = {name: "oracle" for name in names[ORACLE]}
-    found |= {name: f"control d{index % len(_DASHES) + 1}" for index, name in enumerate(sorted(names[CONTROL]))}
+    found = {(ORACLE, name): "oracle" for name in names[ORACLE]}
+    for index, name in enumerate(sorted(names[CONTROL])):
+        found[CONTROL, name] = f"control d{index % DASHES + 1}"
     for index, name in enumerate(sorted(names[LEARNER])):
-        found[name] = f"c{index % COLOURS + 1}" + (" again" if index >= COLOURS else "")
+        found[LEARNER, name] = f"c{index % COLOURS + 1}" + (" again" if index >= COLOURS else "")
     return found
 
 
-def learning_curves(table: TaskTable, style: Mapping[str, str], form: Format, id: str) -> str:
+def learning_curves(table: TaskTable, style: Style, form: Format, id: str) -> str:
     """All learning curves of a task, or nothing when no run left one. id: key of the curves in the embedded data."""
     rows = [row for row in reversed(table.rows) if row.curve and row.curve.steps[-1] > 0]
     if not rows:
@@ -56,7 +61,16 @@ def learning_curves(table: TaskTable, style: Mapping[str, str], form: Format, id
     labels = [shorten(row.learner, form.letters) for row in rows]
     margin = 34 + _LETTER * max(map(len, labels))
     frame = _frame(curves, form, margin)
-    drawn = [_drawn(row, curve, frame, style[row.learner]) for row, curve in zip(rows, curves, strict=True)]
+    drawn = [
+        # The number of the row ties a curve to its data.
+        tag(
+            "g",
+            *_drawn(row, curve, frame),
+            class_=f"curve {style[row.role, row.learner]}",
+            data_row=table.rows.index(row),
+        )
+        for row, curve in zip(rows, curves, strict=True)
+    ]
     return _picture(
         form,
         f"Learning curves on {table.task}: {curves[0].quantity} against {curves[0].unit}, {_ends(table)}.",
@@ -91,7 +105,10 @@ def threshold_picture(row: Row, task: str, form: Format) -> str:
             parts.append(text("T = ∞", right + 8, y + 4, class_="label"))
         else:
             parts.append(tag("line", class_=f"threshold {kind}", x1=x, x2=x, y1=y, y2=bottom))
-    parts.append(tag("polyline", class_="line c1", points=points(_path(curve, curve.mean, frame))))
+    line = _path(curve, curve.mean, frame)
+    # T is the step of an evaluation, not of the line between two: the evaluations are shown.
+    evaluations = [tag("circle", class_="dot", cx=x, cy=y, r=2) for x, y in line]
+    parts.append(tag("g", tag("polyline", class_="line", points=points(line)), *evaluations, class_="c1"))
     if chosen:
         x, y = frame.x(chosen[1]), frame.y(chosen[0])
         side = "end" if x > frame.left + frame.width * 0.6 else "start"
@@ -129,7 +146,7 @@ def _path(curve: Curve, values: Sequence[float], frame: Frame) -> list[tuple[flo
     return [(frame.x(step), frame.y(value)) for step, value in zip(curve.steps, values, strict=True) if step > 0]
 
 
-def _drawn(row: Row, curve: Curve, frame: Frame, style: str) -> str:
+def _drawn(row: Row, curve: Curve, frame: Frame) -> list[str]:
     line = _path(curve, curve.mean, frame)
     parts = [tag("title", escape(row.learner))]
     if curve.runs > 1:
@@ -141,14 +158,12 @@ def _drawn(row: Row, curve: Curve, frame: Frame, style: str) -> str:
             tag("line", class_="rest", x1=line[-1][0], x2=frame.left + frame.width, y1=line[-1][1], y2=line[-1][1])
         )
     parts.append(tag("polyline", class_="line", points=points(line)))
-    if "again" in style.split() or len(line) == 1:
-        parts += [tag("circle", class_="dot", cx=x, cy=y, r=2.5) for x, y in line[:: max(1, len(line) // 8)]]
-    return tag("g", *parts, class_=f"curve {style}")
+    # Shown for a curve of one point, and where a colour is used again.
+    kind = "dot" if len(line) == 1 else "dot mark"
+    return parts + [tag("circle", class_=kind, cx=x, cy=y, r=2.5) for x, y in line[:: max(1, len(line) // 8)]]
 
 
-def _labels(
-    rows: Sequence[Row], curves: Sequence[Curve], labels: Sequence[str], frame: Frame, style: Mapping[str, str]
-) -> str:
+def _labels(rows: Sequence[Row], curves: Sequence[Curve], labels: Sequence[str], frame: Frame, style: Style) -> str:
     edge = frame.left + frame.width
     ends = [frame.y(curve.mean[-1]) for curve in curves]
     places = spread(ends, 15, frame.top, frame.top + frame.height)
@@ -162,7 +177,7 @@ def _labels(
                 tag("title", escape(row.learner)),
                 tag("polyline", class_="leader", points=leader),
                 name,
-                class_=style[row.learner],
+                class_=style[row.role, row.learner],
             )
         )
     return tag("g", *parts, class_="labels")

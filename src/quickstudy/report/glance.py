@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from quickstudy.report.html_table import Head, cell, table
+from quickstudy.report.curves import Style
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Row, TaskTable
 from quickstudy.report.numbers import NOTHING, score
@@ -15,11 +16,13 @@ Numbered = Sequence[tuple[int, TaskTable]]
 """Tables with their numbers in the report."""
 
 
-def glance_table(tables: Numbered, directions: Mapping[str, str], style: Mapping[str, str], id: str) -> str:
+def glance_table(tables: Numbered, directions: Mapping[str, str], style: Style, id: str) -> str:
     """Headline means, each with its scaled score; bold as in the tables of the tasks."""
     learners = sorted({row.learner for _, found in tables for row in found.of_role(LEARNER)})
     heads = [Head("task", False)]
-    heads += [Head(tag("span", class_=f"key {style[name]}", aria_hidden="true") + escape(name)) for name in learners]
+    heads += [
+        Head(tag("span", class_=f"key {style[LEARNER, name]}", aria_hidden="true") + escape(name)) for name in learners
+    ]
     heads += [Head("best control"), Head("oracle")]
     rows = []
     for number, found in tables:
@@ -34,7 +37,7 @@ def glance_table(tables: Numbered, directions: Mapping[str, str], style: Mapping
         rows.append(tag("tr", tag("th", link, scope="row", class_="name"), *cells))
     headline = next((found.headline for _, found in tables if found.headline), None)
     what = title_of(tables[0][1].family, headline) if headline else "headline"
-    better = f", {directions[headline]} is better" if headline in directions else ""
+    better = f", {directions[headline]} is better" if headline and headline in directions else ""
     return table(
         id, f"{what} by task{better}; small: on the scale from best control (0) to oracle (1)", heads, [("", rows)]
     )
@@ -50,7 +53,8 @@ def _cell(row: Row | None, found: TaskTable, note: str, strong: bool = False) ->
         return cell(NOTHING)
     shown = score(estimate.mean)
     return cell(
-        (tag("strong", shown) if strong else shown) + (f" <small>{note}</small>" if note else ""), estimate.mean
+        (tag("strong", shown) if strong else shown) + (f'<small class="under">{note}</small>' if note else ""),
+        estimate.mean,
     )
 
 

@@ -6,17 +6,18 @@ from importlib import resources
 from itertools import groupby
 
 from quickstudy.base.canonical import canonical
-from quickstudy.report.curves import NARROW, WIDE, learning_curves, styles, threshold_picture
+from quickstudy.report.curves import NARROW, WIDE, Style, learning_curves, styles, threshold_picture
 from quickstudy.report.glance import glance_table
 from quickstudy.report.html_record import how_to_read, run_record
 from quickstudy.report.html_table import change_table, cost_table, failure_table, score_table
 from quickstudy.report.json import as_json
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import CONTROL, LEARNER, ORACLE, ReportData, TaskTable
-from quickstudy.report.verdict import verdict
+from quickstudy.report.model import LEARNER, ROLES, ReportData, TaskTable
+from quickstudy.report.verdict import remarks, verdict
 from quickstudy.report.view import question_of
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_EYEBROW = tag("p", "quickstudy report", class_="eyebrow")
 _ALL_NAMED = 4
 
 
@@ -76,9 +77,8 @@ def _facts(data: ReportData) -> str:
     rows = [row for found in data.tables for row in found.rows]
     ok, rest = sum(len(row.finished) for row in rows), sum(len(row.unfinished) for row in rows)
     facts = [_count(len({(found.family, found.task) for found in data.tables}), "task")]
-    facts += [
-        _count(len({row.learner for row in rows if row.role == role}), role) for role in (LEARNER, CONTROL, ORACLE)
-    ]
+    names = {role: {row.learner for row in rows if row.role == role} for role in ROLES}
+    facts += [_count(len(found), role) for role, found in names.items()]
     facts.append(_count(ok, "finished run"))
     facts += [f"{_count(rest, 'run')} without result"] if rest else []
     facts.append("convention " + " and ".join(dict.fromkeys(escape(found.convention) for found in data.tables)))
@@ -122,7 +122,7 @@ def _grouped(data: ReportData) -> list[tuple[str, str, list[tuple[int, TaskTable
     return [(*key, list(members)) for key, members in numbered]
 
 
-def _families(data: ReportData, style: dict[str, str]) -> list[str]:
+def _families(data: ReportData, style: Style) -> list[str]:
     sections = []
     for index, (convention, family, members) in enumerate(_grouped(data)):
         title = tag("h2", escape(family), tag("small", f" {escape(convention)}"))
@@ -135,9 +135,7 @@ def _families(data: ReportData, style: dict[str, str]) -> list[str]:
     return sections
 
 
-def _task(found: TaskTable, number: int, data: ReportData, style: dict[str, str]) -> str:
-    reasons = dict.fromkeys(row.scaled.reason for row in found.of_role(LEARNER) if row.scaled.reason)
-    remarks = [tag("p", escape(f"No scaled score: {reason}."), class_="remark") for reason in reasons]
+def _task(found: TaskTable, number: int, data: ReportData, style: Style) -> str:
     missing = failure_table(found, f"failures-{number}")
     return tag(
         "section",
@@ -145,7 +143,7 @@ def _task(found: TaskTable, number: int, data: ReportData, style: dict[str, str]
         tag("p", escape(verdict(found)), class_="verdict"),
         _figure(found, number, style),
         score_table(found, data.directions, style, f"scores-{number}"),
-        *remarks,
+        *(tag("p", escape(remark), class_="remark") for remark in remarks(found)),
         tag("details", tag("summary", "What it cost"), cost_table(found, style, f"cost-{number}"), open=True),
         missing,
         id=f"task-{number}",
@@ -153,20 +151,17 @@ def _task(found: TaskTable, number: int, data: ReportData, style: dict[str, str]
     )
 
 
-def _figure(found: TaskTable, number: int, style: dict[str, str]) -> str:
+def _figure(found: TaskTable, number: int, style: Style) -> str:
     pictures = [learning_curves(found, style, form, str(number)) for form in (WIDE, NARROW)]
     if not any(pictures):
         return tag("p", "No run left a learning curve.", class_="remark")
     counts = sorted({row.curve.runs for row in found.rows if row.curve})
     runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    shading = "; shading: 95 % interval" if counts[-1] > 1 else "; one run each, so no interval"
+    several = f"mean of {runs} runs; shading: 95 % interval of the mean"
+    mean = several if counts[-1] > 1 else "one run each, so no interval"
     lines = "Solid: learners. Dashed grey: rules that never learn. Thin: oracle."
-    caption = (
-        f"Test accuracy against training data, mean of {runs} {'run' if runs == '1' else 'runs'}{shading}. {lines}"
-    )
-    return tag(
-        "figure", *pictures, tag("figcaption", caption), tag("div", class_="readout", hidden=True), class_="curves"
-    )
+    caption = tag("figcaption", f"Test accuracy against training data, {mean}. {lines}")
+    return tag("figure", *pictures, caption, tag("div", class_="readout", hidden=True), class_="curves")
 
 
 def _illustration(data: ReportData) -> str:
@@ -176,8 +171,8 @@ def _illustration(data: ReportData) -> str:
             pictures = [threshold_picture(row, found.task, form) for form in (WIDE, NARROW)]
             if any(pictures):
                 caption = (
-                    f"T(α) is the first step at which the accuracy is at least α; ∞ where it never is. Here: {row.learner} on "
-                    f"{found.task}, one run. A data efficiency is a weighted mean of 1/T(α)."
+                    f"T(α) is the first step at which the accuracy is at least α, ∞ where it never is. Here: "
+                    f"{row.learner} on {found.task}, one run. A data efficiency is a weighted mean of 1/T(α)."
                 )
                 return tag("figure", *pictures, tag("figcaption", escape(caption)))
     return ""

@@ -19,30 +19,28 @@ _KEY_LETTERS = 12
 _TERMS = (
     (
         "Interval",
-        f"The numbers in brackets are a 95 % interval of the mean over runs: percentile bootstrap, {RESAMPLES:,} resamples of "
-        "whole runs. One run has no interval.",
+        "The numbers in brackets are a 95 % interval of the mean over runs: percentile bootstrap, "
+        f"{RESAMPLES:,} resamples of whole runs. One run has no interval.",
     ),
     (
         "Scaled",
-        "(headline − best control) ÷ (oracle − best control): 0 is the best rule that never learns, 1 the best that can be done. "
-        f"Not defined without a control or an oracle, or where the two are closer than {CLOSEST}. Runs of the same seed are "
-        "resampled together; the best control is the one with the best mean.",
+        "(headline − best control) ÷ (oracle − best control): 0 is the best rule that never learns, 1 the best that "
+        "can be done. The headline is the first score of a table; the best control has the best mean. Not defined "
+        f"without a control or an oracle, or where the two are closer than {CLOSEST}. Runs of the same seed are "
+        "resampled together.",
     ),
     ("Control", "A rule that never learns, run under the same protocol on the same data."),
-    ("Oracle", "The best that can be done with what a learner is shown."),
-    (
-        "Bold",
-        "The best learner is bold only where its interval does not overlap the next learner's.",
-    ),
+    ("Oracle", "The best that can be done with what a learner is shown, run the same way."),
+    ("Bold", "The best learner is bold only where its interval does not overlap the next learner's."),
     (
         "Curves",
-        "Each run is read as a step function on the steps of all runs together; line and shading are the mean and its 95 % interval "
-        "at every step by itself.",
+        "Each run is read as a step function, on the steps of all runs together. Line and shading are the mean and "
+        "its 95 % interval, at every step by itself.",
     ),
     (
         "Convention",
-        "corrected does it right, written follows the paper's text, published repeats what produced the published numbers. "
-        "Two conventions never share a table.",
+        "corrected does it right; written follows the paper's text; published repeats what produced the published "
+        "numbers. Two conventions never share a table.",
     ),
 )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from quickstudy.report.curves import Style
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Change, Contrast, Row, TaskTable
-from quickstudy.report.numbers import NOTHING, bounds, cost, score, shown, written
+from quickstudy.report.numbers import NOTHING, bounds, contrast, cost, score, shown, written
 from quickstudy.report.verdict import clear_winner
 from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
 from quickstudy.stats.bootstrap import Interval
@@ -60,25 +62,25 @@ def table(id: str, caption: str, heads: Sequence[Head], groups: Sequence[tuple[s
     return tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)
 
 
-def score_table(found: TaskTable, directions: Mapping[str, str], style: Mapping[str, str], id: str) -> str:
+def score_table(found: TaskTable, directions: Mapping[str, str], style: Style, id: str) -> str:
     """All scores of a task; the best learner is bold only where its interval lies apart from the next one's."""
     columns = columns_of(found.family, found.scores)
     heads = [Head("learner", False), Head("runs")]
     for index, column in enumerate(columns):
-        note = " <small>median</small>" if column.statistic == "median" else ""
-        heads.append(Head(escape(column.title) + note + _ARROWS.get(directions.get(column.score, ""), "")))
+        note = '<small class="under">median</small>' if column.statistic == "median" else ""
+        heads.append(Head(escape(column.title) + _ARROWS.get(directions.get(column.score, ""), "") + note))
         if index == 0:
             heads.append(Head("scaled" + _ARROWS["higher"]))
     winner = clear_winner(found)
     groups = []
     for role, title in _GROUPS.items():
-        rows = [_score_row(row, columns, style[row.learner], row is winner) for row in found.of_role(role)]
+        rows = [_score_row(row, columns, style[row.role, row.learner], row is winner) for row in found.of_role(role)]
         if rows:
             groups.append((title, rows))
     return table(id, f"Scores on {found.task}, convention {found.convention}", heads, groups)
 
 
-def cost_table(found: TaskTable, style: Mapping[str, str], id: str) -> str:
+def cost_table(found: TaskTable, style: Style, id: str) -> str:
     """The mean cost of a run; costs that nobody has are left out."""
     names = [name for name in COST_TITLES if any(row.cost.get(name) for row in found.rows)]
     if not names:
@@ -86,13 +88,13 @@ def cost_table(found: TaskTable, style: Mapping[str, str], id: str) -> str:
     rows = [
         tag(
             "tr",
-            name_cell(row, style[row.learner]),
+            name_cell(row, style[row.role, row.learner]),
             *(cell(cost(name, row.cost.get(name)), row.cost.get(name)) for name in names),
             class_=row.role,
         )
         for row in found.rows
     ]
-    heads = [Head("learner", False), *(Head(COST_TITLES[name]) for name in names)]
+    heads = [Head("learner", False), *(Head(re.sub(" s$", "&nbsp;s", COST_TITLES[name])) for name in names)]
     return table(id, f"Mean cost of a run on {found.task}", heads, [("", rows)])
 
 
@@ -131,7 +133,7 @@ def change_table(change: Change, id: str) -> str:
             tag("th", escape(row.learner), scope="row", class_="name"),
             tag("td", escape(title_of(change.family, row.score))),
             *(cell(score(mean), mean) for mean in row.means),
-            cell(*_contrast(row.difference)),
+            cell(contrast(row.difference), row.difference.value),
             class_=row.role,
         )
         for row in change.rows
@@ -147,14 +149,14 @@ def _heading(one: Head) -> str:
 
 def _score_row(row: Row, columns: Sequence[Column], style: str, strong: bool) -> str:
     missing = len(row.unfinished)
-    note = f" <small>+{missing} without result</small>" if missing else ""
+    note = f'<small class="under">{missing} missing</small>' if missing else ""
     cells = [name_cell(row, style, strong), cell(f"{len(row.finished)}{note}", len(row.finished))]
     for index, column in enumerate(columns):
         found = row.scores.get(column.score)
         value = shown(column, found)
         interval = found.interval if found and column.statistic == "mean" else None
         text = tag("strong", written(column, found)) if strong and index == 0 else written(column, found)
-        note = " <small>one run</small>" if found and found.n == 1 and index == 0 else ""
+        note = '<small class="under">one run</small>' if found and found.n == 1 and index == 0 else ""
         cells.append(cell(text + note + _small(interval), value))
         if index == 0:
             cells.append(cell(*_contrast(row.scaled)))
@@ -168,4 +170,4 @@ def _contrast(value: Contrast) -> tuple[str, float | None]:
 
 
 def _small(interval: Interval | None) -> str:
-    return f" <small>{bounds(interval)}</small>" if interval else ""
+    return f'<small class="under">{bounds(interval)}</small>' if interval else ""

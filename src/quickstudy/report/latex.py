@@ -29,15 +29,15 @@ _ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$"}
 
 
 def as_latex(data: ReportData) -> str:
-    """One `table` per task and convention. The preamble needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}."""
+    r"""One `table` per task and convention. The preamble needs \usepackage{booktabs} and \usepackage[T1]{fontenc}."""
     return "\n".join(_table(table, data) for table in data.tables)
 
 
 def escape(text: str) -> str:
-    """Text in which every character that LaTeX would read as a command is made harmless.
+    r"""Text in which every character that LaTeX would read as a command is made harmless.
 
-    >>> escape("a_b & 5%")
-    'a\\\\_b \\\\& 5\\\\%'
+    >>> print(escape("a_b & 5%"))
+    a\_b \& 5\%
     """
     return "".join(_SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
 

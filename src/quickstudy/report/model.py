@@ -179,7 +179,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ReportData:
-    """A whole report. tables: by convention, family and task, in that order. notes: what a reader must be told first."""
+    """A whole report. tables: by convention, family and task. notes: what a reader must be told first."""
 
     tables: tuple[TaskTable, ...]
     changes: tuple[Change, ...]

@@ -59,6 +59,10 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     return result
 
 
+_ROOM = 130
+"""Pixels that a factor of ten needs if 2 and 5 are to be numbered in it."""
+
+
 @dataclass(frozen=True)
 class Frame:
     """The area of a plot in pixels: steps run logarithmically from first to last, values linearly from 0 to 1."""
@@ -87,7 +91,7 @@ class Frame:
 
 
 def axes(frame: Frame, x_title: str, y_title: str) -> str:
-    """Grid, ticks and titles. Steps of 2 and 5 are numbered only where there are few powers of ten."""
+    """Grid, ticks and titles. Steps of 2 and 5 are numbered where there is room for them."""
     bottom, right = frame.top + frame.height, frame.left + frame.width
     parts = []
     for tenth in range(0, 11, 2):
@@ -95,7 +99,7 @@ def axes(frame: Frame, x_title: str, y_title: str) -> str:
         parts.append(tag("line", class_="grid", x1=frame.left, x2=right, y1=y, y2=y))
         parts.append(text(f"{tenth / 10:g}", frame.left - 8, y + 4, class_="tick", text_anchor="end"))
     ticks = frame.ticks()
-    number_all = sum(major for _, major in ticks) < 3
+    number_all = frame.width / math.log10(frame.last / frame.first) > _ROOM
     for step, major in ticks:
         x = frame.x(step)
         if major:

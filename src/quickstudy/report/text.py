@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Change, ReportData, Row, TaskTable
 from quickstudy.report.numbers import contrast, cost, plus_minus, score, written
-from quickstudy.report.verdict import clear_winner, verdict
+from quickstudy.report.verdict import clear_winner, remarks, verdict
 from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _parts(data: ReportData, width: int) -> Iterator[RenderableType]:
             yield _task(table, data, scores=True, costs=False)
             yield _task(table, data, scores=False, costs=True)
         yield Text(verdict(table))
-        for line in _remarks(table):
+        for line in _small_print(table):
             yield Text(line, style="dim")
         yield Text("")
     for change in data.changes:
@@ -92,10 +92,8 @@ def _cells(row: Row, columns: tuple[Column, ...]) -> list[str]:
     return cells
 
 
-def _remarks(table: TaskTable) -> Iterator[str]:
-    """What the table cannot say: why there is no scale, which runs are missing and why, that one run is one run."""
-    reasons = dict.fromkeys(row.scaled.reason for row in table.of_role(LEARNER) if row.scaled.reason)
-    yield from (f"No scaled score: {reason}." for reason in reasons)
+def _small_print(table: TaskTable) -> Iterator[str]:
+    yield from remarks(table)
     for row in table.rows:
         counts: dict[tuple[str, str], int] = {}
         for run in row.unfinished:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from quickstudy.report.model import LEARNER, Row, TaskTable
 from quickstudy.report.numbers import bounds, score
@@ -28,12 +28,25 @@ def verdict(table: TaskTable) -> str:
     if any(row.scores[table.headline].n < 2 for row in ranked):
         return f"{_listing([_named(row, table) for row in ranked])}{_best_control(table)}: {_too_few(ranked, table)}."
     if table.best_control is None:
-        return f"{_listing([_named(row, table) for row in ranked])}; no control was run, so this has no floor{_race(table)}."
+        scores = _listing([_named(row, table) for row in ranked])
+        return f"{scores}; no control was run, so nothing says what these are worth{_race(table)}."
     return f"{_against_control(ranked, table)}{_race(table)}."
 
 
+def remarks(table: TaskTable) -> Iterator[str]:
+    """What the table of scores cannot say: why there is no scale, which learner has no score."""
+    scored = _ranked(table)
+    reasons = dict.fromkeys(row.scaled.reason for row in scored if row.scaled.reason)
+    yield from (f"No scaled score: {reason}." for reason in reasons)
+    silent = [row.learner for row in table.rows if row.finished and not row.scores]
+    if silent:
+        yield f"Finished, but without any score: {_listing(silent)}."
+
+
 def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
-    above, level, below = [], [], []
+    above: list[Row] = []
+    level: list[Row] = []
+    below: list[Row] = []
     for row in ranked:
         interval = row.advantage.interval
         side = level if interval is None else above if interval.low > 0 else below if interval.high < 0 else level
@@ -78,7 +91,7 @@ def _named(row: Row, table: TaskTable) -> str:
     return f"{row.learner} has {title} {score(row.scores[table.headline or ''].mean)}"
 
 
-def _mean(table: TaskTable, learner: str) -> str:
+def _mean(table: TaskTable, learner: str | None) -> str:
     row = next(row for row in table.rows if row.learner == learner and row.role != LEARNER)
     return score(row.scores[table.headline or ""].mean)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from quickstudy.run.job import Setting
 from quickstudy.run.plan import EXAMINER, Cell
@@ -48,5 +48,5 @@ def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
         share = sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
         count = min(len(group), max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
         bounds = [len(group) * piece // count for piece in range(count + 1)]
-        pieces += [group[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        pieces += [group[start:stop] for start, stop in pairwise(bounds)]
     return pieces

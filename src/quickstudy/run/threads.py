@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-ONE_THREAD = {
-    name: "1"
-    for name in (
+ONE_THREAD = dict.fromkeys(
+    (
         "OMP_NUM_THREADS",
         "OPENBLAS_NUM_THREADS",
         "MKL_NUM_THREADS",
@@ -17,8 +16,9 @@ ONE_THREAD = {
         "NUMBA_NUM_THREADS",
         "NPROC",
         "PJRT_NPROC",
-    )
-}
+    ),
+    "1",
+)
 """Environment that numerical libraries read when they are first imported."""
 
 

@@ -24,7 +24,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.run.arrays import read_arrays
 
 INLINE_BYTES = 16 * 1024
-"""Traces of at most this many bytes stand in the record: some thousand numbers, which every reader of the journal parses."""
+"""Traces of at most this many bytes stand in the record; every reader of the journal must parse them."""
 
 FACTS = "__facts__"
 _UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
@@ -73,6 +73,15 @@ def load_snapshot(folder: str | pathlib.Path, record: Record) -> Snapshot:
     arrays = _read(pathlib.Path(folder, record.saved))
     facts = arrays.pop(FACTS, np.frombuffer(b"{}", dtype=np.uint8))
     return Snapshot(arrays, json.loads(facts.tobytes()))
+
+
+def readable(path: pathlib.Path) -> bool:
+    """Whether a file of arrays is whole."""
+    try:
+        read_arrays(path)
+    except _UNREADABLE:
+        return False
+    return True
 
 
 def _spelled_by_json(dtype: np.dtype[Any]) -> bool:

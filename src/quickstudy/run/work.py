@@ -23,13 +23,13 @@ def work(
     block: Block,
     journal: Journal,
     stopping: Callable[[], bool],
-    around: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    around: Callable[[float | None], AbstractContextManager[Any]] = nullcontext,
 ) -> Iterator[Message]:
     """Run a block's repetitions and write each one down when its call ends, giving messages on the way.
 
-    stopping: asked before every call; True ends the block there. around: a context for each wait for an outcome,
-    which may raise TooLong. What goes wrong in a call makes its repetitions failed; the next call goes on. Only the
-    journal's own errors come out of here.
+    stopping: asked before every call; True ends the block there. around: makes, from the limit, a context for each
+    wait for an outcome; it may raise TooLong. What goes wrong in a call makes its repetitions failed; the next call
+    goes on. Only the journal's own errors come out of here.
     """
     module, _, function = block.examiner.partition(":")
     examine = getattr(importlib.import_module(module), function)
@@ -58,10 +58,13 @@ def work(
 
 
 def _next_outcome(
-    outcomes: Iterator[Any], key: str, around: Callable[[], AbstractContextManager[Any]], limit: float | None
+    outcomes: Iterator[Any],
+    key: str,
+    around: Callable[[float | None], AbstractContextManager[Any]],
+    limit: float | None,
 ) -> tuple[Any, str]:
     try:
-        with around():
+        with around(limit):
             outcome = next(outcomes)
     except StopIteration:
         return None, "the examination ended before this repetition"

@@ -37,7 +37,6 @@
   // Values under the pointer. The data are read when a plot is first touched.
   let tasks = null;
   const format = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-  const SVG = "http" + "://www.w3.org/2000/svg";
   const at = (curve, step) => {
     let index = -1;
     while (index + 1 < curve.steps.length && curve.steps[index + 1] <= step * (1 + 1e-9)) index += 1;
@@ -50,8 +49,8 @@
     const cursor = plot.querySelector(".cursor");
     const line = cursor.querySelector("line");
     let share = 1;
-    const classes = (name) => {
-      const drawn = [...plot.querySelectorAll("g.curve")].find((g) => g.querySelector("title").textContent === name);
+    const classes = (row) => {
+      const drawn = plot.querySelector(`g.curve[data-row="${row}"]`);
       return drawn ? drawn.getAttribute("class").replace("curve", "").trim() : "";
     };
     const show = () => {
@@ -63,22 +62,23 @@
       cursor.querySelectorAll("circle").forEach((dot) => dot.remove());
       const body = document.createElement("table");
       const found = tasks[Number(plot.dataset.curves)].learners
-        .filter((row) => row.curve).map((row) => ({ row, curve: row.curve, index: at(row.curve, step) }))
+        .map((row, number) => ({ name: row.learner, number, curve: row.curve }))
+        .filter((item) => item.curve).map((item) => ({ ...item, index: at(item.curve, step) }))
         .filter((item) => item.index >= 0).sort((a, b) => b.curve.mean[b.index] - a.curve.mean[a.index]);
-      for (const { row, curve, index } of found) {
+      for (const { name, number, curve, index } of found) {
         const tr = body.insertRow();
-        const name = document.createElement("th");
+        const head = document.createElement("th");
         const key = document.createElement("span");
-        key.className = "key " + classes(row.learner);
-        name.append(key, row.learner);
-        tr.append(name);
+        key.className = "key " + classes(number);
+        head.append(key, name);
+        tr.append(head);
         tr.insertCell().textContent = curve.mean[index].toFixed(3);
         tr.insertCell().textContent = curve.runs > 1 ? `[${curve.low[index].toFixed(3)}, ${curve.high[index].toFixed(3)}]` : "one run";
-        const dot = document.createElementNS(SVG, "circle");
+        const dot = document.createElementNS(plot.namespaceURI, "circle");
         dot.setAttribute("cx", x);
         dot.setAttribute("cy", top + height * (1 - curve.mean[index]));
         dot.setAttribute("r", 3.5);
-        dot.setAttribute("class", classes(row.learner));
+        dot.setAttribute("class", classes(number));
         cursor.append(dot);
       }
       const head = document.createElement("p");
@@ -90,6 +90,8 @@
       const scale = box.width / plot.viewBox.baseVal.width;
       const offset = box.left - figure.getBoundingClientRect().left + x * scale;
       const beside = share < 0.5 ? offset + 14 : offset - 14 - readout.offsetWidth;
+      // At the foot of the plot: curves are mostly above.
+      readout.style.top = `${Math.max(0, (top + height) * scale - readout.offsetHeight - 8)}px`;
       readout.style.left = `${Math.max(0, Math.min(beside, figure.clientWidth - readout.offsetWidth))}px`;
     };
     const hide = () => {

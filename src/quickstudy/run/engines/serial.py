@@ -40,8 +40,7 @@ class SerialEngine:
             while self._waiting and not self._finishing:
                 block = self._waiting.popleft()
                 self._journal = self._journal or Journal(block.folder)
-                limit = block.limit_seconds
-                yield from work(block, self._journal, lambda: self._finishing, lambda: _around(limit))
+                yield from work(block, self._journal, lambda: self._finishing, _around)
                 yield Finished()
         except QuickstudyError as error:
             yield Broken(str(error), isinstance(error, UsageError))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,10 @@ def draw_patterns(rng: np.random.Generator, count: int, shortest: int, longest: 
     """Period uniform in shortest .. longest, each bit a fair coin, delay uniform in 0 .. latest_delay(period)."""
     uniform = rng.random((count, 2 + longest))
     periods = between(uniform[:, 0], shortest, longest)
-    delays = between(uniform[:, 1], 0, np.maximum(periods - 2, 0))
+    delays = between(uniform[:, 1], 0, latest_delay(periods))
     return Patterns(periods, heads(uniform[:, 2:]).astype(np.int64), delays)
 
 
-def latest_delay(period: int) -> int:
-    """The longest delay for a period: period - 2, and 0 for periods 1 and 2."""
-    return max(period - 2, 0)
+def latest_delay(period: Any) -> Any:
+    """The longest delay for a period or for an array of periods: period - 2, and 0 for periods 1 and 2."""
+    return np.maximum(period - 2, 0)

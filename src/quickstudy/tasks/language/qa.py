@@ -48,8 +48,8 @@ class Qa:
       sizes of the clauses, the bag of words ...): exchanging affirmed and denied turns each sequence into an equally
       likely one with the other answer, and such a rule cannot tell the two apart.
     Leaving out repeated sequences shifts the first kind slightly: the name on the smaller side of an uneven statement
-    has no alternative and is repeated more often. Measured with 1200 different sequences: `polarity-count` 0.50 to
-    0.51.
+    has no alternative and is repeated more often. Measured over 60 sets of 1200 different sequences: `polarity-count`
+    0.504 ± 0.002 (standard error).
 
     Departures. Written: 1 to 5 names. Published: 1 to 4, never all five. Corrected: 2 to 5, balanced.
     """

@@ -1,0 +1,108 @@
+"""The registered measures of a learning curve."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError
+from quickstudy.base.trace import Trace
+from quickstudy.measures import wade
+
+MEASURES = ["accuracy", "log-area", "steps-to-accuracy", "wade", "wade-above-chance"]
+STEPS, ACCURACY = [1, 8, 16, 32], [0.5, 0.25, 0.75, 0.875]
+
+
+def trace(steps=STEPS, accuracy=ACCURACY, **facts):
+    usual = {"unit": "sequences", "tokens_per_sequence": 2.0, "constant": 0.5, "classes": 2, "item": "example"}
+    arrays = {"step": np.array(steps), "accuracy": np.array(accuracy, dtype=np.float64)}
+    return Trace("learning-curve", arrays, usual | facts)
+
+
+def values(name, given, convention="corrected"):
+    return dict(catalogue.measure.get(name)(given, convention))
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_registered_with_all_a_reader_needs(name):
+    found = catalogue.measure.get(name)
+    assert found.kinds == ("learning-curve",)
+    assert found.direction in ("higher", "lower")
+    assert found.range[0] < found.range[1]
+    assert all([found.unit, found.chance, found.equation])
+    assert catalogue.measure.find(name).summary.endswith(".")
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("convention", ["corrected", "written", "published"])
+@pytest.mark.parametrize("item", ["example", "question"])
+def test_in_range_and_plain_floats(name, convention, item):
+    low, high = catalogue.measure.get(name).range
+    for value in values(name, trace(item=item), convention).values():
+        assert type(value) is float
+        assert low <= value <= high
+
+
+@pytest.mark.parametrize("convention", ["corrected", "written"])
+def test_wade_as_printed(convention):
+    # Reached at 1: 0.01 ... 0.50; at 16: up to 0.75; at 32: up to 0.87.
+    expected = (sum(range(1, 51)) + sum(range(51, 76)) / 16 + sum(range(76, 88)) / 32) / 5050
+    assert values("wade", trace(), convention) == {"wade": pytest.approx(expected, rel=1e-14)}
+
+
+def test_wade_published_for_networks():
+    # Evaluations 1, 3, 4; strictly above 0 ... 0.49, 0.50 ... 0.74, 0.75 ... 0.87.
+    expected = (sum(range(50)) + sum(range(50, 75)) / 3 + sum(range(75, 88)) / 4) / 4950
+    assert values("wade", trace(), "published") == {"wade": pytest.approx(expected, rel=1e-14)}
+
+
+def test_wade_published_for_reservoirs():
+    # m = 4: evaluations 1, 3, 4 are at T = 1, 5, 7.
+    expected = (sum(range(50)) + sum(range(50, 75)) / 5 + sum(range(75, 88)) / 7) / 4950
+    for facts in ({"tokens_per_sequence": 4.0}, {"published_tokens_per_sequence": 4.0}):
+        found = values("wade", trace(item="question", unit="tokens", **facts), "published")
+        assert found == {"wade": pytest.approx(expected, rel=1e-14)}
+
+
+def test_steps_in_tokens_are_turned_into_sequences():
+    # 2 tokens to a sequence: the tokens 1, 8, 16, 32 are 1 (a part counts as one), 4, 8, 16 sequences.
+    tokens, sequences = trace(unit="tokens", item="question"), trace(steps=[1, 4, 8, 16])
+    for name in MEASURES[2:]:
+        assert values(name, tokens) == values(name, sequences)
+
+
+def test_wade_above_chance():
+    expected = wade.wade_above_chance(STEPS, ACCURACY, 0.5)
+    # Thresholds up to 0.75 (k ≤ 50) at 16, up to 0.875 (k ≤ 75) at 32; 0.5 at step 1 is no merit.
+    assert expected == pytest.approx((sum(range(1, 51)) / 16 + sum(range(51, 76)) / 32) / 5050, rel=1e-14)
+    for convention in ("corrected", "written", "published"):
+        assert values("wade-above-chance", trace(), convention) == {"wade-above-chance": expected}
+    assert math.isnan(values("wade-above-chance", trace(constant=1.0))["wade-above-chance"])
+
+
+def test_accuracy():
+    found = values("accuracy", trace(accuracy=[0.5, 0.9, 0.25, 0.75]))
+    assert found == {"final-accuracy": 0.75, "maximum-accuracy": 0.9}
+
+
+def test_steps_to_accuracy():
+    assert values("steps-to-accuracy", trace()) == {"steps-to-0.5": 1, "steps-to-0.75": 16, "steps-to-0.9": math.inf}
+
+
+def test_log_area():
+    assert values("log-area", trace(steps=[1, 2, 4], accuracy=[0.0, 1.0, 0.5])) == {"log-area": pytest.approx(0.625)}
+
+
+def test_missing_or_impossible_facts():
+    bare = Trace("learning-curve", {"step": np.array([1]), "accuracy": np.array([0.5])}, {"unit": "sequences"})
+    with pytest.raises(UsageError, match='no fact "constant"'):
+        values("wade-above-chance", bare)
+    with pytest.raises(UsageError, match='sequences or tokens, got "epochs"'):
+        values("wade", trace(unit="epochs"))
+    with pytest.raises(UsageError, match="tokens_per_sequence must be a number above 0, got 0"):
+        values("steps-to-accuracy", trace(unit="tokens", tokens_per_sequence=0))
+    with pytest.raises(UsageError, match='no convention "publishd"; did you mean "published"'):
+        values("wade", trace(), "publishd")

@@ -1,0 +1,26 @@
+"""A run in a process of its own, to be killed or interrupted: driver.py FOLDER WORKERS TASKS LEARNERS SEEDS."""
+
+import json
+import pathlib
+import sys
+
+from quickstudy.base.registry import include
+from quickstudy.run.engines import choose_engine
+from quickstudy.run.execute import Stopping, execute
+from quickstudy.run.messages import Begun, Done
+from quickstudy.run.plan import make_plan
+
+if __name__ == "__main__":
+    folder, workers, tasks, learners, seeds = sys.argv[1:]
+    path = pathlib.Path(__file__).with_name("specimens.py")
+    specimens = include(path)
+    settings = [specimens.Specimen(task, learner) for task in tasks.split(",") for learner in learners.split(",")]
+    plan = make_plan(settings, int(seeds), includes=[path], examiner=specimens.EXAMINER)
+
+    def report(event: object) -> None:
+        if isinstance(event, Begun | Done | Stopping):
+            print(type(event).__name__, flush=True)
+
+    execution = execute(plan, folder, choose_engine(int(workers)), report=report)
+    print(json.dumps({"ok": execution.ok, "found": sum(execution.found.values())}), flush=True)
+    sys.exit(execution.exit_status)

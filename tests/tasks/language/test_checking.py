@@ -1,0 +1,72 @@
+"""The checkers accept exactly what the definitions give, and never raise."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quickstudy.tasks.language.checking import Answer, Verdict
+from quickstudy.tasks.language.periodic import Periodic
+from quickstudy.tasks.language.qa import Qa
+from quickstudy.tasks.language.symbol_counting import SymbolCounting
+
+SMALL = {
+    "periodic": Periodic(longest=3, length=10),
+    "symbol-counting": SymbolCounting(letters=2, longest=2, most_queries=2),
+    "qa": Qa(names=2, verbs=1, fewest=1, most=2, balanced=False),
+    "balanced qa": Qa(names=2, verbs=2, fewest=2, most=2),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_right_sequences_are_those_that_can_be_drawn(name):
+    """All sequences of a small task, all that differ from one of them in a single token, and all cut short."""
+    task = SMALL[name]
+    examples = task.sample(np.random.default_rng(0), 3000)  # the rarest has probability 1/96
+    language = {tuple(examples.sequence(i)[0]) for i in range(examples.count)}
+    tried = set()
+    for sequence in language:
+        tried.add(sequence[:-1])
+        for place, token in itertools.product(range(len(sequence)), range(len(task.vocabulary))):
+            tried.add((*sequence[:place], token, *sequence[place + 1 :]))
+    assert language < tried
+    assert {sequence for sequence in tried if task.check(sequence).right} == language
+
+
+@pytest.mark.parametrize("task", [Periodic(), SymbolCounting(), Qa()], ids=["periodic", "symbol-counting", "qa"])
+def test_never_raises(task):
+    junk = st.one_of(
+        st.sampled_from(task.vocabulary), st.integers(-2, 20), st.text(max_size=3), st.none(), st.floats(), st.binary()
+    )
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.one_of(st.lists(junk, max_size=12), st.text(max_size=20), junk))
+    def check(tokens):
+        verdict = task.check(tokens)
+        assert verdict.right or verdict.reason.startswith("index ")
+
+    check()
+
+
+def test_ids_words_text_and_arrays_are_the_same():
+    words = ["A", "x", "A", "1", "."]
+    ids = [0, 3, 0, 6, 4]
+    verdicts = {SymbolCounting().check(form) for form in (tuple(words), tuple(ids), "A x A 1 .", ("A", 3, "A", 6, "."))}
+    assert len(verdicts) == 1
+    assert SymbolCounting().check(np.array(ids)) in verdicts
+    assert SymbolCounting().check(np.array(words)) in verdicts
+    assert not SymbolCounting().check(np.array([ids])).well_formed
+
+
+def test_supervised_is_common_to_all_masks():
+    answers = [Answer((3,), ("a",), ("a",)), Answer((4,), ("b",), ("b",))]
+    verdict = Verdict.of(answers, [[3, 4], [4]])
+    assert verdict.supervised == (4,)
+    assert verdict.accepts([4, 3])
+    assert verdict.accepts([4])
+    assert not verdict.accepts([3])
+    assert Verdict(False, reason="index 0: nothing").supervised == ()
