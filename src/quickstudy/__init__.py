@@ -14,6 +14,9 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PUBLIC = {
+    "run": "quickstudy.api",
+    "compare": "quickstudy.report.compare",
+    "Results": "quickstudy.api",
     "Brief": "quickstudy.base.learner",
     "Cost": "quickstudy.base.learner",
     "Exam": "quickstudy.base.lesson",

@@ -41,7 +41,7 @@ def make_record(
     root: int = 0,
     learner_version: int = 1,
 ) -> Record:
-    """One record. The curve rises from 0.5 to `top`, half way at `half` sequences, with noise of the repetition's own."""
+    """One record. The curve rises from 0.5 to `top`, half way at `half` sequences, with the repetition's noise."""
     what = {
         "task": {"id": task.partition(":")[0], "version": 1, "parameters": {"verbs": 2}},
         "learner": {"id": learner.partition(":")[0], "version": learner_version, "parameters": {"label": learner}},
@@ -64,7 +64,7 @@ def make_record(
     rng = np.random.default_rng([repetition, len(learner), sum(map(ord, learner)), round(1000 * top)])
     steps = STEPS if curve is None else np.asarray(list(curve[0]))
     noise = rng.normal(0, 0.02) + rng.normal(0, 0.012, len(steps))
-    made = np.clip(0.5 + (top - 0.5) / (1 + (half / steps) ** 1.4) + noise, 0, 1)
+    made = np.clip(0.5 + (top - 0.5) / (1 + (half / np.maximum(steps, 1)) ** 1.4) + noise, 0, 1)
     values = made if curve is None else np.asarray(list(curve[1]), dtype=float)
     cost = Cost(960, 960, 3602, 18_000, None, 0.4 + 0.01 * repetition, 0.2, 0.0 if role != "learner" else 1.25)
     facts = {"unit": "sequences", "item": "example", "tokens_per_sequence": 1.0, "constant": 0.5}

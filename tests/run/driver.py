@@ -17,10 +17,14 @@ if __name__ == "__main__":
     settings = [specimens.Specimen(task, learner) for task in tasks.split(",") for learner in learners.split(",")]
     plan = make_plan(settings, int(seeds), includes=[path], examiner=specimens.EXAMINER)
 
+    def say(text: str) -> None:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
     def report(event: object) -> None:
         if isinstance(event, Begun | Done | Stopping):
-            print(type(event).__name__, flush=True)
+            say(type(event).__name__)
 
     execution = execute(plan, folder, choose_engine(int(workers)), report=report)
-    print(json.dumps({"ok": execution.ok, "found": sum(execution.found.values())}), flush=True)
+    say(json.dumps({"ok": execution.ok, "found": sum(execution.found.values())}))
     sys.exit(execution.exit_status)

@@ -20,17 +20,16 @@ EXAMINER = f"{__name__}:examine"
 LANES = {"lanes": 4, "lanes-die": 4}
 
 
-@dataclass(frozen=True)
 class Task:
-    id: str
-    version: int = 1
-    length: int = 30
+    version = 1
+
+    def __init__(self, id: str = "") -> None:
+        self.id = id
+        self.length = 5000 if id.endswith("large") else 30
 
 
-@dataclass(frozen=True)
 class Protocol:
-    id: str = "specimen"
-    version: int = 1
+    id, version = "specimen", 1
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,7 @@ class Specimen(Setting):
     """`good` and `good:` are two spellings of one learner."""
 
     def resolve(self) -> Parts:
-        length = 5000 if self.task.endswith("large") else 30
-        return Parts(Task(self.task, length=length), Choice(self.learner.rstrip(":")), Protocol())
+        return Parts(Task(self.task), Choice(self.learner.rstrip(":")), Protocol())
 
 
 def examine(setting: Specimen, repetitions: Sequence[int], keep_learners: bool = False) -> Iterator[Outcome]:
@@ -102,7 +100,7 @@ def _trouble(learner: str) -> None:
         case "die" | "lanes-die":
             os.kill(os.getpid(), signal.SIGKILL)
         case "prints":
-            print("a learner speaks")
+            sys.stdout.write("a learner speaks\n")
             os.write(1, b"and so does its C library\n")
 
 

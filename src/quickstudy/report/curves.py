@@ -54,22 +54,19 @@ def styles(data: ReportData) -> Style:
 
 def learning_curves(table: TaskTable, style: Style, form: Format, id: str) -> str:
     """All learning curves of a task, or nothing when no run left one. id: key of the curves in the embedded data."""
-    rows = [row for row in reversed(table.rows) if row.curve and row.curve.steps[-1] > 0]
-    if not rows:
-        return ""
+    # Drawn from the last row to the first, so that learners lie on top of controls, and the best on top of all.
+    numbered = [pair for pair in enumerate(table.rows) if pair[1].curve and pair[1].curve.steps[-1] > 0][::-1]
+    rows = [row for _, row in numbered]
     curves = [row.curve for row in rows if row.curve]
+    if not curves:
+        return ""
     labels = [shorten(row.learner, form.letters) for row in rows]
     margin = 34 + _LETTER * max(map(len, labels))
     frame = _frame(curves, form, margin)
+    # The number of the row ties a drawn curve to its data.
     drawn = [
-        # The number of the row ties a curve to its data.
-        tag(
-            "g",
-            *_drawn(row, curve, frame),
-            class_=f"curve {style[row.role, row.learner]}",
-            data_row=table.rows.index(row),
-        )
-        for row, curve in zip(rows, curves, strict=True)
+        tag("g", *_drawn(row, curve, frame), class_=f"curve {style[row.role, row.learner]}", data_row=number)
+        for (number, row), curve in zip(numbered, curves, strict=True)
     ]
     return _picture(
         form,

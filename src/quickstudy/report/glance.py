@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.curves import Style
+from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Row, TaskTable
 from quickstudy.report.numbers import NOTHING, score

@@ -56,7 +56,7 @@ class Journal:
                 try:
                     _write_whole(file, line)
                 except OSError:
-                    file.truncate(start)
+                    file.truncate(file.seek(start))
                     raise
                 if time.monotonic() - self._synced >= SYNC_SECONDS:
                     self._sync(file)

@@ -122,7 +122,7 @@ _NOT_JSON = "not a line of JSON"
 
 def _line(name: str, number: int, content: bytes, files: set[str]) -> Line:
     try:
-        facts = json.loads(content)
+        facts = json.loads(content.decode())
     except (ValueError, RecursionError) as error:  # includes bytes that are no text
         return Line(name, number, content, None, f"{_NOT_JSON} ({error})")
     try:

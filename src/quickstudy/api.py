@@ -1,0 +1,157 @@
+"""The instrument from Python: run, compare, look. The command line calls the same functions."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError
+from quickstudy.base.record import Record
+from quickstudy.base.registry import include as include_file
+from quickstudy.learners.naming import bring
+from quickstudy.run.engines import choose_engine
+from quickstudy.run.execute import Execution, Report, execute
+from quickstudy.run.job import Setting
+from quickstudy.run.plan import Plan, make_plan
+from quickstudy.run.progress import silent
+from quickstudy.run.reader import read_results
+
+
+@dataclass(frozen=True)
+class Results:
+    """A results folder and, if it has just been worked on, how that went."""
+
+    folder: pathlib.Path
+    execution: Execution | None = None
+
+    @property
+    def records(self) -> list[Record]:
+        """All records, merged."""
+        return list(read_results(self.folder, expected=True).records.values())
+
+    def show(self) -> None:
+        """Tables on the screen."""
+        from rich.console import Console
+
+        from quickstudy.report.gather import gather
+        from quickstudy.report.text import show
+
+        show(gather([self.folder]), Console())
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole report as plain data."""
+        from quickstudy.report.gather import gather
+        from quickstudy.report.json import as_json
+
+        return as_json(gather([self.folder]))
+
+    def report(self, command: str | None = None) -> pathlib.Path:
+        """Write the offline page into the folder and give its path."""
+        from quickstudy.report.write import write_report
+
+        return write_report([self.folder], self.folder / "report.html", command=command)
+
+
+def run(
+    tasks: str | Sequence[str],
+    learners: Any,
+    *,
+    seeds: int = 5,
+    out: str | pathlib.Path = "results",
+    convention: str = "corrected",
+    root: int = 0,
+    controls: bool = True,
+    protocol: Mapping[str, Any] | None = None,
+    workers: int | None = None,
+    retry_failed: bool = False,
+    keep_learners: bool = False,
+    limit_seconds: float | None = None,
+    progress: Report = silent,
+) -> Results:
+    """Run learners on tasks, or what is still missing of that, and give the results folder.
+
+    tasks: ids, with parameters after a colon if need be; patterns such as `language/*`. learners: names, host classes
+    or learner objects (those run in this process). seeds: repetitions 0 .. seeds-1. controls: also run the controls
+    and the oracle that each task names. workers: processes, 0 for none; by default one per core, or one where there
+    is a GPU.
+    """
+    several = learners if isinstance(learners, list | tuple) else [learners]
+    names = [bring(learner) for learner in several]
+    if any(not isinstance(learner, str) for learner in several):
+        workers = 0
+    plan = plan_runs(
+        tasks, names, seeds=seeds, out=out, convention=convention, root=root, controls=controls, protocol=protocol
+    )
+    folder = pathlib.Path(out)
+    execution = execute(
+        plan,
+        folder,
+        choose_engine(default_workers() if workers is None else workers),
+        retry_failed=retry_failed,
+        keep_learners=keep_learners,
+        limit_seconds=limit_seconds,
+        report=progress,
+    )
+    return Results(folder, execution)
+
+
+def plan_runs(
+    tasks: str | Sequence[str],
+    learners: Sequence[str],
+    *,
+    seeds: int,
+    out: str | pathlib.Path,
+    convention: str = "corrected",
+    root: int = 0,
+    controls: bool = True,
+    protocol: Mapping[str, Any] | None = None,
+    includes: Sequence[str] = (),
+) -> Plan:
+    """What `run` would do, without doing it."""
+    if seeds < 1:
+        raise UsageError(f"seeds must be at least 1, got {seeds}")
+    for path in includes:
+        include_file(path)
+    names = expand_tasks([tasks] if isinstance(tasks, str) else tasks)
+    settings = [
+        Setting(task, learner, convention, root, dict(protocol or {}))
+        for task in names
+        for learner in [*learners, *(task_controls(task) if controls else [])]
+    ]
+    if not settings:
+        raise UsageError("nothing to run: name at least one learner")
+    return make_plan(settings, seeds, reading=read_results(out), includes=includes)
+
+
+def expand_tasks(names: Sequence[str]) -> list[str]:
+    """Task names with patterns replaced by what they stand for. Raises UsageError for a pattern that fits nothing."""
+    expanded: list[str] = []
+    for name in names:
+        if any(mark in name.partition(":")[0] for mark in "*?["):
+            found = fnmatch.filter(catalogue.task.names(), name)
+            if not found:
+                raise UsageError(f'no task fits "{name}"; known: {", ".join(catalogue.task.names())}')
+            expanded += found
+        else:
+            expanded.append(name)
+    return list(dict.fromkeys(expanded))
+
+
+def task_controls(task: str) -> list[str]:
+    """The controls that a task names, then its oracle if there is one."""
+    found = catalogue.task.get(task.partition(":")[0])
+    names = [*getattr(found, "controls", [])]
+    oracle = getattr(found, "oracle", None)
+    return [*names, *([oracle] if oracle is not None and oracle in catalogue.control else [])]
+
+
+def default_workers() -> int:
+    """One per core; one where there is a GPU, which a single process fills with lanes."""
+    if pathlib.Path("/dev/nvidia0").exists():
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,32 @@
+"""`quickstudy check`: the checkers, on your own code."""
+
+from __future__ import annotations
+
+import typer
+
+from quickstudy.cli.output import INCLUDE, JSON, print_lines
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("check")(check)
+
+
+def check(
+    name: str = typer.Argument(..., help="A task, core or learner by name, or file.py, or file.py:Class."),
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """Check a task, a core or a learner: same seed same answers, no looking ahead, right shapes ..."""
+    from quickstudy.base.registry import include as include_file
+    from quickstudy.testing.check import check_name
+
+    for path in include:
+        include_file(path)
+    findings = check_name(name)
+    if json:
+        print_lines([{"ok": finding.ok, "what": finding.what, "detail": finding.detail} for finding in findings])
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what}{': ' + finding.detail if finding.detail else ''}")
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)

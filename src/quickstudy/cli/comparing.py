@@ -1,0 +1,31 @@
+"""`quickstudy compare`: two learners, paired by task and seed."""
+
+from __future__ import annotations
+
+import pathlib
+
+import typer
+
+from quickstudy.cli.output import JSON, print_lines, print_table
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("compare")(compare)
+
+
+def compare(
+    first: str = typer.Argument(..., help="A learner, as the report names it."),
+    second: str = typer.Argument(..., help="Another."),
+    out: pathlib.Path = typer.Option(pathlib.Path("results"), "--out", "-o", help="Results folder."),
+    score: str | None = typer.Option(None, "--score", help="Which number; default: the family's headline."),
+    json: bool = JSON,
+) -> None:
+    """Compare two learners, paired by task and seed: difference, interval, permutation test, effect size, Holm."""
+    from quickstudy.report.compare import compare as compare_learners
+
+    rows = compare_learners(out, first, second, score=score)
+    if json:
+        print_lines([row.as_facts() for row in rows])
+        return
+    print_table([row.as_text() for row in rows])

@@ -1,0 +1,48 @@
+"""`quickstudy ls`: what there is. Imports no implementation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from quickstudy.cli.output import INCLUDE, JSON, print_lines, print_table
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("ls")(ls)
+
+
+def ls(
+    kind: str = typer.Argument(..., help="tasks, learners, cores, trainings, controls, measures or protocols."),
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """List what there is, with versions."""
+    from quickstudy.base import catalogue
+    from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.base.registry import include as include_file
+
+    for path in include:
+        include_file(path)
+    registries: dict[str, list[Any]] = {
+        "tasks": [catalogue.task],
+        "learners": [catalogue.core, catalogue.learner, catalogue.control],
+        "cores": [catalogue.core],
+        "trainings": [catalogue.training],
+        "controls": [catalogue.control],
+        "measures": [catalogue.measure],
+        "protocols": [catalogue.protocol],
+    }
+    if kind not in registries:
+        raise UsageError(f'cannot list "{kind}"; {nearest(kind, registries)}')
+    rows = [
+        {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}
+        for registry in registries[kind]
+        for entry in registry.entries()
+    ]
+    if json:
+        print_lines(rows)
+    else:
+        print_table([(row["id"], f"v{row['version']}", row["kind"], row["summary"]) for row in rows])

@@ -1,0 +1,42 @@
+"""How results are printed: for people, or as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import typer
+
+from quickstudy.base.canonical import plain
+
+JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
+INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with its tasks, cores or learners.")
+CONVENTION = typer.Option("corrected", "--convention", help="corrected, published or written.")
+
+
+def print_json(value: Any) -> None:
+    """One object on one line, at full precision."""
+    typer.echo(json.dumps(plain(value)))
+
+
+def print_lines(values: Iterable[Any]) -> None:
+    """One object per line."""
+    for value in values:
+        print_json(value)
+
+
+def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
+    """Columns, aligned by spaces; the last one runs on."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
+        typer.echo(indent + "  ".join([*cells, row[-1]]).rstrip())
+
+
+def command_line() -> str:
+    """What the user typed, so that a report can say how it was made."""
+    import shlex
+
+    return shlex.join(["quickstudy", *sys.argv[1:]])

@@ -1,0 +1,46 @@
+"""`quickstudy report`: tables and the offline page."""
+
+from __future__ import annotations
+
+import pathlib
+
+import typer
+
+from quickstudy.cli.output import JSON, print_json
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("report")(report)
+
+
+def report(
+    folders: list[pathlib.Path] = typer.Argument(..., help="Results folders; several are merged."),
+    out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="File to write; default FOLDER/report.html."),
+    format: str = typer.Option("html", "--format", help="html, text, csv or latex."),
+    json: bool = JSON,
+) -> None:
+    """Make a report of results: an offline page, or text, CSV, LaTeX or JSON."""
+    from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.report.csv import as_csv
+    from quickstudy.report.gather import gather
+    from quickstudy.report.json import as_json
+    from quickstudy.report.latex import as_latex
+    from quickstudy.report.text import as_text
+    from quickstudy.report.write import write_report
+
+    if json:
+        print_json(as_json(gather(folders)))
+        return
+    if format == "html":
+        typer.echo(f"Report: {write_report(folders, out or folders[0] / 'report.html')}")
+        return
+    writers = {"text": as_text, "csv": as_csv, "latex": as_latex}
+    if format not in writers:
+        raise UsageError(f'no format "{format}"; {nearest(format, ["html", *writers])}')
+    text = writers[format](gather(folders))
+    if out is None:
+        typer.echo(text)
+    else:
+        out.write_text(text, encoding="utf-8")
+        typer.echo(f"Report: {out}")

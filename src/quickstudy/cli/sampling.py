@@ -1,0 +1,51 @@
+"""`quickstudy sample`: look at a task's data."""
+
+from __future__ import annotations
+
+import typer
+
+from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, print_lines
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("sample")(sample)
+
+
+def sample(
+    task: str = typer.Argument(..., help="A task, with parameters after a colon if need be."),
+    count: int = typer.Option(3, "--count", "-n", help="How many independent draws."),
+    seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
+    convention: str = CONVENTION,
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """Look at the data: independent draws, before de-duplication. Supervised tokens are in [brackets]."""
+    from quickstudy.base import catalogue
+    from quickstudy.base.errors import UsageError
+    from quickstudy.base.parameters import configure, parse_assignments
+    from quickstudy.base.registry import include as include_file
+    from quickstudy.base.seeds import Streams
+    from quickstudy.base.task import ExampleTask
+
+    for path in include:
+        include_file(path)
+    if count < 1:
+        raise UsageError(f"count must be at least 1, got {count}")
+    name, _, assignments = task.partition(":")
+    made = configure(name, catalogue.task.get(name), parse_assignments(assignments), convention)
+    if not isinstance(made, ExampleTask):
+        raise UsageError(f"{name} does not sample examples")
+    examples = made.sample(Streams(seed, made.id, 0).numpy("data"), count)  # type: ignore[attr-defined]
+    words = getattr(made, "vocabulary", None)
+    rows = []
+    for index in range(examples.count):
+        ids, supervised = examples.sequence(index)
+        tokens = [words[id] for id in ids] if words else ids
+        rows.append({"tokens": tokens, "supervised": supervised, "ids": ids})
+    if json:
+        print_lines(rows)
+        return
+    for row in rows:
+        asked = set(row["supervised"])
+        typer.echo(" ".join(f"[{token}]" if at in asked else str(token) for at, token in enumerate(row["tokens"])))

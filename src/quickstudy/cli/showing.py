@@ -1,0 +1,92 @@
+"""`quickstudy show`: the spec sheet of one component."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+import typer
+
+from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, print_json, print_table
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("show")(show)
+
+
+def show(
+    name: str = typer.Argument(..., help="The id of a task, core, training, learner, control, measure or protocol."),
+    convention: str = CONVENTION,
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """The spec sheet: what is seen, asked and scored; parameters, controls, source, departures."""
+    from quickstudy.base.registry import include as include_file
+
+    for path in include:
+        include_file(path)
+    kind, found = _find(name)
+    facts = {
+        "id": found.id,
+        "version": found.version,
+        "kind": kind,
+        "sheet": inspect.cleandoc(found.__doc__ or ""),
+        "parameters": _parameters(found, convention),
+        **{fact: getattr(found, fact) for fact in _FACTS if getattr(found, fact, None) is not None},
+    }
+    if json:
+        print_json(facts)
+        return
+    typer.echo(f"{facts['id']}  version {facts['version']}  ({kind})\n\n{facts['sheet']}\n")
+    if facts["parameters"]:
+        typer.echo(f"Parameters ({convention}):")
+        rows = [(row["name"], str(row["value"]), row["range"]) for row in facts["parameters"]]
+        print_table(rows, indent="  ")
+    for fact in _FACTS:
+        if fact in facts:
+            value = facts[fact]
+            typer.echo(f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+
+
+_FACTS = ("controls", "oracle", "role", "unit", "direction", "range", "chance", "equation", "measures", "headline")
+
+
+def _find(name: str) -> tuple[str, Any]:
+    from quickstudy.base import catalogue
+    from quickstudy.base.errors import UsageError, nearest
+
+    registries: list[Any] = [
+        catalogue.task,
+        catalogue.core,
+        catalogue.training,
+        catalogue.learner,
+        catalogue.control,
+        catalogue.measure,
+        catalogue.protocol,
+    ]
+    for registry in registries:
+        if name in registry:
+            return registry.kind, registry.get(name)
+    raise UsageError(f'nothing is called "{name}"; {nearest(name, [n for r in registries for n in r.names()])}')
+
+
+def _parameters(found: Any, convention: str) -> list[dict[str, Any]]:
+    from quickstudy.base.parameters import check_convention, configure, parameters_of
+
+    check_convention(convention)
+    if not isinstance(found, type) or not dataclasses.is_dataclass(found):
+        return []
+    values = parameters_of(configure(found.__name__, found, {}, convention))
+    return [
+        {"name": field.name, "value": values[field.name], "range": _range(field.metadata)}
+        for field in dataclasses.fields(found)
+    ]
+
+
+def _range(bounds: Any) -> str:
+    if "choices" in bounds:
+        return "one of " + ", ".join(map(str, bounds["choices"]))
+    words = {"at_least": "at least", "above": "above", "at_most": "at most"}
+    return ", ".join(f"{words[bound]} {bounds[bound]}" for bound in words if bound in bounds)

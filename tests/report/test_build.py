@@ -1,0 +1,215 @@
+"""From records to tables: what belongs together, what is compared, what is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.record import Record
+from quickstudy.report.build import build_report
+from quickstudy.report.model import CONTROL, LEARNER, ReportData
+from quickstudy.report.verdict import clear_winner, remarks, verdict
+
+Make = Callable[..., Any]
+
+
+def scored(
+    make_record: Make, learner: str, *values: float, role: str = LEARNER, name: str = "wade-above-chance", **rest: Any
+) -> list[Record]:
+    """Runs with the given values of one score."""
+    return [
+        make_record(
+            learner, role=role, repetition=index, scores={name: {"version": 1, "values": {name: value}}}, **rest
+        )
+        for index, value in enumerate(values)
+    ]
+
+
+def test_rows_stand_by_role_and_the_best_first(study_report: ReportData) -> None:
+    table = study_report.tables[0]
+    assert table.task == "language/periodic:longest=5"
+    assert [row.role for row in table.rows] == [LEARNER] * 3 + [CONTROL] * 2 + ["oracle"]
+    means = [row.scores["wade-above-chance"].mean or 0.0 for row in table.of_role(LEARNER)]
+    assert means == sorted(means, reverse=True)
+    assert (table.headline, table.best_control, table.oracle) == ("wade-above-chance", "polarity", "oracle")
+
+
+def test_conventions_never_share_a_table(study_report: ReportData) -> None:
+    found = [(table.convention, table.task) for table in study_report.tables]
+    assert found == [
+        ("corrected", "language/periodic:longest=5"),
+        ("corrected", "language/qa"),
+        ("published", "language/qa"),
+    ]
+    for table in study_report.tables:
+        assert {row.setting["convention"] for row in table.rows} == {table.convention}
+
+
+def test_the_order_of_the_records_does_not_matter(make_study: Make, make_report: Make) -> None:
+    records = make_study(seeds=3)
+    assert make_report(records) == make_report(records[::-1])
+
+
+def test_a_further_learner_changes_no_other_number(make_study: Make, make_record: Make, make_report: Make) -> None:
+    records = make_study(seeds=3)
+    before = {row.learner: row for row in make_report(records).tables[0].rows}
+    after = {row.learner: row for row in make_report([*records, make_record("gru")]).tables[0].rows}
+    assert all(after[name] == row for name, row in before.items())
+
+
+def test_another_protocol_is_another_table(make_record: Make, make_report: Make) -> None:
+    records = [make_record(), make_record(protocol={"sequences": 300})]
+    tables = make_report(records).tables
+    assert [table.task for table in tables] == [
+        "language/qa (protocol sequences 1200)",
+        "language/qa (protocol sequences 300)",
+    ]
+    assert [len(table.rows[0].runs) for table in tables] == [1, 1]
+
+
+def test_another_version_of_a_learner_is_another_row(make_record: Make, make_report: Make) -> None:
+    rows = make_report([make_record(), make_record(learner_version=2)]).tables[0].rows
+    assert sorted(row.learner for row in rows) == ["esn (learner version 1)", "esn (learner version 2)"]
+
+
+def test_roots_and_repetitions_are_runs_of_one_row(make_record: Make, make_report: Make) -> None:
+    row = make_report([make_record(root=1), make_record(), make_record(repetition=1)]).tables[0].rows[0]
+    assert [(run.root, run.repetition) for run in row.runs] == [(0, 0), (0, 1), (1, 0)]
+
+
+def test_only_the_newest_version_of_a_measure_is_shown(make_record: Make, make_report: Make) -> None:
+    old = make_record(scores={"wade": {"version": 1, "values": {"wade": 0.9}}})
+    new = make_record(repetition=1, scores={"wade": {"version": 2, "values": {"wade": 0.1}}})
+    data = make_report([old, new])
+    estimate = data.tables[0].rows[0].scores["wade"]
+    assert (estimate.n, estimate.mean) == (1, 0.1)
+    assert "older version of wade" in data.notes[0]
+
+
+def test_two_measures_with_one_name_are_told_apart(make_record: Make, make_report: Make) -> None:
+    scores = {"a": {"version": 1, "values": {"x": 1.0}}, "b": {"version": 1, "values": {"x": 2.0, "y": 3.0}}}
+    row = make_report([make_record(scores=scores)]).tables[0].rows[0]
+    assert {name: value.mean for name, value in row.scores.items()} == {"a/x": 1.0, "b/x": 2.0, "y": 3.0}
+
+
+def test_values_that_are_not_finite_are_read_from_text(make_record: Make, make_report: Make) -> None:
+    scores = {"steps-to-accuracy": {"version": 1, "values": {"steps-to-0.9": "inf", "steps-to-0.5": "nan"}}}
+    row = make_report([make_record(scores=scores)]).tables[0].rows[0]
+    assert row.scores["steps-to-0.9"].median == math.inf
+    assert "steps-to-0.5" not in row.scores
+
+
+def test_scaled_and_advantage_by_hand(make_record: Make, make_report: Make) -> None:
+    records = scored(make_record, "esn", 0.4, 0.6) + scored(make_record, "low", 0.1, 0.1, role="control")
+    records += scored(make_record, "high", 0.2, 0.2, role="control") + scored(
+        make_record, "all", 1.0, 1.0, role="oracle"
+    )
+    table = make_report(records).tables[0]
+    row, best, worse, oracle = table.rows
+    assert table.best_control == "high"
+    assert row.advantage.value == pytest.approx(0.3)
+    assert row.scaled.value == pytest.approx(0.375)
+    assert (best.scaled.value, best.scaled.interval, oracle.scaled.value) == (0.0, None, 1.0)
+    assert worse.scaled.value == pytest.approx(-0.125)
+
+
+def test_lower_is_better_turns_everything_round(make_record: Make, make_report: Make) -> None:
+    name = "steps-to-accuracy"
+    rest: dict[str, Any] = {"name": name, "task": "puzzles/one"}
+    records = scored(make_record, "slow", 90.0, 91.0, **rest) + scored(make_record, "fast", 10.0, 11.0, **rest)
+    records += scored(make_record, "a", 100.0, 100.0, role="control", **rest)
+    records += scored(make_record, "b", 200.0, 200.0, role="control", **rest)
+    records += scored(make_record, "top", 1.0, 1.0, role="oracle", **rest)
+    table = make_report(records).tables[0]
+    assert [row.learner for row in table.rows] == ["fast", "slow", "a", "b", "top"]
+    assert table.best_control == "a"
+    assert table.rows[0].advantage.value == pytest.approx(89.5)
+    assert table.rows[0].scaled.value == pytest.approx(89.5 / 99)
+
+
+def test_without_control_or_oracle_the_reason_is_given(make_record: Make, make_report: Make) -> None:
+    alone = make_report(scored(make_record, "esn", 0.5, 0.6)).tables[0]
+    assert alone.rows[0].scaled.reason == "no control was run"
+    records = scored(make_record, "esn", 0.5, 0.6) + scored(make_record, "c", 0.1, 0.1, role="control")
+    assert list(remarks(make_report(records).tables[0])) == ["No scaled score: no oracle was run."]
+
+
+def test_changes_are_by_hand(make_record: Make, make_report: Make) -> None:
+    records = scored(make_record, "esn", 0.5, 0.7, convention="published") + scored(make_record, "esn", 0.3, 0.3)
+    records += scored(make_record, "new", 0.3, 0.3)
+    (change,) = make_report(records).changes
+    assert change.conventions == ("published", "corrected")
+    (row,) = change.rows
+    assert (row.learner, row.means) == ("esn", (0.6, 0.3))
+    assert row.difference.value == pytest.approx(-0.3)
+    assert row.difference.interval == pytest.approx((-0.4, -0.2))
+
+
+def test_the_mean_curve_is_by_hand(make_record: Make, make_report: Make) -> None:
+    records = [
+        make_record(curve=([1, 4], [0.0, 1.0])),
+        make_record(repetition=1, curve=([2, 3], [0.5, 0.6])),
+    ]
+    row = make_report(records).tables[0].rows[0]
+    assert row.curve is not None
+    assert row.curve.steps == (2, 3, 4)
+    assert row.curve.mean == pytest.approx((0.25, 0.3, 0.8))
+    assert row.example is not None
+    assert row.example.curve.steps == (1, 4)
+    assert row.example.times == (4.0,) * 10
+
+
+def test_tokens_become_sequences(make_record: Make, make_report: Make) -> None:
+    record = make_record(curve=([4, 8], [0.2, 0.6]))
+    facts = {**record.trace["facts"], "unit": "tokens", "tokens_per_sequence": 4.0}
+    row = make_report([replace(record, trace={**record.trace, "facts": facts})]).tables[0].rows[0]
+    assert row.curve is not None
+    assert (row.curve.unit, row.curve.steps) == ("sequences", (1.0, 2.0))
+    assert row.example is not None
+    assert row.example.times == (1.0, 1.0, 2.0, 2.0, 2.0, 2.0, *[math.inf] * 4)
+
+
+def test_a_damaged_trace_costs_the_curve_only(make_record: Make) -> None:
+    def broken(record: Record) -> Any:
+        raise QuickstudyError("cannot read traces/x.npz")
+
+    data = build_report([make_record()], broken)
+    assert data.tables[0].rows[0].curve is None
+    assert data.tables[0].rows[0].scores
+    assert "cannot read traces/x.npz" in data.notes[0]
+
+
+def test_verdicts(make_record: Make, make_report: Make) -> None:
+    control = scored(make_record, "copy", 0.20, 0.21, 0.19, role="control")
+    strong = scored(make_record, "strong", 0.50, 0.51, 0.52)
+    level = scored(make_record, "level", 0.18, 0.22, 0.20)
+    weak = scored(make_record, "weak", 0.10, 0.11, 0.12)
+    table = make_report([*control, *strong, *level, *weak]).tables[0]
+    winner = clear_winner(table)
+    assert winner is not None
+    assert winner.learner == "strong"
+    text = verdict(table)
+    assert text.startswith("Above the best control, copy (0.200): strong by 0.310 [")
+    assert "level cannot be told from it" in text
+    assert "weak is below it" in text
+    assert text.endswith("strong is clearly ahead of level.")
+    assert (
+        verdict(make_report([*control, *weak]).tables[0])
+        == "No learner is above the best control, copy (0.200); weak is below it."
+    )
+    assert "no control was run" in verdict(make_report(strong).tables[0])
+    assert "one run of strong" in verdict(make_report([*control, strong[0]]).tables[0])
+    assert "there is no learner" in verdict(make_report(control).tables[0])
+    assert "nothing to compare" in verdict(make_report([make_record(status="failed")]).tables[0])
+
+
+def test_overlapping_intervals_have_no_winner(make_record: Make, make_report: Make) -> None:
+    records = scored(make_record, "a", 0.4, 0.6) + scored(make_record, "b", 0.45, 0.56)
+    table = make_report(records).tables[0]
+    assert clear_winner(table) is None
+    assert "the intervals of b and a overlap" in verdict(table)
