@@ -118,6 +118,11 @@ def test_scaled_and_advantage_by_hand(make_record: Make, make_report: Make) -> N
     assert worse.scaled.value == pytest.approx(-0.125)
 
 
+def test_equal_controls_are_taken_in_the_order_of_their_names(make_record: Make, make_report: Make) -> None:
+    records = scored(make_record, "b", 0.2, role="control") + scored(make_record, "a", 0.2, role="control")
+    assert make_report(records).tables[0].best_control == "a"
+
+
 def test_lower_is_better_turns_everything_round(make_record: Make, make_report: Make) -> None:
     name = "steps-to-accuracy"
     rest: dict[str, Any] = {"name": name, "task": "puzzles/one"}

@@ -83,6 +83,14 @@ def test_a_worker_that_dies_costs_its_repetition_only(lab, tmp_path):
     assert lab.by_repetition(tmp_path, "raise")[1][0] == "failed"
 
 
+def test_what_learners_print_stays_out_of_the_output(lab, tmp_path, capfd):
+    for workers in (0, 1):
+        assert counts(lab.run(tmp_path / str(workers), ["prints"], 2, workers)) == (2, 0, 0)
+    output, errors = capfd.readouterr()
+    assert output == "and so does its C library\n"  # in this very process, only Python's own output can be led away
+    assert errors.count("a learner speaks") == 2
+
+
 def test_a_call_in_lanes_dies_together(lab, tmp_path):
     lab.run(tmp_path, ["lanes-die"], 6, workers=1)
     found = lab.by_repetition(tmp_path, "lanes-die")

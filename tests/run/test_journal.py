@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -178,6 +179,24 @@ def test_large_traces_and_learners_are_files_named_by_the_record(tmp_path):
     reading = read_results(tmp_path)
     assert not reading.records
     assert "missing" in reading.damage[0].problem
+
+
+def test_a_trace_that_a_running_process_has_just_written_is_not_missing(tmp_path, monkeypatch):
+    """Between the reader's look at the traces and at the journal, a run writes a trace and its line."""
+    with Journal(tmp_path) as journal:
+        saved = journal.save(Outcome(record(0), Trace("x", {"a": np.zeros(10_000)})))
+    trace, elsewhere = tmp_path / saved.trace["file"], tmp_path / "elsewhere"
+    trace.rename(elsewhere)
+    ordinary = pathlib.Path.read_bytes
+
+    def late(path):
+        if elsewhere.exists():
+            elsewhere.rename(trace)
+        return ordinary(path)
+
+    monkeypatch.setattr(pathlib.Path, "read_bytes", late)
+    reading = read_results(tmp_path)
+    assert (len(reading.records), reading.damage) == (1, ())
 
 
 def test_equal_traces_are_equal_files(tmp_path):

@@ -2,10 +2,15 @@ import builtins
 import math
 import zipfile
 
+import numpy as np
 import pytest
 
 from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.base.record import Record
+from quickstudy.base.trace import Trace
 from quickstudy.run import seal as seal_module
+from quickstudy.run.job import Outcome
+from quickstudy.run.journal import Journal
 from quickstudy.run.pack import pack
 from quickstudy.run.reader import read_results
 from quickstudy.run.seal import query, seal
@@ -53,6 +58,14 @@ def test_sealing_again_only_when_the_journals_have_changed(lab, folder, monkeypa
     (folder / "sealed" / "runs.parquet").unlink()
     assert query(folder, count)[1] == [(13,)]
     assert len(sealed) == 3
+
+
+def test_values_that_are_not_finite_keep_their_meaning(tmp_path):
+    trace = Trace("learning-curve", {"step": np.arange(3), "accuracy": np.array([np.nan, 1.0, -np.inf])})
+    with Journal(tmp_path) as journal:
+        journal.save(Outcome(Record({"n": 1}, "ok"), trace))
+    _, rows = query(tmp_path, "SELECT accuracy FROM curves ORDER BY step")
+    np.testing.assert_array_equal([row[0] for row in rows], trace.arrays["accuracy"])
 
 
 def test_what_cannot_be_answered_is_a_usage_error(folder, tmp_path):

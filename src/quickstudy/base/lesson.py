@@ -6,7 +6,7 @@ Both hold one `Examples` per lane. A lane is a repetition that runs beside other
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -48,14 +48,16 @@ class Exam:
     """
 
     examples: Sequence[Examples]
-    rounding: int = field(default=1)
-    """The number of questions is rounded up to a multiple of this, so that seeds share compiled programs."""
+
+    @cached_property
+    def found(self) -> list[NDArray[np.int64]]:
+        """For each lane (question, 2): time and example of every question."""
+        return [np.argwhere(lane.asked.T)[:, ::-1] for lane in self.examples]
 
     @cached_property
     def positions(self) -> NDArray[np.int64]:
-        """(lane, question, 2): time and example of every question."""
-        found = [np.argwhere(lane.asked.T)[:, ::-1] for lane in self.examples]
-        return np.stack([np.pad(lane, [(0, self._questions - len(lane)), (0, 0)]) for lane in found])
+        """(lane, question, 2): the same, padded."""
+        return np.stack([np.pad(lane, [(0, self._questions - len(lane)), (0, 0)]) for lane in self.found])
 
     @cached_property
     def targets(self) -> NDArray[Any]:
@@ -70,5 +72,4 @@ class Exam:
 
     @cached_property
     def _questions(self) -> int:
-        most = max(lane.questions for lane in self.examples)
-        return -(-most // self.rounding) * self.rounding
+        return max(lane.questions for lane in self.examples)

@@ -18,7 +18,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
-from quickstudy.learners.harvest import rows_at
+from quickstudy.learners.harvest import all_states
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
 
 # The step size is applied by hand, as an array: a new setting is no new program.
@@ -108,19 +108,17 @@ class AdamPupil:
         self._shown += stop - start
         jax.block_until_ready(self._model)
 
-    def answer(self, exam: Exam) -> Any:
+    def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
         if id(exam) not in self._exams:
             self._exams[id(exam)] = exam, *_questions(exam)
         _, inputs, positions = self._exams[id(exam)]
-        return _answer(self._model, inputs, positions, self.lanes)[:, : exam.counted.shape[1]]
+        return np.asarray(_answer(self._model, inputs, positions, self.lanes))[:, : exam.counted.shape[1]]
 
     def states(self, inputs: NDArray[Any]) -> Any:
-        """(time, example, feature) features of the core as it is now."""
-        steps, batch = inputs.shape[:2]
-        positions = np.stack(np.meshgrid(np.arange(steps), np.arange(batch), indexing="ij"), -1).reshape(1, -1, 2)
+        """(time, example, feature) features of the first lane's core as it is now."""
         core = jax.tree.map(lambda leaf: leaf[:1] if eqx.is_array(leaf) else leaf, self._model.core)
-        return rows_at(core, jnp.asarray(inputs)[None], positions, 1)[0].reshape(steps, batch, -1)
+        return all_states(core, inputs)
 
     def snapshot(self) -> Snapshot:
         """Model and moments, with the lane axis."""

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
+from quickstudy.base.lesson import Exam
 from quickstudy.gateway import eqx, jnp
 from quickstudy.learners.lanes import over_lanes, rounded
 
 TOGETHER = 64
 """Sequences that run through a core side by side: large enough to be fast, small enough to stay in the cache."""
+
+
+class Shape(NamedTuple):
+    """The one shape in which some material runs through a core: time steps, and rows kept of TOGETHER sequences."""
+
+    steps: int
+    rows: int
+
+    @classmethod
+    def of(cls, examples: Sequence[Examples]) -> Shape:
+        """Large enough for any of the examples, rounded so that seeds share compiled programs."""
+        steps = rounded(max(lane.steps for lane in examples), 4)
+        questions = max(int(lane.asked.sum(axis=0).max(initial=1)) for lane in examples)
+        return cls(steps, TOGETHER * (steps if 2 * questions > steps else rounded(questions, 2)))
 
 
 @eqx.filter_jit
@@ -28,29 +43,32 @@ def rows_at(cores: Any, inputs: Any, positions: Any, lanes: int) -> Any:
     return over_lanes(single, lanes)(cores, inputs, positions)
 
 
-def harvest(cores: Any, examples: Sequence[Examples], positions: Sequence[NDArray[np.int64]]) -> Any:
-    """(lane, row, feature) for every lane's positions (row, 2), which must be ordered by example.
-
-    Lanes are padded with copies of row 0 to equal numbers of rows, rounded up so that seeds share programs.
-    """
-    lanes = len(examples)
-    count = max(lane.count for lane in examples)
-    steps = rounded(max(lane.steps for lane in examples), 4)
-    chunks = range(0, count, TOGETHER)
-    parts = [[lane[(lane[:, 1] >= c) & (lane[:, 1] < c + TOGETHER)] - [0, c] for c in chunks] for lane in positions]
-    most = rounded(max(1, max(len(part) for lane in parts for part in lane)), 2)
+def harvest(cores: Any, exam: Exam, shape: Shape) -> Any:
+    """(lane, row, feature): the features of question q of the exam are row q; what follows the last is padding."""
+    lanes = len(exam.examples)
+    starts = range(0, max(lane.count for lane in exam.examples), TOGETHER)
+    parts = [
+        [lane[(lane[:, 1] >= first) & (lane[:, 1] < first + TOGETHER)] - [0, first] for first in starts]
+        for lane in exam.found
+    ]
     pieces = []
-    for number, first in enumerate(chunks):
-        inputs = np.stack([_chunk(lane, first, steps) for lane in examples])
-        where = np.stack([np.pad(lane[number], [(0, most - len(lane[number])), (0, 0)]) for lane in parts])
+    for number, first in enumerate(starts):
+        inputs = np.stack([_chunk(lane, first, shape.steps) for lane in exam.examples])
+        where = np.stack([np.pad(lane[number], [(0, shape.rows - len(lane[number])), (0, 0)]) for lane in parts])
         pieces.append(rows_at(cores, jnp.asarray(inputs), jnp.asarray(where), lanes))
-    taken = [_taken([len(part) for part in lane], most) for lane in parts]
-    rows = max(len(lane) for lane in taken)
-    index = np.stack([np.pad(lane, (0, rows - len(lane))) for lane in taken])
-    joined = jnp.concatenate(pieces, axis=1) if len(pieces) > 1 else pieces[0]
-    if index.shape[1] == joined.shape[1]:
-        return joined
-    return jnp.take_along_axis(joined, jnp.asarray(index)[..., None], axis=1)
+    if len(pieces) == 1:
+        return pieces[0]
+    taken = [_taken([len(part) for part in lane], shape.rows) for lane in parts]
+    most = rounded(max(len(lane) for lane in taken), 2)
+    index = np.stack([np.pad(lane, (0, most - len(lane))) for lane in taken])
+    return jnp.take_along_axis(jnp.concatenate(pieces, axis=1), jnp.asarray(index)[..., None], axis=1)
+
+
+def all_states(core: Any, inputs: NDArray[Any]) -> Any:
+    """(time, example, feature) features at every step of inputs (time, example, ...), of a core with one lane."""
+    steps, batch = inputs.shape[:2]
+    positions = np.stack(np.meshgrid(np.arange(steps), np.arange(batch), indexing="ij"), -1).reshape(1, -1, 2)
+    return rows_at(core, jnp.asarray(inputs)[None], jnp.asarray(positions), 1)[0].reshape(steps, batch, -1)
 
 
 def _chunk(examples: Examples, first: int, steps: int) -> NDArray[Any]:
@@ -60,6 +78,6 @@ def _chunk(examples: Examples, first: int, steps: int) -> NDArray[Any]:
     return np.pad(inputs, grow)
 
 
-def _taken(lengths: list[int], most: int) -> NDArray[np.int64]:
+def _taken(lengths: list[int], rows: int) -> NDArray[np.int64]:
     """Places of the real rows in the joined pieces."""
-    return np.concatenate([np.arange(length) + number * most for number, length in enumerate(lengths)])
+    return np.concatenate([np.arange(length) + number * rows for number, length in enumerate(lengths)])

@@ -15,18 +15,21 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.harvest import TOGETHER, harvest, rows_at
+from quickstudy.learners.harvest import TOGETHER, Shape, all_states, harvest
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
 
 
 class Rule(Protocol):
     """How a readout changes with one row of features and its target. Stateless and hashable; the state is a tree.
 
-    Settings that change no shape are arrays in the state, so that settings share compiled programs.
+    Settings that change no shape are arrays in the state, so that settings share compiled programs. peek: whether the
+    rule looks at the whole lesson before its first update, as some published programs do.
     """
 
+    peek: bool
+
     def prepare(self, state: Any, rows: Any, targets: Any, counted: Any) -> Any:
-        """What the rule does with a whole lesson before its first update: nothing, unless it is published so."""
+        """What a rule that peeks does with the whole lesson."""
 
     def update(self, state: Any, row: Any, target: Any) -> Any:
         """The state after one row (F,) with its target, a token or a vector."""
@@ -85,20 +88,16 @@ class ReadoutPupil:
         self._shown += stop - start
         jax.block_until_ready(self._state)
 
-    def answer(self, exam: Exam) -> Any:
+    def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) scores. The features of an exam are kept: the core does not change."""
         if id(exam) not in self._exams:
-            positions = [lane[: int(counted.sum())] for lane, counted in zip(exam.positions, exam.counted, strict=True)]
-            self._exams[id(exam)] = exam, harvest(self._cores, exam.examples, positions)
+            self._exams[id(exam)] = exam, harvest(self._cores, exam, Shape.of(exam.examples))
         scores = _answer(self._rule, self._state, self._exams[id(exam)][1], self.lanes)
-        return scores[:, : exam.counted.shape[1]]
+        return np.asarray(scores)[:, : exam.counted.shape[1]]
 
     def states(self, inputs: NDArray[Any]) -> Any:
-        """(time, example, feature) states of the core."""
-        steps, batch = inputs.shape[:2]
-        positions = np.stack(np.meshgrid(np.arange(steps), np.arange(batch), indexing="ij"), -1).reshape(1, -1, 2)
-        rows = rows_at(jax.tree.map(lambda leaf: leaf[:1], self._cores), jnp.asarray(inputs)[None], positions, 1)
-        return rows[0].reshape(steps, batch, -1)
+        """(time, example, feature) states of the core of the first lane."""
+        return all_states(jax.tree.map(lambda leaf: leaf[:1], self._cores), inputs)
 
     def snapshot(self) -> Snapshot:
         """Core and readout, with the lane axis."""
@@ -123,26 +122,26 @@ class ReadoutPupil:
         if lesson.item == "example":
             chosen = lesson.order[:, first : first + size]
             exam = Exam([lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)])
-            sequence = np.broadcast_to(np.arange(exam.counted.shape[1]), exam.counted.shape)
-            ends = [np.cumsum(lane.asked.sum(axis=0)) for lane in exam.examples]
-            offsets = np.stack([np.concatenate([[0], lane]) for lane in ends])
+            offsets = np.stack([np.cumsum([0, *lane.asked.sum(axis=0)]) for lane in exam.examples])
         else:
             exam = Exam(lesson.examples)
-            sequence = lesson.order
             offsets = np.broadcast_to(np.arange(lesson.items + 1), (self.lanes, lesson.items + 1))
-        positions = [lane[: int(counted.sum())] for lane, counted in zip(exam.positions, exam.counted, strict=True)]
-        rows = harvest(self._cores, exam.examples, positions)
-        grow = rows.shape[1] - exam.targets.shape[1]
-        targets, counted = (
-            np.pad(array, [(0, 0), (0, grow)] + [(0, 0)] * (array.ndim - 2)) for array in (exam.targets, exam.counted)
-        )
-        length = rounded(sequence.shape[1], 2)
-        sequence = np.pad(sequence, [(0, 0), (0, length - sequence.shape[1])])
-        if self._shown == 0 and first == 0:
+        rows = harvest(self._cores, exam, Shape.of(lesson.examples))
+        targets, counted = (_lengthened(array, rows.shape[1]) for array in (exam.targets, exam.counted))
+        if lesson.item == "example":
+            sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)
+        else:
+            sequence = _lengthened(lesson.order, rounded(lesson.items, 2))
+        if self._rule.peek and self._shown == 0:
             self._state = _prepare(self._rule, self._state, rows, jnp.asarray(targets), jnp.asarray(counted), self.lanes)
         material = _Material(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
         self._lesson = lesson, first, material
         return material
+
+
+def _lengthened(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """Padded with zeros along the second axis."""
+    return np.pad(array, [(0, 0), (0, length - array.shape[1])] + [(0, 0)] * (array.ndim - 2))
 
 
 class _Material:

@@ -27,6 +27,8 @@ class SquaresState(NamedTuple):
 class SquaresRule:
     """k = P z / (f + z P z), W <- W + (y - W z) k, P <- (P - k (P z)) / f, with z the features and a constant 1."""
 
+    peek: ClassVar[bool] = False
+
     def prepare(self, state: SquaresState, rows: Any, targets: Any, counted: Any) -> SquaresState:
         """Nothing: the rule is online."""
         return state

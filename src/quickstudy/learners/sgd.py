@@ -43,6 +43,8 @@ def gradient_state(features: int, outputs: int, rate: float, decay: float) -> Gr
 class SoftmaxRule:
     """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p the softmax."""
 
+    peek: ClassVar[bool] = False
+
     def prepare(self, state: GradientState, rows: Any, targets: Any, counted: Any) -> GradientState:
         """Nothing: the rule is online."""
         return state

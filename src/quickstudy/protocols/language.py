@@ -145,9 +145,10 @@ def _correct(scores: Any, exam: Exam) -> NDArray[np.int64]:
     lanes, questions = exam.counted.shape
     if scores.ndim != 3 or scores.shape[:2] != (lanes, questions):
         raise LearnerFault(f"answer must give scores of shape ({lanes}, {questions}, outputs), got {scores.shape}")
-    decisions = np.asarray(scores.argmax(axis=-1))
-    if not np.isfinite(float(abs(scores).max())):
+    scores = np.asarray(scores)
+    if not np.isfinite(scores).all():
         raise LearnerFault("the learner's scores are not finite: it has diverged")
+    decisions = scores.argmax(axis=-1)
     return np.asarray(((decisions == exam.targets) & exam.counted).sum(axis=1))
 
 

@@ -129,7 +129,7 @@ def _compared(row: Row, headline: str | None, sign: float, control: Row | None, 
 
 def _best(rows: Sequence[Row], role: str, headline: str | None, sign: float) -> Row | None:
     known = [row for row in rows if row.role == role and _mean(row, headline) is not None]
-    return max(known, key=lambda row: (sign * (_mean(row, headline) or 0.0), row.learner), default=None)
+    return min(known, key=lambda row: (-sign * (_mean(row, headline) or 0.0), row.learner), default=None)
 
 
 def _mean(row: Row, headline: str | None) -> float | None:

@@ -21,9 +21,12 @@ _GROUPS = {
     ORACLE: "Oracle: the best that can be done",
 }
 _ARROWS = {
-    "higher": ' <span class="arrow" title="higher is better">↑</span>',
-    "lower": ' <span class="arrow" title="lower is better">↓</span>',
+    "higher": '&nbsp;<span class="arrow" title="higher is better">↑</span>',
+    "lower": '&nbsp;<span class="arrow" title="lower is better">↓</span>',
 }
+
+_LONG = 26
+"""Labels of more letters than this may be broken."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +45,11 @@ def cell(markup: str, value: float | None = None, class_: str = "number") -> str
 
 def name_cell(row: Row, style: str, strong: bool = False) -> str:
     """The first cell of a row: the line as it is drawn, then the label."""
-    label = escape(row.learner)
+    label = _label(row.learner)
     key = tag("span", class_=f"key {style}", aria_hidden="true")
-    return tag("th", key, tag("strong", label) if strong else tag("span", label), scope="row", class_="name")
+    return tag(
+        "th", key, tag("strong", label) if strong else tag("span", label), scope="row", class_=_width(row.learner)
+    )
 
 
 def table(id: str, caption: str, heads: Sequence[Head], groups: Sequence[tuple[str, Sequence[str]]]) -> str:
@@ -107,7 +112,7 @@ def failure_table(found: TaskTable, id: str) -> str:
             reasons.setdefault((run.status, run.reason), []).append(f"{run.root}/{run.repetition}")
         for (status, reason), seeds in reasons.items():
             cells = [cell(str(len(seeds)), len(seeds)), tag("td", escape(", ".join(seeds)))]
-            first = tag("th", escape(row.learner), scope="row", class_="name")
+            first = tag("th", _label(row.learner), scope="row", class_=_width(row.learner))
             rows.append(
                 tag(
                     "tr",
@@ -130,7 +135,7 @@ def change_table(change: Change, id: str) -> str:
     rows = [
         tag(
             "tr",
-            tag("th", escape(row.learner), scope="row", class_="name"),
+            tag("th", _label(row.learner), scope="row", class_=_width(row.learner)),
             tag("td", escape(title_of(change.family, row.score))),
             *(cell(score(mean), mean) for mean in row.means),
             cell(contrast(row.difference), row.difference.value),
@@ -140,6 +145,16 @@ def change_table(change: Change, id: str) -> str:
     ]
     caption = f"What the convention changes on {change.task}"
     return table(id, caption, [*heads, Head(escape(f"{last} − {first}"))], [("", rows)])
+
+
+def _label(label: str) -> str:
+    """A label; a long one may break after a separator."""
+    escaped = escape(label)
+    return re.sub("([,:=/])", r"\1<wbr>", escaped) if len(label) > _LONG else escaped
+
+
+def _width(label: str) -> str:
+    return "name long" if len(label) > _LONG else "name"
 
 
 def _heading(one: Head) -> str:

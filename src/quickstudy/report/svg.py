@@ -45,7 +45,7 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     order = sorted(range(len(wanted)), key=lambda index: (wanted[index], index))
     groups: list[tuple[float, int]] = []  # (position of the first, members)
     for index in order:
-        start, members = _within(wanted[index], 1, gap, low, high), 1
+        start, members = _within(float(wanted[index]), 1, gap, low, high), 1
         while groups and groups[-1][0] + groups[-1][1] * gap > start:
             before, count = groups.pop()
             centre = (before + (count - 1) * gap / 2) * count + (start + (members - 1) * gap / 2) * members

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Change, ReportData, Row, TaskTable
+from quickstudy.report.model import CONTROL, Change, ReportData, Row, TaskTable
 from quickstudy.report.numbers import contrast, cost, plus_minus, score, written
 from quickstudy.report.verdict import clear_winner, remarks, verdict
 from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
@@ -22,7 +22,7 @@ _PLAIN_WIDTH = 240
 
 
 def show(data: ReportData, console: Console) -> None:
-    """Print the tables. On a terminal that is too narrow for them, the cost of each task has a table of its own."""
+    """Print the tables. On a terminal that is too narrow for one, it goes on in another below."""
     for part in _parts(data, console.width):
         console.print(part)
 
@@ -43,12 +43,7 @@ def _parts(data: ReportData, width: int) -> Iterator[RenderableType]:
         yield Text(note, style="yellow")
     for table in data.tables:
         yield Text(f"{table.task}  ", style="bold").append(table.convention, style="not bold dim")
-        whole = _task(table, data, scores=True, costs=True)
-        if _width(whole) <= width:
-            yield whole
-        else:
-            yield _task(table, data, scores=True, costs=False)
-            yield _task(table, data, scores=False, costs=True)
+        yield from _blocks(table, _columns(table, data), width)
         yield Text(verdict(table))
         for line in _small_print(table):
             yield Text(line, style="dim")
@@ -57,39 +52,48 @@ def _parts(data: ReportData, width: int) -> Iterator[RenderableType]:
         yield from _change(change)
 
 
-def _task(table: TaskTable, data: ReportData, *, scores: bool, costs: bool) -> Table:
-    columns = columns_of(table.family, table.scores) if scores else ()
-    made = _new_table()
-    made.add_column("learner", no_wrap=True, overflow="ellipsis", max_width=44)
-    made.add_column("runs", justify="right", no_wrap=True)
-    for index, column in enumerate(columns):
+def _columns(table: TaskTable, data: ReportData) -> list[list[str]]:
+    """The columns beside the learner's: each its heading, then one cell per row."""
+    rows = table.rows
+    columns = [["runs", *map(_runs, rows)]]
+    for index, column in enumerate(columns_of(table.family, table.scores)):
         arrow = ARROWS.get(data.directions.get(column.score, ""), "")
-        made.add_column(f"{column.title} {arrow}".strip(), justify="right", no_wrap=True)
+        columns.append([f"{column.title} {arrow}".strip(), *(_cell(row, column) for row in rows)])
         if index == 0:
-            made.add_column("scaled ↑", justify="right", no_wrap=True)
-    for name in _COSTS if costs else ():
-        made.add_column(COST_TITLES[name], justify="right", no_wrap=True)
+            columns.append(["scaled ↑", *(plus_minus(row.scaled.value, row.scaled.interval) for row in rows)])
+    columns += [[COST_TITLES[name], *(cost(name, row.cost.get(name)) for row in rows)] for name in _COSTS]
+    return columns
+
+
+def _blocks(table: TaskTable, columns: Sequence[list[str]], width: int) -> Iterator[Table]:
+    """One table where the width allows it, else several below each other, each with the learners: no number is cut."""
+    kept: list[list[str]] = []
+    for column in columns:
+        if kept and _width(_block(table, [*kept, column], width)) > width:
+            yield _block(table, kept, width)
+            kept = []
+        kept.append(column)
+    yield _block(table, kept, width)
+
+
+def _block(table: TaskTable, columns: Sequence[list[str]], width: int) -> Table:
+    made = _new_table()
+    made.add_column("learner", no_wrap=True, overflow="ellipsis", max_width=max(12, min(44, width // 3)))
+    for title, *_ in columns:
+        made.add_column(title, justify="right", no_wrap=True)
     winner = clear_winner(table)
-    for role in (LEARNER, CONTROL, ORACLE):
-        rows = table.of_role(role)
-        for row in rows:
-            style = "dim" if role == CONTROL else "bold" if row is winner else ""
-            cells = _cells(row, columns) + ([cost(name, row.cost.get(name)) for name in _COSTS] if costs else [])
-            made.add_row(_plain(row.learner), _runs(row), *cells, style=style, end_section=row is rows[-1])
+    roles = [row.role for row in table.rows]
+    for index, row in enumerate(table.rows):
+        style = "dim" if row.role == CONTROL else "bold" if row is winner else ""
+        cells = [column[index + 1] for column in columns]
+        made.add_row(_plain(row.learner), *cells, style=style, end_section=roles[index + 1 : index + 2] != [row.role])
     return made
 
 
-def _cells(row: Row, columns: tuple[Column, ...]) -> list[str]:
-    cells = []
-    for index, column in enumerate(columns):
-        found = row.scores.get(column.score)
-        value = (
-            plus_minus(found.mean, found.interval) if found and column.statistic == "mean" else written(column, found)
-        )
-        cells.append(value)
-        if index == 0:
-            cells.append(plus_minus(row.scaled.value, row.scaled.interval))
-    return cells
+def _cell(row: Row, column: Column) -> str:
+    found = row.scores.get(column.score)
+    mean = column.statistic == "mean" and found
+    return plus_minus(mean.mean, mean.interval) if mean else written(column, found)
 
 
 def _small_print(table: TaskTable) -> Iterator[str]:

@@ -36,12 +36,15 @@ class Damage:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a journal: its bytes, and either the record in it or what is wrong with it. torn: a cut last line."""
+    """One line of a journal: its bytes, and either the record in it, with its key, or what is wrong with it. torn: a
+    last line that was cut off.
+    """
 
     file: str
     number: int
     content: bytes
     record: Record | None = None
+    key: str = ""
     problem: str = ""
     torn: bool = False
 
@@ -78,10 +81,9 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
                 damage.append(Damage(line.file, line.number, line.problem))
             continue
         lines += 1
-        key = line.record.key
         order = (_RANKS[line.record.status], _started(line.record), line.file, line.number)
-        if key not in best or order > best[key][0]:
-            best[key] = order, line.record
+        if line.key not in best or order > best[line.key][0]:
+            best[line.key] = order, line.record
     records = {key: record for key, (_, record) in sorted(best.items(), key=lambda item: _place(item[0], item[1][1]))}
     return Reading(records, torn, tuple(damage), lines)
 
@@ -96,15 +98,28 @@ def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line
         raise UsageError(f"{folder} is a file, not a results folder")
     if expected and not runs.is_dir():
         raise UsageError(f"no results in {folder}; run something there first, or name another folder")
-    files = {f"{room}/{path.name}" for room in (TRACES, LEARNERS) for path in (folder / room).glob("*.npz")}
+    files = _Files(folder)
     for path in sorted(runs.glob("*.jsonl")):
         yield from _file_lines(path, f"{RUNS}/{path.name}", files)
 
 
-def _file_lines(path: pathlib.Path, name: str, files: set[str]) -> Iterator[Line]:
+class _Files:
+    """The traces and learners of a folder: listed once, and looked for again before one is called missing, since
+    a run that goes on writes a trace, and then the line that names it, after the listing.
+    """
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self._folder = folder
+        self._known = {f"{room}/{path.name}" for room in (TRACES, LEARNERS) for path in (folder / room).glob("*.npz")}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._known or (self._folder / name).is_file()
+
+
+def _file_lines(path: pathlib.Path, name: str, files: _Files) -> Iterator[Line]:
     try:
         *whole, tail = path.read_bytes().split(b"\n")
-    except FileNotFoundError:  # packed or repaired away while we were looking
+    except FileNotFoundError:  # repaired away while we were looking
         return
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
@@ -114,33 +129,34 @@ def _file_lines(path: pathlib.Path, name: str, files: set[str]) -> Iterator[Line
         line = _line(name, len(whole) + 1, tail, files)
         # Only the newline may be missing; then nothing is lost.
         parsed = line.record is not None or not line.problem.startswith(_NOT_JSON)
-        yield line if parsed else Line(name, line.number, tail, None, "last line is cut off", torn=True)
+        yield line if parsed else Line(name, line.number, tail, problem="last line is cut off", torn=True)
 
 
 _NOT_JSON = "not a line of JSON"
 
 
-def _line(name: str, number: int, content: bytes, files: set[str]) -> Line:
+def _line(name: str, number: int, content: bytes, files: _Files) -> Line:
     try:
         facts = json.loads(content.decode())
     except (ValueError, RecursionError) as error:  # includes bytes that are no text
-        return Line(name, number, content, None, f"{_NOT_JSON} ({error})")
+        return Line(name, number, content, problem=f"{_NOT_JSON} ({error})")
     try:
         record = Record.from_facts(facts)
-        problem = _problem(facts, record, files)
+        key = record.key
+        problem = _problem(facts, record, key, files)
     except (TypeError, ValueError, AttributeError, KeyError) as error:
-        return Line(name, number, content, None, f"not a record ({error})")
-    return Line(name, number, content, None if problem else record, problem)
+        return Line(name, number, content, problem=f"not a record ({error})")
+    return Line(name, number, content, None if problem else record, key, problem)
 
 
-def _problem(facts: Mapping[str, Any], record: Record, files: set[str]) -> str:
+def _problem(facts: Mapping[str, Any], record: Record, key: str, files: _Files) -> str:
     for name in ("what", "where", "cost", "scores", "trace", "labels"):
         if not isinstance(getattr(record, name), Mapping):
             return f"not a record ({name} is not a mapping)"
     if record.status not in _RANKS:
         return f'unknown status "{record.status}"'
-    if facts.get("key") != record.key:
-        return f"the key {str(facts.get('key'))[:12]} does not belong to what was run ({record.key[:12]})"
+    if facts.get("key") != key:
+        return f"the key {str(facts.get('key'))[:12]} does not belong to what was run ({key[:12]})"
     for kept in (record.trace.get("file"), record.saved):
         if kept is not None and kept not in files:
             return f"the file {kept} is missing"

@@ -32,8 +32,9 @@ _WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds"
 _TABLES: dict[str, dict[str, str]] = {
     "runs": {"key": "VARCHAR", **_LABELS, **_RUN, **_OUTCOME, **_COSTS, **_WHERE},
     "scores": {"key": "VARCHAR", "measure": "VARCHAR", "version": "VARCHAR", "name": "VARCHAR", "value": "DOUBLE"},
-    "curves": {"key": "VARCHAR", "step": "DOUBLE", "accuracy": "DOUBLE"},
+    "curves": {"key": "VARCHAR", "step": "DOUBLE[]", "accuracy": "DOUBLE[]"},
 }
+_SELECT = {"curves": "key, unnest(step) AS step, unnest(accuracy) AS accuracy"}
 _RUN_OF_A_ROW = "SELECT row.*, run.task, run.family, run.learner, run.role, run.convention, run.root, run.repetition"
 
 
@@ -55,7 +56,8 @@ def seal(folder: str | pathlib.Path) -> list[pathlib.Path]:
             with open(lines, "w", encoding="ascii") as file:
                 file.writelines(canonical(row) + "\n" for row in rows[name]())
             source = f"read_json({_pattern(lines)}, format='newline_delimited', columns={_columns(columns)})"
-            connection.execute(f"COPY (SELECT * FROM {source}) TO {_quoted(str(parquet))} (FORMAT parquet)")
+            chosen = _SELECT.get(name, "*")
+            connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO {_quoted(str(parquet))} (FORMAT parquet)")
             target, content = folder / SEALED / f"{name}.parquet", parquet.read_bytes()
             write_aside(target, str(os.getpid()), lambda file, content=content: file.write(content))  # type: ignore[misc]
             paths.append(target)
@@ -115,8 +117,7 @@ def _curve(folder: pathlib.Path, key: str, record: Record) -> Iterator[dict[str,
     except QuickstudyError:  # a damaged file is the doctor's business; the other runs can still be asked about
         return
     if "step" in arrays and "accuracy" in arrays:
-        for step, accuracy in zip(arrays["step"].tolist(), arrays["accuracy"].tolist(), strict=True):
-            yield {"key": key, "step": step, "accuracy": accuracy}
+        yield {"key": key, "step": arrays["step"], "accuracy": arrays["accuracy"]}
 
 
 def _state(folder: pathlib.Path) -> dict[str, list[int]]:

@@ -1,0 +1,38 @@
+"""What a checker says: one finding per promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """ok: the promise is kept. what: the promise, in words. detail: what was seen; always there when it is broken."""
+
+    ok: bool
+    what: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{'ok  ' if self.ok else 'FAIL'}  {self.what}" + (f": {self.detail}" if self.detail else "")
+
+
+class Broken(Exception):
+    """A promise is broken; the message is the detail of the finding."""
+
+
+def examine(what: str, check: Callable[[], str | None]) -> Finding:
+    """The finding of one check: it gives a detail or nothing, and raises `Broken` (or anything) if it fails."""
+    try:
+        detail = check()
+    except Broken as fault:
+        return Finding(False, what, str(fault))
+    except Exception as error:  # whatever a component does, its report goes on
+        return Finding(False, what, describe(error))
+    return Finding(True, what, detail or "")
+
+
+def describe(error: BaseException) -> str:
+    """An unexpected exception in one line."""
+    return f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0]

@@ -1,0 +1,218 @@
+"""Curriculum task 1 by reward, byte by byte: the loop's timing, cores that act, and a scripted learner."""
+
+from __future__ import annotations
+
+import copy
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from quickstudy.base.learner import Brief, Snapshot
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.base.task import Turn, World, WorldTask
+from quickstudy.cores.esn import EchoState
+from quickstudy.cores.lstm import LSTM
+from quickstudy.gateway import eqx, jax, jnp, key_from_words
+from quickstudy.learners.host import Hosted
+from quickstudy.learners.lanes import named_arrays, over_lanes, stack_lanes, with_arrays
+
+SYMBOLS = [ord(symbol) for symbol in string.ascii_letters + string.digits + " ,.!;?-"]
+BYTE = Tokens(256)
+BRIEF = Brief(BYTE, BYTE, "reward", capacity=1, budget=1000)
+
+
+class Instance(NamedTuple):
+    answer: int
+    passed: bool
+    questions: int
+
+
+class OneAnswerWorld:
+    """Ten symbols an instance, one of them always the answer. Every reply is judged; its reward comes with the next byte.
+
+    Ten right in a row end an instance: passed, unless that came more than 50 questions after the answer could be known
+    (a first right one, or 69 wrong ones). Later than twice that, it ends unpassed. The switch is not marked.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng, self.ended = rng, list[Instance]()
+
+    def draw(self) -> int:
+        self.symbols = self.rng.choice(SYMBOLS, 10, replace=False)
+        return int(self.symbols[0])
+
+    def ask(self) -> int:
+        return int(self.rng.choice(self.symbols))
+
+    def reset(self) -> int:
+        self.answer = self.draw()
+        self.asked, self.run, self.wrong, self.soft, self.hard = 0, 0, 0, np.inf, np.inf
+        return self.ask()
+
+    def step(self, action: int) -> Turn:
+        right = action == self.answer
+        reward = 1.0 if right else -1.0
+        self.asked += 1
+        self.run = self.run + 1 if right else 0
+        if self.run == 10 or self.asked > self.hard:
+            self.ended.append(Instance(self.answer, self.run == 10 and self.asked <= self.soft, self.asked))
+            return Turn(self.reset(), reward, False)
+        if self.soft == np.inf and (right or self.wrong >= len(SYMBOLS)):
+            self.soft = self.asked + 50
+        if self.hard == np.inf and self.asked > self.soft:
+            self.hard = 2 * self.asked
+        self.wrong += not right
+        return Turn(self.ask(), reward, False)
+
+
+class ScriptedWorld(OneAnswerWorld):
+    def __init__(self, answers: str, shown: str) -> None:
+        self.answers, self.shown, self.ended = iter(answers.encode()), iter(shown.encode()), []
+
+    def draw(self) -> int:
+        return next(self.answers)
+
+    def ask(self) -> int:
+        return next(self.shown)
+
+
+@dataclass(frozen=True)
+class OneAnswer:
+    inputs: ClassVar[Tokens] = BYTE
+    outputs: ClassVar[Tokens] = BYTE
+
+    def open(self, rng: np.random.Generator) -> OneAnswerWorld:
+        return OneAnswerWorld(rng)
+
+
+def live(pupil: Any, worlds: Sequence[World], steps: int, turns: Any = None) -> tuple[NDArray[Any], Any]:
+    """Let a pupil act in one world per lane: (step, lane) actions, and the last turns, from which it can go on."""
+    first = np.full(len(worlds), turns is None)
+    turns = turns or [Turn(world.reset(), 0.0, False) for world in worlds]
+    log = []
+    for _ in range(steps):
+        observation, reward = np.array([turn.observation for turn in turns]), [turn.reward for turn in turns]
+        log.append(np.asarray(pupil.act(observation, np.array(reward, dtype=np.float32), first)))
+        turns = [world.step(int(action)) for world, action in zip(worlds, log[-1], strict=True)]
+        first = np.zeros_like(first)
+    return np.stack(log), turns
+
+
+@dataclass(frozen=True)
+class ByReward:
+    """A core as it is drawn, with a softmax policy on its features that REINFORCE changes at every step."""
+
+    core: Any
+    rate: float = 1.0
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> ActingPupil:
+        return ActingPupil(self, brief, streams)
+
+
+class ActingPupil:
+    def __init__(self, learner: ByReward, brief: Brief, streams: Sequence[Streams]) -> None:
+        self.lanes = len(streams)
+        cores = [learner.core.build(brief.inputs, stream.numpy("core")) for stream in streams]
+        policy = jnp.zeros((cores[0].width + 1, brief.outputs.width))
+        words = [jnp.asarray(stream.words("noise", 2)) for stream in streams]
+        self._cores = stack_lanes(cores)
+        self._rate = jnp.full(self.lanes, learner.rate)
+        self._mind = stack_lanes([(core.start(1, 1), policy, policy, key) for core, key in zip(cores, words, strict=True)])
+
+    def act(self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_]) -> NDArray[Any]:
+        seen = jnp.asarray(observation), jnp.asarray(reward), jnp.asarray(first)
+        action, self._mind = _act(self._cores, self._mind, self._rate, *seen, self.lanes)
+        return np.asarray(action)
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(named_arrays((self._cores, self._mind)))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        self._cores, self._mind = with_arrays((self._cores, self._mind), snapshot.arrays)
+
+
+@eqx.filter_jit
+def _act(cores: Any, minds: Any, rates: Any, observation: Any, reward: Any, first: Any, lanes: int) -> Any:
+    def single(core: Any, mind: Any, rate: Any, observation: Any, reward: Any, first: Any) -> Any:
+        state, policy, push, words = mind
+        policy = policy + rate * reward * push
+        state = jax.tree.map(lambda fresh, old: jnp.where(first, fresh, old), core.start(1, 1), state)
+        state, features = core.step(state, observation[None])
+        row = jnp.append(features[0] / jnp.sqrt(core.width), 3.0)
+        scores = row @ policy
+        key, now = jax.random.split(key_from_words(words))
+        action = jax.random.categorical(now, scores)
+        push = jnp.outer(row, jax.nn.one_hot(action, len(scores)) - jax.nn.softmax(scores))
+        return action, (state, policy, push, jax.random.key_data(key))
+
+    return over_lanes(single, lanes)(cores, minds, rates, observation, reward, first)
+
+
+class Search:
+    """Tries the symbols in order and stays with the one that is rewarded."""
+
+    def __init__(self, brief: Brief, seed: int) -> None:
+        self.place = 0
+
+    def act(self, observation: Any, reward: float, first: bool) -> int:
+        self.place += reward < 0
+        return SYMBOLS[self.place % len(SYMBOLS)]
+
+
+def test_rewards_come_with_the_next_byte_and_the_tenth_right_answer_switches() -> None:
+    shown, said, rewards = "T7IT7TIY2I17c1", "TTTTTTTTTTXXXX", "0+++++++++++++"
+    world = ScriptedWorld("TX", shown + "?")
+    turns = [Turn(world.reset(), 0.0, False), *(world.step(ord(reply)) for reply in said)]
+    assert bytes(turn.observation for turn in turns[:-1]).decode() == shown
+    assert "".join("-0+"[int(turn.reward) + 1] for turn in turns[:-1]) == rewards
+    assert world.ended == [(ord("T"), True, 10)]
+
+
+def test_an_instance_that_is_never_solved_ends_at_question_243(streams: Streams) -> None:
+    world = OneAnswer().open(streams.numpy("data"))
+    world.reset()
+    while not world.ended:
+        world.step(0)
+    assert (world.ended[0].passed, world.ended[0].questions) == (False, 243)
+
+
+def test_a_search_passes_every_instance_with_a_miss_for_every_symbol_on_the_way(streams: Streams) -> None:
+    task = OneAnswer()
+    assert isinstance(task, WorldTask)
+    world = task.open(streams.numpy("data"))
+    live(Hosted(Search).begin(BRIEF, [streams]), [world], 600)
+    places = [SYMBOLS.index(instance.answer) for instance in world.ended]
+    assert [instance.questions for instance in world.ended] == [10 + d % 69 for d in np.diff(places, prepend=0)]
+    assert len(places) > 5
+    assert all(instance.passed for instance in world.ended)
+
+
+@pytest.mark.parametrize("core", [EchoState(units=100, radius=0.9), LSTM(units=16)])
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_a_core_acts_and_learns_by_reward(core: Any, lanes: int) -> None:
+    streams = [Streams(0, "tracer", repetition) for repetition in range(lanes)]
+
+    def solved(rate: float) -> list[int]:
+        worlds = [OneAnswer().open(stream.numpy("data")) for stream in streams]
+        actions, _ = live(ByReward(core, rate).begin(BRIEF, streams), worlds, 1200)
+        assert actions.shape == (1200, lanes)
+        return [sum(instance.questions < 243 for instance in world.ended) for world in worlds]
+
+    assert min(solved(rate=1.0)) >= 2
+    assert max(solved(rate=0.0)) == 0
+
+
+def test_a_pupil_goes_on_from_its_snapshot_as_if_nothing_had_happened(streams: Streams) -> None:
+    pupil, world = ByReward(EchoState(units=100, radius=0.9)).begin(BRIEF, [streams]), OneAnswer().open(streams.numpy("data"))
+    turns = live(pupil, [world], 100)[1]
+    saved, worlds = pupil.snapshot(), [copy.deepcopy(world) for _ in range(3)]
+    once, unrestored = (live(pupil, [world], 60, turns)[0] for world in worlds[:2])
+    pupil.restore(saved)
+    assert np.array_equal(live(pupil, [worlds[2]], 60, turns)[0], once)
+    assert not np.array_equal(unrestored, once)
