@@ -1,8 +1,8 @@
 """The one door to JAX: whoever needs it writes `from quickstudy.gateway import jax, jnp, eqx`.
 
-Settings that must stand before JAX is imported are made here: one thread per process (numbers then depend on no number of
-cores, and workers do not fight), full float32 products, a compilation cache that survives the process. float64 is
-used as a context (`with double():`), never by the global flag.
+Settings that must stand before JAX is imported are made here: one thread per process (so that numbers depend on no
+number of cores, and workers do not fight), full float32 products, a compilation cache that survives the process.
+float64 is used as a context (`with double():`), never by the global flag.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ __all__ = ["compile_seconds", "device_kind", "double", "eqx", "jax", "jnp", "key
 _compile_seconds = 0.0
 
 
-def _count(event: str, seconds: float, **_: Any) -> None:
+def _count(event: str, duration_secs: float, **_: str | int) -> None:
     global _compile_seconds
     if event.startswith("/jax/core/compile/"):
-        _compile_seconds += seconds
+        _compile_seconds += duration_secs
 
 
 jax.monitoring.register_event_duration_secs_listener(_count)

@@ -72,12 +72,12 @@ def test_workers_leave_when_their_driver_is_killed(lab, tmp_path):
 
 
 def test_two_runs_into_one_folder_never_show_anything_twice(lab, tmp_path):
-    lab.run(tmp_path / "alone", ["slow"], 6, tasks=TASKS)
-    both = [lab.driver(tmp_path / "shared", 1, TASKS, ["slow"], 6, **PIPES) for _ in range(2)]
+    lab.run(tmp_path / "alone", ["slow"], 15, tasks=TASKS)
+    both = [lab.driver(tmp_path / "shared", 1, TASKS, ["slow"], 15, **PIPES) for _ in range(2)]
     assert [process.communicate() and process.returncode for process in both] == [0, 0]
     reading = read_results(tmp_path / "shared")
-    assert len(reading.records) == 12
-    assert reading.lines > 12, "the runs did not overlap"
+    assert len(reading.records) == 30
+    assert reading.lines > 30, "the runs did not overlap"
     assert lab.numbers(tmp_path / "shared") == lab.numbers(tmp_path / "alone")
 
 

@@ -154,7 +154,7 @@ def test_small_traces_come_back_exactly(tmp_path_factory, data):
         journal.save(Outcome(Record({"n": 1}, "ok", cost=trace.cost.as_facts()), trace))
     (saved,) = read_results(folder).records.values()
     loaded = load_trace(folder, saved)
-    assert loaded.kind, loaded.facts == ("predictions", {"unit": "steps"})
+    assert (loaded.kind, loaded.facts) == ("predictions", {"unit": "steps"})
     assert loaded.cost == trace.cost
     for name in ("x", "file"):
         assert loaded.arrays[name].dtype == array.dtype

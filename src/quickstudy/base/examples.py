@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quickstudy.base.errors import UsageError
 
@@ -56,7 +56,7 @@ class Examples:
         return int(self.asked.sum())
 
     @classmethod
-    def from_sequences(cls, tokens: Iterable[Sequence[int]], supervised: Iterable[Sequence[int]]) -> Examples:
+    def from_sequences(cls, tokens: Iterable[ArrayLike], supervised: Iterable[ArrayLike]) -> Examples:
         """Token sequences and, for each, the indices of the tokens that must be predicted from all before them."""
         sequences = [np.asarray(sequence, dtype=np.int32) for sequence in tokens]
         masks = [np.asarray(indices, dtype=np.int64) for indices in supervised]
@@ -70,7 +70,7 @@ class Examples:
         targets = np.zeros_like(inputs)
         asked = np.zeros(inputs.shape, dtype=np.bool_)
         for index, (sequence, mask) in enumerate(zip(sequences, masks, strict=True)):
-            if len(mask) and not (1 <= mask.min() and mask.max() < len(sequence)):
+            if len(mask) and not (mask.min() >= 1 and mask.max() < len(sequence)):
                 raise UsageError(f"sequence {index}: supervised indices must lie in 1..{len(sequence) - 1}, got {mask}")
             inputs[: len(sequence) - 1, index] = sequence[:-1]
             targets[: len(sequence) - 1, index] = sequence[1:]
@@ -78,7 +78,7 @@ class Examples:
         return cls(inputs, targets, asked, lengths)
 
     @classmethod
-    def from_pairs(cls, pairs: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Examples:
+    def from_pairs(cls, pairs: Iterable[tuple[ArrayLike, ArrayLike]]) -> Examples:
         """(prompt, answer) pairs of tokens: the prompt is read, every token of the answer is asked for."""
         whole = [(np.asarray(prompt), np.asarray(answer)) for prompt, answer in pairs]
         return cls.from_sequences(
@@ -97,9 +97,7 @@ class Examples:
         chosen = np.asarray(indices, dtype=np.int64)
         lengths = self.lengths[chosen]
         steps = int(lengths.max(initial=1))
-        return Examples(
-            self.inputs[:steps, chosen], self.targets[:steps, chosen], self.asked[:steps, chosen], lengths
-        )
+        return Examples(self.inputs[:steps, chosen], self.targets[:steps, chosen], self.asked[:steps, chosen], lengths)
 
     def padded(self, steps: int) -> Examples:
         """The same examples with padding up to `steps` time steps."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
+
+F = TypeVar("F")
 
 
 @dataclass(frozen=True)
@@ -62,40 +65,60 @@ class Snapshot:
 
 
 class Pupil(Protocol):
-    """A learner at work, in one lane or several. It offers one face or more.
+    """A learner at work, in one lane or several. It offers one or more of the faces below.
 
-    It answers (`learn`, `answer`), acts (`act`, `rehearse`), or shows its states (`states`). A face that is missing
-    is "not applicable", with that reason in the record.
+    A protocol asks for the face it needs by `face(pupil, Answering)`; one that is missing is "not applicable", with
+    that reason in the record.
     """
 
     lanes: int
 
+    def cost(self) -> Cost:
+        """What it has cost so far, per lane. Times are filled in by the protocol."""
+
+
+class Answering(Pupil, Protocol):
+    """Learns from examples and answers questions."""
+
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Learn from items start .. stop-1 of the lesson's order."""
 
-    def answer(self, exam: Exam) -> Any:
+    def answer(self, exam: Exam) -> NDArray[Any]:
         """(lane, question, width) scores for every question of the exam: the largest wins, or the values for reals.
 
         The scores of a question depend on nothing at or after the answer's own place in its sequence.
         """
 
+
+class Acting(Pupil, Protocol):
+    """Acts in a world that answers, one step at a time."""
+
     def act(self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_]) -> NDArray[Any]:
         """One action per lane, learning on the way. reward is for the action before; first: an episode begins."""
 
+
+class Rehearsing(Pupil, Protocol):
+    """Acts in a pure world, whole episodes at a time."""
+
     def rehearse(self, world: Any, start: int, stop: int) -> None:
-        """Episodes start .. stop-1 of a pure world, as one compiled program."""
+        """Episodes start .. stop-1, as one compiled program."""
+
+
+class Showing(Pupil, Protocol):
+    """Shows its states, for the measures of what a memory holds."""
 
     def states(self, inputs: NDArray[Any]) -> Any:
-        """(time, example, feature) states on the way through inputs, with all learning frozen; one lane."""
+        """(time, example, feature) states on the way through inputs, with all learning frozen; first lane."""
+
+
+class Keeping(Pupil, Protocol):
+    """Can be kept and set back, which transfer and forgetting need."""
 
     def snapshot(self) -> Snapshot:
         """The pupil as it is now."""
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-
-    def cost(self) -> Cost:
-        """What it has cost so far, per lane. Times are filled in by the protocol."""
 
 
 @runtime_checkable
@@ -123,10 +146,10 @@ class HostLearner(Protocol):
         """Answer after every row of one sequence."""
 
 
-def check_faces(pupil: Any, *faces: str) -> None:
-    """Raise NotApplicable unless the pupil offers all the named faces."""
-    from quickstudy.base.errors import NotApplicable
-
-    missing = [face for face in faces if not callable(getattr(pupil, face, None))]
+def face(pupil: Any, kind: type[F]) -> F:
+    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it does not."""
+    wanted = [name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")]
+    missing = [name for name in wanted if not callable(getattr(pupil, name, None))]
     if missing:
-        raise NotApplicable(f"{type(pupil).__name__} has no {', '.join(missing)}")
+        raise NotApplicable(f"{type(pupil).__name__} has no {' and no '.join(missing)}")
+    return pupil  # type: ignore[no-any-return]

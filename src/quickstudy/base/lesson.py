@@ -21,8 +21,9 @@ class Lesson:
     """Material and the order in which it is shown.
 
     examples: one `Examples` per lane. order: (lane, item) numbers of the items in the order in which they are shown;
-    an item may come more than once (several passes); a lane with fewer items than the others ends in -1. item: what is counted and numbered, `example` (a whole sequence
-    with all its questions) or `question` (a single asked position, numbered as in `Exam`: by example, then time).
+    an item may come more than once (several passes); a lane with fewer items than the others ends in -1. item: what
+    is counted and numbered, `example` (a whole sequence with all its questions) or `question` (a single asked
+    position, numbered as in `Exam`: by example, then time).
     """
 
     examples: Sequence[Examples]

@@ -12,10 +12,10 @@ and a component may carry presets by convention, which change defaults and never
 from __future__ import annotations
 
 import dataclasses
+import operator
 import types
 import typing
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, TypeVar
 
 from quickstudy.base.canonical import plain
@@ -35,7 +35,9 @@ def parameter(
 ) -> Any:
     """A dataclass field with a default and the range of values that make sense."""
     bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
-    return dataclasses.field(default=default, metadata={name: bound for name, bound in bounds.items() if bound is not None})
+    return dataclasses.field(
+        default=default, metadata={name: bound for name, bound in bounds.items() if bound is not None}
+    )
 
 
 def check_convention(convention: str) -> None:
@@ -98,11 +100,12 @@ def parse_assignments(text: str) -> dict[str, str]:
     return assignments
 
 
-@cache
-def _fields(component: type) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
+def _fields(component: Any) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
     if not dataclasses.is_dataclass(component):
         return {}, {}
-    return typing.get_type_hints(component), {field.name: field for field in dataclasses.fields(component) if field.init}
+    return typing.get_type_hints(component), {
+        field.name: field for field in dataclasses.fields(component) if field.init
+    }
 
 
 def _required(field: dataclasses.Field[Any]) -> bool:
@@ -165,14 +168,16 @@ def _check_range(owner: str, name: str, value: Any, bounds: Mapping[str, Any]) -
     if value is None:
         return
     rules = {
-        "at_least": ("at least", lambda bound: value >= bound),
-        "at_most": ("at most", lambda bound: value <= bound),
-        "above": ("above", lambda bound: value > bound),
+        "at_least": ("at least", operator.ge),
+        "at_most": ("at most", operator.le),
+        "above": ("above", operator.gt),
     }
     if "choices" in bounds and value not in bounds["choices"]:
         hint = nearest(str(value), map(str, bounds["choices"]))
-        raise UsageError(f"{owner}: {name} must be one of {', '.join(map(str, bounds['choices']))}, got {value}; {hint}")
+        raise UsageError(
+            f"{owner}: {name} must be one of {', '.join(map(str, bounds['choices']))}, got {value}; {hint}"
+        )
     # The negation makes nan fail as well.
-    if any(not holds(bounds[rule]) for rule, (_, holds) in rules.items() if rule in bounds):
+    if any(not holds(value, bounds[rule]) for rule, (_, holds) in rules.items() if rule in bounds):
         wanted = " and ".join(f"{words} {bounds[rule]}" for rule, (words, _) in rules.items() if rule in bounds)
         raise UsageError(f"{owner}: {name} must be {wanted}, got {value}")

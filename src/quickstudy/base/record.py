@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from quickstudy.base.canonical import canonical, digest, plain
+from quickstudy.base.canonical import canonical, digest
 
 OK, FAILED, NOT_APPLICABLE = "ok", "failed", "not-applicable"
 
@@ -43,4 +43,4 @@ class Record:
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any]) -> Record:
         """The inverse of `to_line`, after parsing."""
-        return cls(**{name: plain(value) for name, value in facts.items() if name != "key"})
+        return cls(**{name: value for name, value in facts.items() if name != "key"})

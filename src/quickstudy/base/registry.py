@@ -98,7 +98,9 @@ class Registry(Generic[T]):
         if not versions:
             raise UsageError(f'no {self.kind} "{id}"; {nearest(id, self.names())}')
         if version and (not version.isdigit() or int(version) not in versions):
-            raise UsageError(f'{self.kind} "{id}" has no version "{version}"; versions: {", ".join(map(str, versions))}')
+            raise UsageError(
+                f'{self.kind} "{id}" has no version "{version}"; versions: {", ".join(map(str, versions))}'
+            )
         return self._entries[id, int(version) if version else versions[-1]]
 
     def get(self, name: str) -> T:

@@ -28,5 +28,7 @@ def check(
         print_lines([{"ok": finding.ok, "what": finding.what, "detail": finding.detail} for finding in findings])
     else:
         for finding in findings:
-            typer.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what}{': ' + finding.detail if finding.detail else ''}")
+            typer.echo(
+                f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what}{': ' + finding.detail if finding.detail else ''}"
+            )
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)

@@ -34,6 +34,9 @@ def run(
     include: list[str] = INCLUDE,
 ) -> None:
     """Run learners on tasks. The same command again resumes; more seeds, tasks or learners extend."""
+    from quickstudy.run.threads import pin_threads
+
+    pin_threads()  # before NumPy is imported, so that runs in this process give the bits of runs in workers
     from quickstudy.api import Results, default_workers, plan_runs
     from quickstudy.base.parameters import parse_assignments
     from quickstudy.run.engines import choose_engine
@@ -92,5 +95,7 @@ def _preview(plan: object, retry_failed: bool, workers: int, json: bool) -> None
         return
     typer.echo(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
     typer.echo(f"{summary.programs} programs to compile (fewer where the cache has them)")
-    source = "measured here" if summary.measured == summary.to_do else f"{summary.measured} of {summary.to_do} measured here"
+    source = (
+        "measured here" if summary.measured == summary.to_do else f"{summary.measured} of {summary.to_do} measured here"
+    )
     typer.echo(f"about {duration(summary.seconds / max(workers, 1))} of work, without compilation ({source})")

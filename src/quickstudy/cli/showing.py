@@ -47,7 +47,9 @@ def show(
     for fact in _FACTS:
         if fact in facts:
             value = facts[fact]
-            typer.echo(f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
+            typer.echo(
+                f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+            )
 
 
 _FACTS = ("controls", "oracle", "role", "unit", "direction", "range", "chance", "equation", "measures", "headline")

@@ -112,7 +112,7 @@ def sparse_weights(units: int, density: float, rng: np.random.Generator) -> Grou
     """
     degrees = np.sort(rng.binomial(units, density, units))[::-1]
     groups = []
-    cuts = (np.array([0.03, 0.28, 0.63]) * units).astype(int) if units >= 64 else []
+    cuts = [int(share * units) for share in (0.03, 0.28, 0.63)] if units >= 64 else []
     for group in np.split(np.arange(units), cuts):
         # The largest of 1,800 binomial draws is far out in the tail; inner groups begin at a quantile.
         share = group[0] / units if group[0] else 1e-9

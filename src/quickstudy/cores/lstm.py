@@ -1,4 +1,4 @@
-"""Long short-term memory (Hochreiter and Schmidhuber 1997), with gradients that cost one matrix product per sequence."""
+"""Long short-term memory (Hochreiter and Schmidhuber 1997); the weights' gradient costs one product per sequence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 
 
 class LongShortTermMemory(Core):
-    """Gates i, f, g, o: c <- sigmoid(f) c + sigmoid(i) tanh(g), h <- sigmoid(o) tanh(c). State: (h, c), each (B, units).
+    """Gates i, f, g, o: c <- sigmoid(f) c + sigmoid(i) tanh(g), h <- sigmoid(o) tanh(c). State: (h, c), (B, units).
 
     inputs: (width, 4 units); recurrent: (units, 4 units); bias: (2, 4 units), whose sum counts.
     """
@@ -59,13 +59,13 @@ def _cell(recurrent: Array, hidden: Array, cell: Array, drive: Array) -> tuple[A
 
 
 @jax.custom_vjp
-def _unroll(recurrent: Array, hidden: Array, cell: Array, drives: Array) -> tuple[Array, Array, Array]:
+def _unroll(recurrent: Array, hidden: Array, cell: Array, drives: Array) -> Any:
     return _forward(recurrent, hidden, cell, drives)[0]
 
 
 def _forward(recurrent: Array, hidden: Array, cell: Array, drives: Array) -> tuple[Any, Any]:
     def step(carry: Any, drive: Array) -> Any:
-        hidden, cell, gates = _cell(recurrent, *carry, drive)
+        hidden, cell, gates = _cell(recurrent, carry[0], carry[1], drive)
         return (hidden, cell), (hidden, cell, gates)
 
     (last_hidden, last_cell), (hiddens, cells, gates) = lax.scan(step, (hidden, cell), drives)
@@ -75,7 +75,7 @@ def _forward(recurrent: Array, hidden: Array, cell: Array, drives: Array) -> tup
 def _backward(saved: Any, gradients: Any) -> Any:
     """Backpropagation through time. The scan carries only the state's gradient; the weights' is one product after it.
 
-    Reverse-mode through `lax.scan` would add a (units, 4 units) matrix to itself at every step instead: most of the time.
+    Reverse mode through `lax.scan` would add a (units, 4 units) matrix at every step instead: most of the time.
     """
     recurrent, hidden, cell, hiddens, cells, gates = saved
     hiddens_gradient, hidden_gradient, cell_gradient = gradients

@@ -70,7 +70,9 @@ class HostPupil:
     def cost(self) -> Cost:
         """Items shown; parameters where the host says how many it has (attribute `parameters`)."""
         count = getattr(self.host, "parameters", 0)
-        return Cost(examples=self._shown, updates=self._shown, trained_parameters=count if isinstance(count, int) else 0)
+        return Cost(
+            examples=self._shown, updates=self._shown, trained_parameters=count if isinstance(count, int) else 0
+        )
 
     def _show(self, examples: Examples, index: int, asked: NDArray[np.bool_]) -> None:
         if not asked.any():
@@ -87,7 +89,7 @@ class HostPupil:
         if rows.shape == (length,) and isinstance(self._brief.outputs, Tokens):
             if not np.issubdtype(rows.dtype, np.integer) or rows.min() < 0 or rows.max() >= width:
                 raise LearnerFault(f"predict must give tokens 0..{width - 1}, got {rows.min()}..{rows.max()}")
-            return np.eye(width)[rows]
+            return np.asarray(np.eye(width)[rows])
         if rows.shape != (length, width):
             raise LearnerFault(f"predict must give one row per input row: ({length}, {width}), got {rows.shape}")
         if not np.isfinite(rows).all():

@@ -15,7 +15,7 @@ from quickstudy.gateway import eqx, jax, jnp
 def over_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
     """A function of one lane, made to work on all. One lane is no special case of vmap: it is faster without."""
     if lanes > 1:
-        return eqx.filter_vmap(function)  # type: ignore[no-any-return]
+        return eqx.filter_vmap(function)
 
     def single(*arguments: Any) -> Any:
         inner = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, arguments)
@@ -39,7 +39,7 @@ def rounded(count: int, fineness: int) -> int:
     >>> [rounded(count, 2) for count in (3, 19, 64, 145)]
     [3, 20, 64, 160]
     """
-    unit = max(1, 2 ** (count.bit_length() - 1 - fineness))
+    unit = 1 << max(0, count.bit_length() - 1 - fineness)
     return -(-count // unit) * unit
 
 

@@ -13,7 +13,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jax, jnp
 from quickstudy.learners.readout import ReadoutPupil, check_frozen, check_tokens
-from quickstudy.learners.sgd import GradientState, gradient_state
+from quickstudy.learners.sgd import GradientState, among_seen, gradient_state
 from quickstudy.learners.standard import Statistics
 
 
@@ -39,11 +39,14 @@ class OneVersusRestRule:
         sign = 2.0 * jax.nn.one_hot(target, len(state.bias)) - 1.0
         push = sign * jax.nn.sigmoid(-sign * (state.weights @ features + state.bias))
         weights = (1.0 - state.rate * state.decay) * state.weights + state.rate * push[:, None] * features
-        return state._replace(weights=weights, bias=state.bias + state.rate * push, statistics=statistics)
+        classes = state.classes.at[target].set(True)
+        return state._replace(
+            weights=weights, bias=state.bias + state.rate * push, statistics=statistics, classes=classes
+        )
 
     def scores(self, state: GradientState, rows: Any) -> Any:
-        """Decision values; classes that are not allowed never win."""
-        return jnp.where(state.classes, state.statistics.linear(state.weights, state.bias, rows), -1e30)
+        """Decision values; a class that has not been seen never wins."""
+        return among_seen(state.classes, state.statistics.linear(state.weights, state.bias, rows))
 
     def trained(self, state: GradientState) -> int:
         """Weights and bias."""

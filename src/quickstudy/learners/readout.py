@@ -22,11 +22,12 @@ from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_l
 class Rule(Protocol):
     """How a readout changes with one row of features and its target. Stateless and hashable; the state is a tree.
 
-    Settings that change no shape are arrays in the state, so that settings share compiled programs. peek: whether the
-    rule looks at the whole lesson before its first update, as some published programs do.
+    Settings that change no shape are arrays in the state, so that settings share compiled programs.
     """
 
-    peek: bool
+    @property
+    def peek(self) -> bool:
+        """Whether the rule looks at the whole lesson before its first update, as some published programs do."""
 
     def prepare(self, state: Any, rows: Any, targets: Any, counted: Any) -> Any:
         """What a rule that peeks does with the whole lesson."""
@@ -133,7 +134,9 @@ class ReadoutPupil:
         else:
             sequence = _lengthened(lesson.order, rounded(lesson.items, 2))
         if self._rule.peek and self._shown == 0:
-            self._state = _prepare(self._rule, self._state, rows, jnp.asarray(targets), jnp.asarray(counted), self.lanes)
+            self._state = _prepare(
+                self._rule, self._state, rows, jnp.asarray(targets), jnp.asarray(counted), self.lanes
+            )
         material = _Material(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
         self._lesson = lesson, first, material
         return material

@@ -10,24 +10,32 @@ from quickstudy.base.catalogue import training
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jnp
 from quickstudy.learners.readout import ReadoutPupil, check_frozen, one_hot
+from quickstudy.learners.sgd import among_seen
 
 
 class SquaresState(NamedTuple):
-    """weights (V, F+1), the last column the bias; inverse (F+1, F+1), of the regularised second moment; forgetting."""
+    """weights (V, F+1), the last column the bias; inverse (F+1, F+1), of the regularised second moment; forgetting;
+    classes (V,): symbols that have been answers, or all outputs when they are real numbers.
+    """
 
     weights: Any
     inverse: Any
     forgetting: Any
+    classes: Any
 
 
 @dataclass(frozen=True)
 class SquaresRule:
     """k = P z / (f + z P z), W <- W + (y - W z) k, P <- (P - k (P z)) / f, with z the features and a constant 1."""
 
-    peek: ClassVar[bool] = False
+    @property
+    def peek(self) -> bool:
+        """Never."""
+        return False
 
     def prepare(self, state: SquaresState, rows: Any, targets: Any, counted: Any) -> SquaresState:
         """Nothing: the rule is online."""
@@ -40,11 +48,12 @@ class SquaresRule:
         gain = spread / (state.forgetting + features @ spread)
         wrong = one_hot(target, len(state.weights)) - state.weights @ features
         inverse = (state.inverse - gain[:, None] * spread) / state.forgetting
-        return state._replace(weights=state.weights + wrong[:, None] * gain, inverse=inverse)
+        classes = state.classes | (one_hot(target, len(state.weights)) > 0)
+        return state._replace(weights=state.weights + wrong[:, None] * gain, inverse=inverse, classes=classes)
 
     def scores(self, state: SquaresState, rows: Any) -> Any:
-        """The regression's values."""
-        return rows @ state.weights[:, :-1].T + state.weights[:, -1]
+        """The regression's values; a symbol that has not been seen never wins."""
+        return among_seen(state.classes, rows @ state.weights[:, :-1].T + state.weights[:, -1])
 
     def trained(self, state: SquaresState) -> int:
         """The weights; the inverse is memory of the past, not a parameter of the answer."""
@@ -77,6 +86,7 @@ class RecursiveLeastSquares:
 
         def start(features: int) -> SquaresState:
             weights = jnp.zeros((brief.outputs.width, features + 1))
-            return SquaresState(weights, jnp.eye(features + 1) / self.ridge, jnp.float32(self.forgetting))
+            known = jnp.full(brief.outputs.width, not isinstance(brief.outputs, Tokens))
+            return SquaresState(weights, jnp.eye(features + 1) / self.ridge, jnp.float32(self.forgetting), known)
 
         return ReadoutPupil(core, SquaresRule(), start, brief, streams)

@@ -17,7 +17,10 @@ from quickstudy.learners.standard import Statistics
 
 
 class GradientState(NamedTuple):
-    """weights (V, F) and bias (V,) on standardised features; rate and decay as arrays."""
+    """weights (V, F) and bias (V,) on standardised features; rate and decay as arrays; classes (V,): seen so far.
+
+    A symbol that has never been an answer is never given as one: with weights still near zero it would often win.
+    """
 
     weights: Any
     bias: Any
@@ -28,22 +31,32 @@ class GradientState(NamedTuple):
 
 
 def gradient_state(features: int, outputs: int, rate: float, decay: float) -> GradientState:
-    """Zero weights, nothing seen, every class allowed."""
+    """Zero weights, nothing seen."""
     return GradientState(
         jnp.zeros((outputs, features)),
         jnp.zeros(outputs),
         Statistics.empty(features),
         jnp.float32(rate),
         jnp.float32(decay),
-        jnp.ones(outputs, bool),
+        jnp.zeros(outputs, bool),
     )
+
+
+def among_seen(classes: Any, scores: Any) -> Any:
+    """Scores with those of other classes put out of reach."""
+    return jnp.where(classes, scores, -1e30)
 
 
 @dataclass(frozen=True)
 class SoftmaxRule:
-    """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p the softmax."""
+    """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p the softmax over
+    the classes seen so far.
+    """
 
-    peek: ClassVar[bool] = False
+    @property
+    def peek(self) -> bool:
+        """Never."""
+        return False
 
     def prepare(self, state: GradientState, rows: Any, targets: Any, counted: Any) -> GradientState:
         """Nothing: the rule is online."""
@@ -53,13 +66,16 @@ class SoftmaxRule:
         """Statistics first, so that the very first row has some."""
         statistics = state.statistics.seen(row)
         features = statistics.standardised(row)
-        wrong = jax.nn.one_hot(target, len(state.bias)) - jax.nn.softmax(state.weights @ features + state.bias)
+        classes = state.classes.at[target].set(True)
+        chances = jax.nn.softmax(state.weights @ features + state.bias, where=classes)
+        wrong = jax.nn.one_hot(target, len(state.bias)) - chances
         weights = (1.0 - state.rate * state.decay) * state.weights + state.rate * wrong[:, None] * features
-        return state._replace(weights=weights, bias=state.bias + state.rate * wrong, statistics=statistics)
+        bias = state.bias + state.rate * wrong
+        return state._replace(weights=weights, bias=bias, statistics=statistics, classes=classes)
 
     def scores(self, state: GradientState, rows: Any) -> Any:
-        """Logits."""
-        return state.statistics.linear(state.weights, state.bias, rows)
+        """Logits; a class that has not been seen never wins."""
+        return among_seen(state.classes, state.statistics.linear(state.weights, state.bias, rows))
 
     def trained(self, state: GradientState) -> int:
         """Weights and bias."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quickstudy.base.learner import Brief, Pupil, Snapshot
+from quickstudy.base.learner import Brief, Keeping, Pupil, Snapshot, face
 from quickstudy.base.trace import Trace
 
 
@@ -19,6 +19,6 @@ class Examination:
 
     def snapshots(self) -> Iterator[Snapshot]:
         """The trained learner of every lane, as a pupil of one lane would give it."""
-        whole = self.pupil.snapshot()
+        whole = face(self.pupil, Keeping).snapshot()
         for lane in range(self.pupil.lanes):
             yield Snapshot({name: array[lane : lane + 1] for name, array in whole.arrays.items()}, whole.facts)

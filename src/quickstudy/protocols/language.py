@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import LearnerFault, NotApplicable
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief, check_faces
+from quickstudy.base.learner import Answering, Brief, face
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import configure, parameter
 from quickstudy.base.seeds import Streams
@@ -67,8 +67,7 @@ class LanguageProtocol:
         brief = Brief(inputs, outputs, loss, max(part.train.steps for part in splits), lesson.items)
         clock = Clock()
         with clock.timing("learn"):
-            pupil = learner.begin(brief, streams)
-        check_faces(pupil, "learn", "answer")
+            pupil = face(learner.begin(brief, streams), Answering)
         points = self._points(learner, lesson)
         correct = np.zeros((len(points), len(streams)), dtype=np.int64)
         shown = 0
@@ -85,7 +84,9 @@ class LanguageProtocol:
             compile_seconds=clock.seconds["compile"] / len(streams),
         )
         traces = [
-            Trace("learning-curve", *_curve(points, correct[:, lane], lesson, exam, lane, self._unit(task, stream)), cost)
+            Trace(
+                "learning-curve", *_curve(points, correct[:, lane], lesson, exam, lane, self._unit(task, stream)), cost
+            )
             for lane, stream in enumerate(streams)
         ]
         return Examination(traces, pupil, brief)

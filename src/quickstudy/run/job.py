@@ -107,7 +107,9 @@ def _call(
     # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
     filled = [*repetitions, *[repetitions[-1]] * (lanes - len(repetitions))]
     streams = [Streams(setting.root, parts.task.id, repetition) for repetition in filled]
-    status, reason, traces, snapshots = OK, "", [], []
+    status, reason = OK, ""
+    traces: list[Trace] = []
+    snapshots: list[Snapshot] = []
     try:
         examination = parts.protocol.examine(parts.task, parts.learner.make(parts.task), streams)
         traces = list(examination.traces)
@@ -120,15 +122,17 @@ def _call(
     except Exception as error:  # whatever a learner does, the run goes on
         place = traceback.extract_tb(error.__traceback__)[-1]
         status, reason = FAILED, f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
-    shared = {"labels": labels(setting, parts), "status": status, "reason": reason}
+    names = labels(setting, parts)
     for lane, repetition in enumerate(repetitions):
         trace = traces[lane] if traces else None
         record = Record(
             what=identity(setting, parts, repetition),
+            status=status,
+            reason=reason,
             where=_where(parts.learner, lanes, started),
             cost=trace.cost.as_facts() if trace else {},
             scores=_scores(trace, parts.protocol.measures, setting.convention) if trace else {},
-            **shared,
+            labels=names,
         )
         yield Outcome(record, trace, snapshots[lane] if snapshots else None)
 

@@ -1,8 +1,8 @@
 """Checkers that users run on their own tasks, learners and cores. Nothing is printed: every check is a `Finding`.
 
-    from quickstudy.testing import check_learner
-    for finding in check_learner("my_model.py:Make"):
-        print(finding)
+from quickstudy.testing import check_learner
+for finding in check_learner("my_model.py:Make"):
+    print(finding)
 """
 
 from __future__ import annotations

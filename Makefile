@@ -1,0 +1,44 @@
+# Two commands on a fresh machine: `make run` and `make test`. Everything lives in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+OUT ?= results/first-look
+SEEDS ?= 5
+
+.PHONY: run test lint bench docs clean
+
+run: .venv/run
+	$(BIN)/quickstudy run language/periodic language/symbol-counting language/qa \
+	  --learner esn --learner lstm --seeds $(SEEDS) --out $(OUT)
+
+test: .venv/test lint
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/bench
+	$(BIN)/python benchmarks/run.py
+
+docs: .venv/test
+	$(BIN)/python docs/build.py
+	$(BIN)/python -m pytest tests/docs
+
+clean:
+	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache
+
+# A stamp per purpose: what is installed is installed once, and again when its declaration changes.
+.venv/run: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(INSTALL) --editable '.[learners]'
+	@touch $@
+
+.venv/test: .venv/run
+	$(INSTALL) --editable '.[learners,report,dev]'
+	@touch $@
+
+.venv/bench: .venv/run
+	$(INSTALL) --requirement benchmarks/requirements.txt
+	@touch $@

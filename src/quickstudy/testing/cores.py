@@ -1,0 +1,185 @@
+"""What every core promises."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
+from quickstudy.cores.core import Core
+from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.testing.finding import Broken, Finding, examine
+from quickstudy.testing.global_state import undisturbed
+from quickstudy.testing.tasks import check_conventions, check_parameters, report_touched
+
+STEPS, BATCH = 7, 3
+TOLERANCE = 1e-5
+"""Relative to the largest number; float32 sums in another order differ by a tenth of this."""
+
+SPACES: tuple[Space, ...] = (Tokens(5), Reals(3), Bits(4), Fields({"word": Tokens(3), "level": Reals(2)}))
+
+
+def check_core(spec: Any, seed: int = 0) -> list[Finding]:
+    """One finding per promise of a core, given its frozen parameters; a class stands for its defaults."""
+    spec = spec() if isinstance(spec, type) else spec
+    with undisturbed() as watch:
+        checks = _Checks(spec, seed)
+        findings = [
+            examine("its parameters survive JSON", lambda: check_parameters(spec)),
+            examine("its conventions can be made", lambda: check_conventions(type(spec))),
+            examine("can be sent to another process", checks.pickled),
+            examine("same stream, same weights", checks.same_weights),
+            examine("reads tokens, reals, bits and fields", checks.reads),
+        ]
+        if findings[-1].ok:
+            findings += [
+                examine("trains what it says", checks.trainable),
+                examine("unroll agrees with the scan of step", checks.unroll),
+                examine("unroll's gradients agree with those of the scan", checks.gradients),
+                examine("examples of a batch do not meet", checks.batch),
+                examine("does not look ahead", checks.causal),
+                examine("any capacity that is enough gives the same", checks.capacity),
+            ]
+        findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
+    return findings
+
+
+class _Checks:
+    """The checks of one core, on inputs of its own."""
+
+    def __init__(self, spec: Any, seed: int) -> None:
+        self._spec = spec
+        self._seed = seed
+
+    def pickled(self) -> None:
+        if not dataclasses.is_dataclass(self._spec) or pickle.loads(pickle.dumps(self._spec)) != self._spec:
+            raise Broken("a core's parameters must be a frozen dataclass that compares equal after pickling")
+
+    def same_weights(self) -> None:
+        first, second = (self._build(SPACES[0]) for _ in range(2))
+        if not eqx.tree_equal(first, second):
+            raise Broken("two cores from equal streams differ; draw from the generator that is handed in")
+        other = self._spec.build(SPACES[0], np.random.default_rng([self._seed, 1]))
+        if eqx.tree_equal(first, other):
+            raise Broken("cores from different streams are equal; draw from the generator that is handed in")
+
+    def reads(self) -> None:
+        for space in SPACES:
+            core = self._build(space)
+            features = _features(core, _inputs(space, self._rng()), BATCH, STEPS)
+            if features.shape != (STEPS, BATCH, core.width):
+                wanted = (STEPS, BATCH, core.width)
+                raise Broken(f"{space}: features must be (time, example, width) = {wanted}, got {features.shape}")
+            if not np.isfinite(features).all():
+                raise Broken(f"{space}: some features are not finite")
+
+    def trainable(self) -> str:
+        core = self._build(SPACES[0])
+        count = sum(int(leaf.size) for leaf in jax.tree.leaves(eqx.filter(core, core.trainable())))
+        if self._spec.frozen != (count == 0):
+            raise Broken(f"frozen is {self._spec.frozen}, but {count} numbers are trained")
+        return f"{count} numbers"
+
+    def unroll(self) -> None:
+        core, inputs = self._build(SPACES[0]), self._tokens()
+        for key in (None, jax.random.key(self._seed)):
+            found, wanted = _both(core, inputs, key)
+            _compare(found, wanted, "with a key they" if key is not None else "without a key they")
+
+    def gradients(self) -> str:
+        core, inputs = self._build(SPACES[0]), self._tokens()
+        trained, fixed = eqx.partition(core, core.trainable())
+        rng = self._rng()
+        start = jax.tree.map(lambda leaf: _like(leaf, rng), core.start(BATCH, STEPS))
+        shapes = jax.eval_shape(lambda: Core.unroll(core, start, inputs))
+        pulls = jax.tree.map(lambda leaf: _like(leaf, rng), shapes)
+
+        def gradient(unroll: Any) -> Any:
+            def pulled(trained: Any, start: Any) -> Any:
+                given = unroll(eqx.combine(trained, fixed), start, inputs)
+                parts = jax.tree.map(lambda leaf, pull: (leaf * pull).sum(), given, pulls)
+                return sum(part for part in jax.tree.leaves(parts) if jnp.issubdtype(part.dtype, jnp.inexact))
+
+            return eqx.filter_jit(eqx.filter_grad(lambda both: pulled(*both)))((trained, start))
+
+        _compare(gradient(lambda core, *rest: core.unroll(*rest)), gradient(Core.unroll), "the gradients")
+        return "" if jax.tree.leaves(trained) else "of the start only: nothing in it is trained"
+
+    def batch(self) -> None:
+        core, inputs = self._build(SPACES[0]), self._tokens()
+        together = _features(core, inputs, BATCH, STEPS)
+        disturbed = inputs.copy()
+        disturbed[:, 1:] = (disturbed[:, 1:] + 1) % SPACES[0].width
+        _compare(_features(core, disturbed, BATCH, STEPS)[:, 0], together[:, 0], "other examples changed, and so")
+        alone = _features(core, inputs[:, :1], 1, STEPS)
+        _compare(alone[:, 0], together[:, 0], "alone and in a batch, an example's features")
+
+    def causal(self) -> None:
+        core, inputs = self._build(SPACES[0]), self._tokens()
+        before = _features(core, inputs, BATCH, STEPS)
+        for cut in range(1, STEPS):
+            later = inputs.copy()
+            later[cut:] = (later[cut:] + 1) % SPACES[0].width
+            _compare(
+                _features(core, later, BATCH, STEPS)[:cut], before[:cut], f"inputs from step {cut} on changed, and so"
+            )
+
+    def capacity(self) -> None:
+        core, inputs = self._build(SPACES[0]), self._tokens()
+        exact = _features(core, inputs, BATCH, STEPS)
+        for capacity in (STEPS + 1, 4 * STEPS):
+            _compare(_features(core, inputs, BATCH, capacity), exact, f"capacity {capacity} and {STEPS}")
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng([self._seed, 2])
+
+    def _build(self, space: Space) -> Any:
+        return self._spec.build(space, np.random.default_rng([self._seed, 0]))
+
+    def _tokens(self) -> NDArray[Any]:
+        return np.asarray(_inputs(SPACES[0], self._rng()))
+
+
+@eqx.filter_jit
+def _features(core: Any, inputs: Any, batch: int, capacity: int) -> Any:
+    return core.unroll(core.start(batch, capacity), inputs)[1]
+
+
+@eqx.filter_jit
+def _both(core: Any, inputs: Any, key: Any) -> Any:
+    """What `unroll` gives, and what the scan of `step` gives."""
+    start = core.start(BATCH, STEPS)
+    return core.unroll(start, inputs, key=key), Core.unroll(core, start, inputs, key=key)
+
+
+def _inputs(space: Space, rng: np.random.Generator) -> Any:
+    if isinstance(space, Fields):
+        return {name: _inputs(part, rng) for name, part in space.parts}
+    if isinstance(space, Tokens):
+        return rng.integers(space.size, size=(STEPS, BATCH))
+    if isinstance(space, Bits):
+        return rng.integers(2, size=(STEPS, BATCH, space.width)).astype(np.float32)
+    return rng.normal(size=(STEPS, BATCH, space.width)).astype(np.float32)
+
+
+def _like(leaf: Any, rng: np.random.Generator) -> Any:
+    if not jnp.issubdtype(leaf.dtype, jnp.inexact):
+        return jnp.zeros(leaf.shape, leaf.dtype)
+    return jnp.asarray(rng.uniform(-0.5, 0.5, leaf.shape), leaf.dtype)
+
+
+def _compare(found: Any, wanted: Any, complaint: str) -> None:
+    """Broken unless two trees have equal shapes and nearly equal numbers."""
+    if jax.tree.structure(found) != jax.tree.structure(wanted):
+        raise Broken(f"{complaint}: {jax.tree.structure(found)} instead of {jax.tree.structure(wanted)}")
+    for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
+        if one.shape != other.shape:
+            raise Broken(f"{complaint}: shape {one.shape} instead of {other.shape}")
+        one, other = np.asarray(one, np.float64), np.asarray(other, np.float64)
+        largest = np.abs(one - other).max(initial=0.0)
+        if not largest <= TOLERANCE * max(1.0, np.abs(other).max(initial=0.0)):
+            raise Broken(f"{complaint} differ by up to {largest:.3g}")
