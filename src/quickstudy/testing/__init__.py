@@ -1,8 +1,11 @@
 """Checkers that users run on their own tasks, learners and cores. Nothing is printed: every check is a `Finding`.
 
-from quickstudy.testing import check_learner
-for finding in check_learner("my_model.py:Make"):
-    print(finding)
+>>> from quickstudy.testing import check_learner
+>>> findings = check_learner("majority")
+>>> print(*findings[:3], sep="\\n")
+ok    answers in the right shape, all finite
+ok    same seed, same answers
+ok    does not look ahead
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class _Checks:
         together = _features(core, inputs, BATCH, STEPS)
         disturbed = inputs.copy()
         disturbed[:, 1:] = (disturbed[:, 1:] + 1) % SPACES[0].width
-        _compare(_features(core, disturbed, BATCH, STEPS)[:, 0], together[:, 0], "other examples changed, and so")
+        _compare(_features(core, disturbed, BATCH, STEPS)[:, 0], together[:, 0], "other examples changed, and features")
         alone = _features(core, inputs[:, :1], 1, STEPS)
         _compare(alone[:, 0], together[:, 0], "alone and in a batch, an example's features")
 

@@ -76,14 +76,11 @@ class _Examinee:
     @classmethod
     def of(cls, learner: Any, task: Any) -> _Examinee:
         choice = choose_learner(learner, "corrected", task) if isinstance(learner, str) else learner
-        made = choice.make(task) if isinstance(choice, Choice) else choice
+        made: Any = choice.make(task) if isinstance(choice, Choice) else choice
         shields: list[Shield] = []
-        if isinstance(made, Hosted):
-            make = made.make
-        elif callable(getattr(made, "begin", None)):
+        if not isinstance(made, Hosted) and callable(getattr(made, "begin", None)):
             return cls(configure(made.__name__, made, {}) if isinstance(made, type) else made, ROUNDING, shields)
-        else:
-            make = made
+        make = made.make if isinstance(made, Hosted) else made
 
         def shielded(brief: Any, seed: int) -> Any:
             shields.append(Shield(make(brief, seed)))
@@ -166,9 +163,7 @@ class _Checks:
         before, kept = self._answers(pupil, exam), _stored(pupil.snapshot())
         pupil.learn(lesson, middle, lesson.items)
         pupil.restore(kept)
-        self._compare(
-            self._answers(pupil, exam), before, 0.0, "after restore the answers are not those of the snapshot"
-        )
+        self._compare(self._answers(pupil, exam), before, 0.0, "restored, it answers otherwise than at the snapshot")
         fresh = self._begin()
         fresh.restore(kept)
         fresh.learn(lesson, middle, lesson.items)
@@ -208,10 +203,11 @@ class _Checks:
         return float((scores.argmax(axis=-1) == exam.targets)[exam.counted].mean())
 
     def _arrays(self) -> list[bytes]:
-        lessons = [self._material.lesson, self._material.shuffled]
-        examples = [lane for owner in (*lessons, self._material.exam) for lane in owner.examples]
+        material = self._material
+        owners = material.lesson, material.shuffled, material.exam
+        examples = [lane for owner in owners for lane in owner.examples]  # type: ignore[attr-defined]
         arrays = [array for lane in examples for array in (lane.inputs, lane.targets, lane.asked, lane.lengths)]
-        return [array.tobytes() for array in (*arrays, *(lesson.order for lesson in lessons))]
+        return [array.tobytes() for array in (*arrays, material.lesson.order, material.shuffled.order)]
 
 
 def _stored(snapshot: Snapshot) -> Snapshot:

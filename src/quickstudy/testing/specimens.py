@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,9 +11,12 @@ from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
+from quickstudy.base.lesson import Lesson
+from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import Array, Core, InputWeights
 from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.host import HostPupil
 from quickstudy.testing.partners import Partners
 
 
@@ -30,7 +34,7 @@ class Table:
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """From the table."""
-        return self._table[inputs]
+        return np.asarray(self._table[inputs])
 
 
 class Peeker(Table):
@@ -103,23 +107,22 @@ class CarriesOver(Table):
         return super().predict(shifted)
 
 
-class CallCounter(Table):
-    """Learns from the first sequence of every call only, so that how a lesson is cut matters."""
+class _HastyPupil(HostPupil):
+    """Learns from the first ten items of every call."""
 
-    @dataclass(frozen=True)
-    class Learner:
-        """Begins the pupil below: a host learner does not see where calls begin."""
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """The first ten, counted as if they were all."""
+        super().learn(lesson, start, min(stop, start + 10))
+        self._shown += max(0, stop - start - 10)
 
-        def begin(self, brief: Brief, streams: Any) -> Any:
-            """A pupil with one lane."""
-            from quickstudy.learners.host import HostPupil
 
-            class Pupil(HostPupil):
-                def learn(self, lesson: Any, start: int, stop: int) -> None:
-                    super().learn(lesson, start, min(stop, start + 10))
-                    self._shown += max(0, stop - start - 10)
+@dataclass(frozen=True)
+class Hasty:
+    """Learns the more, the more often a lesson is interrupted."""
 
-            return Pupil(Table(brief, streams[0].integer("host")), brief)
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
+        """One lane."""
+        return _HastyPupil(Table(brief, streams[0].integer("host")), brief)
 
 
 class LastAnswer:
