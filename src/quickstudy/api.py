@@ -11,15 +11,18 @@ from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Pupil
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include as include_file
 from quickstudy.learners.naming import bring
+from quickstudy.learners.saving import revive
 from quickstudy.run.engines import choose_engine
 from quickstudy.run.execute import Execution, Report, execute
 from quickstudy.run.job import Setting
 from quickstudy.run.plan import Plan, make_plan
 from quickstudy.run.progress import silent
 from quickstudy.run.reader import read_results
+from quickstudy.run.traces import load_snapshot
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,13 @@ class Results:
         from quickstudy.report.json import as_json
 
         return as_json(gather([self.folder]))
+
+    def learner(self, key: str) -> Pupil:
+        """The trained learner of the run whose key begins so, ready to answer; it must have been kept."""
+        found = [record for record in self.records if record.key.startswith(key)]
+        if len(found) != 1:
+            raise UsageError(f'{len(found)} runs in {self.folder} have a key that begins with "{key}"; give one')
+        return revive(load_snapshot(self.folder, found[0]))
 
     def report(self, command: str | None = None) -> pathlib.Path:
         """Write the offline page into the folder and give its path."""

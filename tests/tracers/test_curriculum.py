@@ -216,7 +216,10 @@ def test_a_core_acts_and_learns_by_reward(core: Any, lanes: int) -> None:
 
 
 def test_a_pupil_goes_on_from_its_snapshot_as_if_nothing_had_happened(streams: Streams) -> None:
-    pupil, world = ByReward(EchoState(units=100, radius=0.9)).begin(BRIEF, [streams]), OneAnswer().open(streams.numpy("data"))
+    pupil, world = (
+        ByReward(EchoState(units=100, radius=0.9)).begin(BRIEF, [streams]),
+        OneAnswer().open(streams.numpy("data")),
+    )
     turns = live(pupil, [world], 100)[1]
     saved, worlds = pupil.snapshot(), [copy.deepcopy(world) for _ in range(3)]
     once, unrestored = (live(pupil, [world], 60, turns)[0] for world in worlds[:2])

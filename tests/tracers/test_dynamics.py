@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from quickstudy.base.examples import Series
+from quickstudy.base.examples import Examples, Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam
 from quickstudy.base.seeds import Streams
@@ -22,7 +22,6 @@ from quickstudy.learners.rls import RecursiveLeastSquares
 from quickstudy.learners.trained import Trained
 
 ESN = Trained(EchoState(units=100, radius=0.9, input_scale=0.5), RecursiveLeastSquares(ridge=1e-3))
-LEARNED = Trained(LSTM(units=16), Adam(rate=0.02, batch=1, passes=20))
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,14 @@ class Narma:
         for t in range(9, 1500):
             x[t + 1] = 0.3 * x[t] + 0.05 * x[t] * x[t - 9 : t + 1].sum() + 1.5 * u[t - 9] * u[t] + 0.1
         return Series(u[:, None], x[1:, None], washout=200, training=900, validation=0, test=400)
+
+
+def windows(series: Series, asked: int, before: int) -> Examples:
+    """The training part as many short examples; each reads some steps before the ones it is asked about."""
+    starts = np.arange(series.washout, series.washout + series.training, asked) - before
+    steps = starts + np.arange(before + asked)[:, None]
+    mask = np.broadcast_to(np.arange(before + asked)[:, None] >= before, steps.shape)
+    return Examples(series.inputs[steps], series.targets[steps], mask, np.full(len(starts), before + asked))
 
 
 def error(values: NDArray[Any], targets: NDArray[Any]) -> float:
@@ -72,12 +79,15 @@ def test_a_reservoir_imitates_better_than_the_trivial_rules(series: Series, stre
 
 def test_a_gradient_learner_takes_a_series_too(series: Series, streams: Streams, taught: Any) -> None:
     exam = Exam([series.part("test")])
-    pupil = taught(LEARNED, Narma(), series.part("training"), streams)
-    assert pupil.cost().updates == 20
-    assert error(np.asarray(pupil.answer(exam))[0], exam.targets[0]) < 1.1
+    whole = taught(
+        Trained(LSTM(units=16), Adam(rate=0.02, batch=1, passes=3)), Narma(), series.part("training"), streams
+    )
+    assert whole.cost().updates == 3
+    pupil = taught(Trained(LSTM(units=16), Adam(rate=0.02, passes=60)), Narma(), windows(series, 30, 30), streams)
+    assert error(np.asarray(pupil.answer(exam))[0], exam.targets[0]) < 0.8
 
 
-@pytest.mark.parametrize(("learner", "units"), [(ESN, 100), (LEARNED, 16)])
+@pytest.mark.parametrize(("learner", "units"), [(ESN, 100), (Trained(LSTM(units=16), Adam()), 16)])
 def test_every_core_has_a_memory_capacity(learner: Any, units: int, streams: Streams) -> None:
     pupil = learner.begin(Brief(Reals(1), Reals(1), "squared", 1, 1), [streams])
     capacity = memory_capacity(pupil, streams.numpy("states"))

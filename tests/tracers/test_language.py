@@ -30,7 +30,9 @@ def test_reservoir_and_network_learn_what_the_control_cannot(outcomes: dict[str,
     assert final(outcomes["oracle"]) == 1.0
     assert final(outcomes["esn+rls"]) > final(outcomes["majority"]) + 0.2
     assert final(outcomes["lstm"]) > final(outcomes["majority"]) + 0.05
-    wade = {name: one.record.scores["wade-above-chance"]["values"]["wade-above-chance"] for name, one in outcomes.items()}
+    wade = {
+        name: one.record.scores["wade-above-chance"]["values"]["wade-above-chance"] for name, one in outcomes.items()
+    }
     assert wade["esn+rls"] > wade["majority"]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space
+from quickstudy.base.spaces import Space, space_facts, space_from_facts
 
 F = TypeVar("F")
 
@@ -31,6 +31,16 @@ class Brief:
     loss: str
     capacity: int
     budget: int
+
+    def as_facts(self) -> dict[str, Any]:
+        """In plain JSON types."""
+        return {**vars(self), "inputs": space_facts(self.inputs), "outputs": space_facts(self.outputs)}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> Brief:
+        """The inverse of `as_facts`."""
+        spaces = {name: space_from_facts(facts[name]) for name in ("inputs", "outputs")}
+        return cls(**{**facts, **spaces})
 
 
 @dataclass(frozen=True)

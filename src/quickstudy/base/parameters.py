@@ -100,6 +100,21 @@ def parse_assignments(text: str) -> dict[str, str]:
     return assignments
 
 
+def write_assignments(values: Mapping[str, Any]) -> str:
+    """The inverse of `parse_assignments`: what has to be typed to get these values.
+
+    >>> write_assignments({"units": 200, "radius": None, "delays": (1, 2)})
+    'units=200,radius=none,delays=1/2'
+    """
+    return ",".join(f"{name}={_spelled(value)}" for name, value in values.items())
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return "/".join(map(_spelled, value))
+    return "none" if value is None else str(value)
+
+
 def _fields(component: Any) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
     if not dataclasses.is_dataclass(component):
         return {}, {}
@@ -114,9 +129,12 @@ def _required(field: dataclasses.Field[Any]) -> bool:
 
 def _convert(owner: str, name: str, value: Any, hint: Any) -> Any:
     kinds = _members(hint)
-    if value is None or value == "none":
-        if type(None) in kinds:
-            return None
+    if isinstance(value, list | tuple):
+        several = [kind for kind in kinds if typing.get_origin(kind) is tuple]
+        if several:  # JSON has lists only
+            return tuple(_convert(owner, name, part, typing.get_args(several[0])[0]) for part in value)
+    elif (value is None or value == "none") and type(None) in kinds:
+        return None
     elif isinstance(value, str):
         for kind in kinds:
             try:

@@ -74,7 +74,7 @@ class Registry(Generic[T]):
         origin = f"{getattr(source, '__file__', None) or module}"
         known = self._entries.get((id, version))
         if known is not None and known.origin != origin:
-            raise UsageError(f'{self.kind} "{id}" version {version} is registered twice: {known.origin} and {origin}')
+            raise self._twice(known, origin)
         summary = known.summary if known else (getattr(target, "__doc__", None) or "").strip().split("\n")[0]
         self._entries[id, version] = Entry(id, version, summary, origin, module, target)
 
@@ -123,10 +123,21 @@ class Registry(Generic[T]):
         self._scanned = True
         for module, path in self.sources():
             for match in _DECORATOR.finditer(path.read_text(encoding="utf-8")):
-                key = match["id"], int(match["version"])
-                if match["kind"] == self.kind and key not in self._entries:
+                if match["kind"] == self.kind:
                     summary = match["summary"].removesuffix('"""').strip()
-                    self._entries[key] = Entry(*key, summary, str(path), module)
+                    self._announce(Entry(match["id"], int(match["version"]), summary, str(path), module))
+
+    def _announce(self, entry: Entry[T]) -> None:
+        known = self._entries.setdefault((entry.id, entry.version), entry)
+        if known.origin != entry.origin:
+            # A file included before the first look must not quietly take the place of what is announced.
+            self._scanned = False
+            raise self._twice(known, entry.origin)
+
+    def _twice(self, known: Entry[T], origin: str) -> UsageError:
+        return UsageError(
+            f'{self.kind} "{known.id}" version {known.version} is registered twice: {known.origin} and {origin}'
+        )
 
 
 def package_sources(package: str) -> Iterator[tuple[str, pathlib.Path]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -48,3 +49,20 @@ class Fields:
 
 
 Space = Tokens | Reals | Bits | Fields
+
+_SIMPLE: dict[str, type[Tokens] | type[Reals] | type[Bits]] = {"tokens": Tokens, "reals": Reals, "bits": Bits}
+
+
+def space_facts(space: Space) -> dict[str, Any]:
+    """A space in plain JSON types: {"tokens": 16}, {"reals": 3}, {"fields": [["stimulus", {"reals": 3}], ...]}."""
+    if isinstance(space, Fields):
+        return {"fields": [[name, space_facts(part)] for name, part in space.parts]}
+    return {type(space).__name__.lower(): space.width}
+
+
+def space_from_facts(facts: Mapping[str, Any]) -> Space:
+    """The inverse of `space_facts`."""
+    ((kind, value),) = facts.items()
+    if kind == "fields":
+        return Fields({name: space_from_facts(part) for name, part in value})
+    return _SIMPLE[kind](value)

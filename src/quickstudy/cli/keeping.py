@@ -74,4 +74,5 @@ def _installation(json: bool) -> None:
     if json:
         print_json(dataclasses.asdict(found))
     else:
-        typer.echo(str(found))
+        for line in found.lines():
+            typer.echo(line)

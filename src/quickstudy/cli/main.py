@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from typing import Any
 
@@ -48,9 +47,6 @@ def main(arguments: list[str] | None = None) -> None:
     except QuickstudyError as error:
         _say(str(error))
         status = error.exit_status
-    except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 0
     except KeyboardInterrupt:
         status = 130
     except OSError as error:

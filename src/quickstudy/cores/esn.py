@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import core
+from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import Array, InputWeights, Reservoir
@@ -85,7 +86,7 @@ class EchoState:
     def build(self, inputs: Space, rng: np.random.Generator) -> EchoStateCore:
         """Weights in float32, drawn in the order recurrent, input, bias."""
         groups = sparse_weights(self.units, min(1.0, self.terms / self.units), rng)
-        scale = 1.0 if self.radius is None else self.radius / spectral_radius(groups)
+        scale = 1.0 if self.radius is None else _scale_to(self.radius, groups)
         input_weights = rng.uniform(-1.0, 1.0, (inputs.width, self.units)) * self.input_scale
         bias = rng.uniform(-1.0, 1.0, (2, self.units)).sum(axis=0) * self.bias_scale / np.sqrt(self.units)
         return EchoStateCore(
@@ -106,18 +107,16 @@ def sparse_weights(units: int, density: float, rng: np.random.Generator) -> Grou
     """A square matrix with entries uniform in [-1, 1] with probability `density`, as groups of (sources, strengths).
 
     Units are numbered by falling number of entries (their numbers mean nothing else), and cut into groups; sources and
-    strengths are (terms, units of the group), padded with strength zero. The terms of a group are what its place in
-    the binomial distribution needs and one more, or what this draw needs: so nearly all draws have the same shapes,
-    and seeds share compiled programs, with hardly more work than there are entries.
+    strengths are (terms, units of the group), padded with strength zero. The terms of a group are enough for all but
+    one in a thousand million draws: so all draws have the same shapes, seeds share compiled programs and run side by
+    side, with hardly more work than there are entries.
     """
     degrees = np.sort(rng.binomial(units, density, units))[::-1]
     groups = []
     cuts = [int(share * units) for share in (0.03, 0.28, 0.63)] if units >= 64 else []
     for group in np.split(np.arange(units), cuts):
-        # The largest of 1,800 binomial draws is far out in the tail; inner groups begin at a quantile.
-        share = group[0] / units if group[0] else 1e-9
-        terms = max(int(_binomial_quantile(units, density, share)) + 1, int(degrees[group[0]]))
-        terms = max(1, min(terms, units))
+        first = int(group[0])
+        terms = max(1, _order_bound(units, density, first), int(degrees[first]))
         # The first `degree` units of a random order are a uniform subset of that size.
         sources = np.stack([smallest(rng.random(units), terms) for _ in group], axis=1)
         strengths = rng.uniform(-1.0, 1.0, sources.shape)
@@ -126,18 +125,29 @@ def sparse_weights(units: int, density: float, rng: np.random.Generator) -> Grou
     return groups
 
 
-def _binomial_quantile(count: int, probability: float, above: float) -> float:
-    """The number that a binomial variable exceeds with probability at most `above`."""
+def _order_bound(units: int, density: float, place: int) -> int:
+    """What the number of entries of the unit at this place, counted from the largest, exceeds once in 10^9 draws."""
     from scipy.special import bdtrc
 
-    tail = np.asarray(bdtrc(np.arange(count + 1), count, probability))
-    return float(np.argmax(tail <= above))
+    tail = bdtrc(np.arange(units + 1), units, density)
+    # That unit exceeds a bound when more than `place` of all units do.
+    return int(np.argmax(np.asarray(bdtrc(place, units, tail)) <= 1e-9))
 
 
 def smallest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """Indices of the `count` smallest values, in ascending order of value."""
     chosen = np.argpartition(values, count - 1)[:count]
     return chosen[np.argsort(values[chosen])]
+
+
+def _scale_to(radius: float, groups: Groups) -> float:
+    drawn = spectral_radius(groups)
+    if drawn < 1e-9:
+        raise UsageError(
+            f"esn: the units that were drawn are joined in no loop, and cannot be scaled to radius {radius}; "
+            "give more units or terms, or radius=none"
+        )
+    return radius / drawn
 
 
 def spectral_radius(groups: Groups) -> float:

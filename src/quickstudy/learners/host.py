@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief, Cost, HostLearner, Snapshot
+from quickstudy.base.learner import Brief, Cost, HostLearner, Snapshot, face
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
@@ -39,12 +39,13 @@ class HostPupil:
         self.host = host
         self._brief = brief
         self._shown = 0
-        for face in ("act", "states", "snapshot", "restore"):
-            if hasattr(host, face):
-                setattr(self, face, getattr(self, f"_{face}"))
+        for name in ("act", "states", "snapshot", "restore"):
+            if hasattr(host, name):
+                setattr(self, name, getattr(self, f"_{name}"))
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Show the items one after another."""
+        face(self.host, HostLearner)
         examples = lesson.examples[0]
         if lesson.item == "example":
             for index in lesson.order[0, start:stop]:
@@ -57,6 +58,7 @@ class HostPupil:
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
         """Scores of every question; an answer that is a token becomes a score of 1 for that token."""
+        face(self.host, HostLearner)
         examples, positions = exam.examples[0], exam.positions[0]
         scores = np.zeros((1, len(positions), self._brief.outputs.width))
         counted = positions[exam.counted[0]]
@@ -104,10 +106,14 @@ class HostPupil:
         return np.stack([np.asarray(column) for column in columns], axis=1)
 
     def _snapshot(self) -> Snapshot:
-        return self.host.snapshot()  # type: ignore[attr-defined, no-any-return]
+        kept = self.host.snapshot()  # type: ignore[attr-defined]
+        lanes = {name: np.asarray(array)[None] for name, array in kept.arrays.items()}
+        return Snapshot(lanes, {**kept.facts, "shown": self._shown})
 
     def _restore(self, snapshot: Snapshot) -> None:
-        self.host.restore(snapshot)  # type: ignore[attr-defined]
+        self._shown = int(snapshot.facts["shown"])
+        lane = {name: array[0] for name, array in snapshot.arrays.items()}
+        self.host.restore(Snapshot(lane, snapshot.facts))  # type: ignore[attr-defined]
 
 
 def _locked(array: NDArray[Any]) -> NDArray[Any]:

@@ -17,7 +17,13 @@ from typing import Any
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Learner
-from quickstudy.base.parameters import changed_parameters, configure, parameters_of, parse_assignments
+from quickstudy.base.parameters import (
+    changed_parameters,
+    configure,
+    parameters_of,
+    parse_assignments,
+    write_assignments,
+)
 from quickstudy.base.registry import include
 
 LANES = {"cpu": 1, "gpu": 100, "tpu": 100}
@@ -71,7 +77,11 @@ def choose_learner(text: str, convention: str, task: Any = None) -> Choice:
     if ".py" in text:
         return _from_file(text, convention)
     name, _, assignments = text.partition(":")
-    given = parse_assignments(assignments)
+    return choose_named(name, parse_assignments(assignments), convention, task)
+
+
+def choose_named(name: str, given: Mapping[str, Any], convention: str, task: Any = None) -> Choice:
+    """The same with the parameters as a mapping, of texts or values."""
     if name in _brought:
         return _whole(name, _brought[name], given, convention, _source_version(_brought[name]))
     if name == "oracle" and task is not None:
@@ -80,7 +90,7 @@ def choose_learner(text: str, convention: str, task: Any = None) -> Choice:
         return _control(name, given)
     if name in catalogue.learner:
         found = catalogue.learner.get(name)
-        return _whole(name, found, given, convention, found.version)
+        return _whole(found.id, found, given, convention, found.version)
     core, _, training = name.partition("+")
     if core not in catalogue.core:
         raise UsageError(f'no learner "{core}"; {nearest(core, learner_names())}')
@@ -103,7 +113,7 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
     control = catalogue.control.get(name)
     if given:
         raise UsageError(f"{name}: a control has no parameters, got {', '.join(given)}")
-    what = {"id": name, "version": control.version, "parameters": {}}
+    what = {"id": control.id, "version": control.version, "parameters": {}}
 
     def maker(task: Any) -> Learner:
         from quickstudy.learners.host import Hosted
@@ -136,7 +146,7 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
     changed = {**changed_parameters(core, convention), **changed_parameters(training, convention)}
     shown = core_name if training_name == default_training(core_class, convention) else f"{core_name}+{training_name}"
     what = {
-        "id": f"{core_name}+{training_name}",
+        "id": f"{core_class.id}+{training_class.id}",
         "version": f"{core_class.version}.{training_class.version}",
         "parameters": {**parameters_of(core), **parameters_of(training)},
     }
@@ -157,6 +167,8 @@ def _whole(name: str, found: Any, given: Mapping[str, Any], convention: str, ver
     from quickstudy.learners.host import Hosted
 
     if hasattr(found, "begin"):
+        if given and not isinstance(found, type):
+            raise UsageError(f"{name}: a learner that is made already takes no parameters, got {', '.join(given)}")
         made = configure(name, found, given, convention) if isinstance(found, type) else found
         what = {"id": name, "version": version, "parameters": parameters_of(made)}
         compiled = bool(getattr(found, "compiled", False))
@@ -210,5 +222,4 @@ def _source_version(found: Any) -> str:
 
 
 def _label(name: str, changed: Mapping[str, Any]) -> str:
-    assignments = ",".join(f"{parameter}={value}" for parameter, value in changed.items())
-    return f"{name}:{assignments}" if assignments else name
+    return f"{name}:{write_assignments(changed)}" if changed else name

@@ -133,13 +133,18 @@ class ReadoutPupil:
             sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)
         else:
             sequence = _lengthened(lesson.order, rounded(lesson.items, 2))
-        if self._rule.peek and self._shown == 0:
-            self._state = _prepare(
-                self._rule, self._state, rows, jnp.asarray(targets), jnp.asarray(counted), self.lanes
-            )
+        if self._rule.peek and self._shown == 0 and first == 0:
+            self._peek(lesson, rows)
         material = _Material(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
         self._lesson = lesson, first, material
         return material
+
+    def _peek(self, lesson: Lesson, rows: Any) -> None:
+        whole = Exam(lesson.examples)
+        if lesson.item == "example":  # those rows are of the first examples only
+            rows = harvest(self._cores, whole, Shape.of(lesson.examples))
+        targets, counted = (jnp.asarray(_lengthened(array, rows.shape[1])) for array in (whole.targets, whole.counted))
+        self._state = _prepare(self._rule, self._state, rows, targets, counted, self.lanes)
 
 
 def _lengthened(array: NDArray[Any], length: int) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Keeping, Pupil, Snapshot, face
 from quickstudy.base.trace import Trace
 
@@ -18,7 +19,11 @@ class Examination:
     brief: Brief
 
     def snapshots(self) -> Iterator[Snapshot]:
-        """The trained learner of every lane, as a pupil of one lane would give it."""
-        whole = face(self.pupil, Keeping).snapshot()
+        """The trained learner of every lane, as a pupil of one lane would give it; none if it cannot be kept."""
+        try:
+            whole = face(self.pupil, Keeping).snapshot()
+        except NotApplicable:
+            return
+        facts = {**whole.facts, "brief": self.brief.as_facts()}
         for lane in range(self.pupil.lanes):
-            yield Snapshot({name: array[lane : lane + 1] for name, array in whole.arrays.items()}, whole.facts)
+            yield Snapshot({name: array[lane : lane + 1] for name, array in whole.arrays.items()}, facts)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import LearnerFault, NotApplicable
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Answering, Brief, face
 from quickstudy.base.lesson import Exam, Lesson
@@ -62,13 +62,18 @@ class LanguageProtocol:
         splits = [self._material(task, stream) for stream in streams]
         lesson = self._lesson(learner, [part.train for part in splits], streams)
         exam = Exam([part.test for part in splits])
+        points = self._points(learner, lesson)
+        if not points.any():
+            raise UsageError(
+                f"nothing can be learned from {lesson.items} sequences, fewer than one update of the learner takes; "
+                "give more sequences or passes, or a smaller batch"
+            )
         inputs, outputs = spaces_of(task)
         loss = "cross-entropy" if isinstance(outputs, Tokens) else "squared"
         brief = Brief(inputs, outputs, loss, max(part.train.steps for part in splits), lesson.items)
         clock = Clock()
         with clock.timing("learn"):
             pupil = face(learner.begin(brief, streams), Answering)
-        points = self._points(learner, lesson)
         correct = np.zeros((len(points), len(streams)), dtype=np.int64)
         shown = 0
         for number, point in enumerate(points):

@@ -39,6 +39,21 @@ class Installation:
     plugins: tuple[str, ...]
     libraries: tuple[Library, ...]
 
+    def lines(self) -> list[str]:
+        """The same for people, and what to type for what is missing."""
+        memory = f", {self.memory_gib} GiB" if self.memory_gib else ""
+        graphics = ", ".join(self.graphics) or "no GPU"
+        found = ", ".join(f"{lib.name} {lib.version}" for lib in self.libraries if lib.version)
+        return [
+            f"quickstudy {self.quickstudy}, Python {self.python}, {self.system}",
+            f"{self.cores} cores{memory}; {graphics}",
+            f"installed: {found or 'nothing is declared (run from source)'}",
+            *(
+                f"not installed: {', '.join(names)}; type: pip install 'quickstudy[{extra}]'"
+                for extra, names in self.missing().items()
+            ),
+        ]
+
     def missing(self) -> dict[str, list[str]]:
         """Libraries that are not installed, by extra."""
         found: dict[str, list[str]] = {}
@@ -58,15 +73,22 @@ def examine_installation() -> Installation:
         memory_gib=_memory_gib(),
         graphics=_graphics(pathlib.Path("/proc/driver/nvidia/gpus")),
         plugins=tuple(name for name in _ACCELERATED if _version(name)),
-        libraries=tuple(_libraries(importlib.metadata.requires("quickstudy") or [])),
+        libraries=tuple(_libraries(_requirements())),
     )
+
+
+def _requirements() -> list[str]:
+    try:
+        return importlib.metadata.requires("quickstudy") or []
+    except importlib.metadata.PackageNotFoundError:  # run from source, nothing is declared
+        return []
 
 
 def _libraries(requirements: list[str]) -> list[Library]:
     libraries = []
     for text in requirements:
         match = _REQUIREMENT.match(text)
-        if match and match["name"] != "quickstudy":
+        if match and match["name"] != "quickstudy" and match["extra"] != "all":
             libraries.append(Library(match["name"], match["extra"] or "", _version(match["name"])))
     return libraries
 

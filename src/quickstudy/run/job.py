@@ -114,7 +114,7 @@ def _call(
         examination = parts.protocol.examine(parts.task, parts.learner.make(parts.task), streams)
         traces = list(examination.traces)
         if keep_learners:
-            snapshots = list(examination.snapshots())
+            snapshots = [_named(kept, parts, setting) for kept in examination.snapshots()]
     except NotApplicable as error:
         status, reason = NOT_APPLICABLE, str(error)
     except (LearnerFault, UsageError) as error:
@@ -135,6 +135,12 @@ def _call(
             labels=names,
         )
         yield Outcome(record, trace, snapshots[lane] if snapshots else None)
+
+
+def _named(snapshot: Snapshot, parts: Parts, setting: Setting) -> Snapshot:
+    """The snapshot with all that is needed to bring the learner back."""
+    facts = {"learner": dict(parts.learner.what), "convention": setting.convention}
+    return Snapshot(snapshot.arrays, {**snapshot.facts, **facts})
 
 
 def _component(instance: Any) -> dict[str, Any]:

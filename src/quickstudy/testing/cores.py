@@ -99,12 +99,12 @@ class _Checks:
         pulls = jax.tree.map(lambda leaf: _like(leaf, rng), shapes)
 
         def gradient(unroll: Any) -> Any:
-            def pulled(trained: Any, start: Any) -> Any:
-                given = unroll(eqx.combine(trained, fixed), start, inputs)
+            def pulled(both: Any) -> Any:
+                given = unroll(eqx.combine(both[0], fixed), both[1], inputs)
                 parts = jax.tree.map(lambda leaf, pull: (leaf * pull).sum(), given, pulls)
                 return sum(part for part in jax.tree.leaves(parts) if jnp.issubdtype(part.dtype, jnp.inexact))
 
-            return eqx.filter_jit(eqx.filter_grad(lambda both: pulled(*both)))((trained, start))
+            return eqx.filter_jit(eqx.filter_grad(pulled))((trained, start))
 
         _compare(gradient(lambda core, *rest: core.unroll(*rest)), gradient(Core.unroll), "the gradients")
         return "" if jax.tree.leaves(trained) else "of the start only: nothing in it is trained"
@@ -174,8 +174,9 @@ def _like(leaf: Any, rng: np.random.Generator) -> Any:
 
 def _compare(found: Any, wanted: Any, complaint: str) -> None:
     """Broken unless two trees have equal shapes and nearly equal numbers."""
-    if jax.tree.structure(found) != jax.tree.structure(wanted):
-        raise Broken(f"{complaint}: {jax.tree.structure(found)} instead of {jax.tree.structure(wanted)}")
+    shapes: tuple[Any, Any] = jax.tree.structure(found), jax.tree.structure(wanted)
+    if shapes[0] != shapes[1]:
+        raise Broken(f"{complaint}: {shapes[0]} instead of {shapes[1]}")
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(wanted), strict=True):
         if one.shape != other.shape:
             raise Broken(f"{complaint}: shape {one.shape} instead of {other.shape}")

@@ -95,6 +95,7 @@ class _Checks:
     def __init__(self, examinee: _Examinee, material: Material) -> None:
         self._examinee = examinee
         self._material = material
+        self._batch = int(getattr(examinee.learner, "batch", 1))
         self._fingerprint = self._arrays()
 
     def answers(self) -> None:
@@ -130,12 +131,19 @@ class _Checks:
         self._compare(scores, self._scores, self._examinee.tolerance, complaint)
 
     def two_calls(self) -> None:
-        pupil = self._begin()
-        middle = self._material.lesson.items // 3
-        pupil.learn(self._material.lesson, 0, middle)
-        pupil.learn(self._material.lesson, middle, self._material.lesson.items)
-        answers = self._answers(pupil, self._material.exam)
-        self._compare(answers, self._scores, 0.0, f"a lesson cut after {middle} items teaches something else")
+        lesson, exam = self._material.lesson, self._material.exam
+        # Early on, when most is still to be learned, a difference shows.
+        short = min(6 * self._batch, lesson.items)
+        cut = short // 3
+        whole, pieces = self._begin(), self._begin()
+        whole.learn(lesson, 0, short)
+        pieces.learn(lesson, 0, cut)
+        pieces.learn(lesson, cut, short)
+        complaint = f"{short} items learned at once, and {cut} and then the rest, teach different things"
+        self._compare(self._answers(pieces, exam), self._answers(whole, exam), 0.0, complaint)
+        pieces.learn(lesson, short, lesson.items)
+        complaint = f"a lesson cut after {cut} and {short} items teaches something else than in one piece"
+        self._compare(self._answers(pieces, exam), self._scores, 0.0, complaint)
 
     def inputs_unchanged(self) -> None:
         changed = sorted({shield.changed for shield in self._examinee.shields} - {""})
@@ -157,16 +165,16 @@ class _Checks:
 
     def snapshot(self) -> None:
         lesson, exam = self._material.lesson, self._material.exam
-        middle = lesson.items // 2
+        early = min(self._batch, lesson.items)
         pupil = self._begin()
-        pupil.learn(lesson, 0, middle)
+        pupil.learn(lesson, 0, early)
         before, kept = self._answers(pupil, exam), _stored(pupil.snapshot())
-        pupil.learn(lesson, middle, lesson.items)
+        pupil.learn(lesson, early, lesson.items)
         pupil.restore(kept)
         self._compare(self._answers(pupil, exam), before, 0.0, "restored, it answers otherwise than at the snapshot")
         fresh = self._begin()
         fresh.restore(kept)
-        fresh.learn(lesson, middle, lesson.items)
+        fresh.learn(lesson, early, lesson.items)
         answers = self._answers(fresh, exam)
         self._compare(answers, self._scores, 0.0, "another learner that is restored and goes on ends elsewhere")
 
@@ -204,8 +212,8 @@ class _Checks:
 
     def _arrays(self) -> list[bytes]:
         material = self._material
-        owners = material.lesson, material.shuffled, material.exam
-        examples = [lane for owner in owners for lane in owner.examples]  # type: ignore[attr-defined]
+        owners: tuple[Any, ...] = material.lesson, material.shuffled, material.exam
+        examples = [lane for owner in owners for lane in owner.examples]
         arrays = [array for lane in examples for array in (lane.inputs, lane.targets, lane.asked, lane.lengths)]
         return [array.tobytes() for array in (*arrays, material.lesson.order, material.shuffled.order)]
 

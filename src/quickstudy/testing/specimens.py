@@ -108,12 +108,12 @@ class CarriesOver(Table):
 
 
 class _HastyPupil(HostPupil):
-    """Learns from the first ten items of every call."""
+    """Learns from the first item of every call."""
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """The first ten, counted as if they were all."""
-        super().learn(lesson, start, min(stop, start + 10))
-        self._shown += max(0, stop - start - 10)
+        """The first, counted as if it were all."""
+        super().learn(lesson, start, min(stop, start + 1))
+        self._shown += max(0, stop - start - 1)
 
 
 @dataclass(frozen=True)

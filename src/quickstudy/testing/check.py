@@ -1,0 +1,87 @@
+"""From a name to the checker that fits it."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.parameters import configure, parse_assignments
+from quickstudy.base.registry import Registry, include
+from quickstudy.base.task import ExampleTask, SeriesTask
+from quickstudy.learners.naming import choose_learner, learner_names
+from quickstudy.testing.finding import Finding
+from quickstudy.testing.learners import check_learner
+from quickstudy.testing.tasks import check_task
+
+
+def check_name(name: str) -> list[Finding]:
+    """The findings about a task, core, control or learner, by its name or by its file.
+
+    `language/qa:verbs=1`, `esn+rls:units=20` (the core, then the learner), `majority`, `mine.py` (everything that is
+    registered there), `mine.py:Class`. Raises UsageError for what does not exist.
+    """
+    if ".py" in name:
+        path, _, rest = name.partition(".py")
+        return _check_file(pathlib.Path(path + ".py"), rest.removeprefix(":"), name)
+    id, _, assignments = name.partition(":")
+    if id in catalogue.task:
+        return check_task(configure(id, catalogue.task.get(id), parse_assignments(assignments)))
+    if id in catalogue.control:
+        return _check_control(id)
+    if id.partition("+")[0] in catalogue.core:
+        choose_learner(name, "corrected")  # a wrong name or value is an error, not a finding
+        return [*_check_core(name), *check_learner(name)]
+    if id in catalogue.learner:
+        return check_learner(name)
+    raise UsageError(f'no task or learner "{id}"; {nearest(id, [*catalogue.task.names(), *learner_names()])}')
+
+
+def _check_control(id: str) -> list[Finding]:
+    """On a task that names it: many rules know the words of their task."""
+    for entry in catalogue.task.entries():
+        task = catalogue.task.get(entry.id)
+        if id in (*getattr(task, "controls", ()), getattr(task, "oracle", None)):
+            return check_learner(id, configure(entry.id, task, {}))
+    return check_learner(id)
+
+
+def _check_core(name: str) -> list[Finding]:
+    from quickstudy.testing.cores import check_core
+
+    names, _, assignments = name.partition(":")
+    core = catalogue.core.get(names.partition("+")[0])
+    own = {field.name for field in dataclasses.fields(core)}
+    given = {name: value for name, value in parse_assignments(assignments).items() if name in own}
+    return check_core(configure(core.id, core, given))
+
+
+def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
+    module = include(file)
+    if rest:
+        found = getattr(module, rest.partition(":")[0], None)
+        if isinstance(found, type) and isinstance(found, ExampleTask | SeriesTask):
+            return check_task(configure(rest, found, {}))
+        if isinstance(found, type) and hasattr(found, "build"):
+            from quickstudy.testing.cores import check_core
+
+            return check_core(configure(rest, found, {}))
+        choose_learner(name, "corrected")
+        return check_learner(name)
+    names = list(_registered(module))
+    if not names:
+        raise UsageError(f"nothing is registered in {file}; type {file}:NAME to check one class of it")
+    if len(names) == 1:
+        return check_name(names[0])
+    return [
+        dataclasses.replace(finding, what=f"{name}: {finding.what}") for name in names for finding in check_name(name)
+    ]
+
+
+def _registered(module: Any) -> Iterator[str]:
+    registries: tuple[Registry[Any], ...] = catalogue.task, catalogue.core, catalogue.learner, catalogue.control
+    for registry in registries:
+        yield from (entry.id for entry in registry.entries() if entry.module == module.__name__)
