@@ -21,7 +21,7 @@ from quickstudy.learners.adam import Adam
 from quickstudy.learners.rls import RecursiveLeastSquares
 from quickstudy.learners.trained import Trained
 
-ESN = Trained(EchoState(units=100, radius=0.9, input_scale=0.5), RecursiveLeastSquares(ridge=1e-3))
+ESN = Trained(EchoState(units=100, terms=4, radius=0.9, input_scale=0.5), RecursiveLeastSquares(ridge=1e-3))
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def test_a_gradient_learner_takes_a_series_too(series: Series, streams: Streams,
         Trained(LSTM(units=16), Adam(rate=0.02, batch=1, passes=3)), Narma(), series.part("training"), streams
     )
     assert whole.cost().updates == 3
-    pupil = taught(Trained(LSTM(units=16), Adam(rate=0.02, passes=60)), Narma(), windows(series, 30, 30), streams)
-    assert error(np.asarray(pupil.answer(exam))[0], exam.targets[0]) < 0.8
+    pupil = taught(Trained(LSTM(units=16), Adam(rate=0.02, passes=120)), Narma(), windows(series, 20, 20), streams)
+    assert error(np.asarray(pupil.answer(exam))[0], exam.targets[0]) < 0.65
 
 
 @pytest.mark.parametrize(("learner", "units"), [(ESN, 100), (Trained(LSTM(units=16), Adam()), 16)])

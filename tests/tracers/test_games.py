@@ -42,13 +42,13 @@ class Listener:
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         pool = MEANINGS[IN_QUERY if self.query else ~IN_QUERY]
-        which, shift, place, sample = jax.random.split(key, 4)
-        target = jax.random.randint(which, (), 0, len(pool))
-        other = (target + jax.random.randint(shift, (), 1, len(pool))) % len(pool)
-        answer = jax.random.randint(place, (), 0, 2)
+        drawn = jax.random.uniform(key, (7,))
+        target = jnp.int32(drawn[0] * len(pool))
+        other = (target + 1 + jnp.int32(drawn[1] * (len(pool) - 1))) % len(pool)
+        answer = jnp.int32(drawn[2] * 2)
         shown = jnp.asarray(pool)[jnp.where(answer == 0, jnp.stack([target, other]), jnp.stack([other, target]))]
-        stimulus = (shown - 1.5) / 2 + jax.random.normal(sample, shown.shape) / 16
-        state = {"stimulus": stimulus.ravel(), "name": jnp.asarray(pool)[target] + 1, "answer": answer, "round": 0}
+        stimulus = (shown.ravel() - 1.5) / 2 + (drawn[3:] - 0.5) / 4
+        state = {"stimulus": stimulus, "name": jnp.asarray(pool)[target] + 1, "answer": answer, "round": 0}
         return state, self._seen(state, 0)
 
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Any, Any, Any]:
@@ -103,7 +103,7 @@ class RehearsingPupil:
 
 def _episodes(world: Any, model: Any, keys: Any) -> tuple[Any, Any]:
     """Play a batch of episodes: (episode,) log-probability of what was done in the last round, and the reward."""
-    drawn, *rounds = jnp.swapaxes(jax.vmap(lambda key: jax.random.split(key, 1 + world.rounds))(keys), 0, 1)
+    rounds = jax.vmap(lambda step: jax.vmap(lambda key: jax.random.fold_in(key, step))(keys))(jnp.arange(world.rounds))
 
     def turn(carry: Any, keys: Any) -> Any:
         memory, state, observation = carry
@@ -113,8 +113,8 @@ def _episodes(world: Any, model: Any, keys: Any) -> tuple[Any, Any]:
         state, observation, reward, _ = jax.vmap(world.step)(keys, state, action)
         return (memory, state, observation), (jnp.take_along_axis(scores, action[:, None], 1)[:, 0], reward)
 
-    begun = model.core.start(len(keys), world.rounds), *jax.vmap(world.reset)(drawn)
-    _, (chosen, rewards) = lax.scan(turn, begun, jnp.stack(rounds))
+    begun = model.core.start(len(keys), world.rounds), *jax.vmap(world.reset)(keys)
+    _, (chosen, rewards) = lax.scan(turn, begun, rounds)
     return chosen[-1], rewards.sum(axis=0)
 
 
@@ -144,7 +144,7 @@ def _rehearse(world: Any, trainable: Any, models: Any, moments: Any, keys: Any, 
     return over_lanes(single, lanes)(models, moments, keys, bounds)
 
 
-def query_accuracy(core: Any, streams: Streams, mute: bool) -> float:
+def query_accuracy(core: Any, streams: Streams, mute: bool = False) -> float:
     world, unseen = Listener(mute=mute), Listener(query=True, mute=mute)
     assert isinstance(world, PureWorldTask)
     pupil = ByEpisodes(core).begin(Brief(*spaces_of(world), "reward", world.rounds, 300 * EPISODES), [streams])
@@ -154,12 +154,17 @@ def query_accuracy(core: Any, streams: Streams, mute: bool) -> float:
     return float(pupil.play(unseen, jax.random.split(streams.jax("test"), (1, 1000)))[0])
 
 
-@pytest.mark.parametrize("core", [EchoState(units=200, radius=0.5), LSTM(units=24)])
-def test_listeners_understand_names_they_were_never_told(core: Any, streams: Streams) -> None:
-    told, mute = query_accuracy(core, streams, mute=False), query_accuracy(core, streams, mute=True)
+RESERVOIR = EchoState(units=200, terms=3, radius=0.1, input_scale=0.7)
+
+
+@pytest.mark.parametrize(("core", "least"), [(RESERVOIR, 0.6), (LSTM(units=24), 0.9)])
+def test_listeners_understand_names_they_were_never_told(core: Any, least: float, streams: Streams) -> None:
+    assert query_accuracy(core, streams) > least
+
+
+def test_without_the_name_a_listener_guesses(streams: Streams) -> None:
     # 1,000 games at chance are within 0.5 +- 0.05 with probability 0.998.
-    assert abs(mute - 0.5) < 0.05
-    assert told > 0.6
+    assert abs(query_accuracy(LSTM(units=24), streams, mute=True) - 0.5) < 0.05
 
 
 def test_an_observation_in_fields_is_the_same_rows_side_by_side() -> None:

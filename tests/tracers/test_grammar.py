@@ -53,7 +53,7 @@ def traces(counting: Any, streams: Streams, taught: Any) -> dict[str, Trace]:
     """Learners taught 100 strings, asked n = 1 .. 30."""
     examples, exam = counting.sample(streams.numpy("data"), 100), Exam([counting.beyond(range(1, 31))])
     learners = {
-        "esn": Trained(EchoState(units=150, radius=0.9), RecursiveLeastSquares(ridge=1e-3)),
+        "esn": Trained(EchoState(units=150, terms=3, radius=0.9), RecursiveLeastSquares(ridge=1e-3)),
         "lstm": Trained(LSTM(units=16), Adam(rate=0.02, batch=20, passes=60)),
         "always-b": Hosted(AlwaysB),
         "oracle": Hosted(Counter),

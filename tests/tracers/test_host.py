@@ -30,7 +30,7 @@ class Trigram:
         np.add.at(self.counts, (np.append(0, inputs[:-1])[asked], inputs[asked], targets[asked]), 1)
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        return self.counts[np.append(0, inputs[:-1]), inputs]
+        return np.asarray(self.counts[np.append(0, inputs[:-1]), inputs])
 
 
 class Elsewhere:

@@ -16,7 +16,7 @@ def outcome(learner: str) -> Outcome:
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
-    learners = ["esn+rls:units=150", "lstm:units=16,rate=0.01,passes=5", "majority", "oracle"]
+    learners = ["esn+rls:units=150,terms=4", "lstm:units=16,rate=0.01,passes=5", "majority", "oracle"]
     return {name.partition(":")[0]: outcome(name) for name in learners}
 
 

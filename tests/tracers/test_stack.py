@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.learner import Brief
+from quickstudy.base.learner import Answering, Brief, face
 from quickstudy.base.lesson import Exam
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
@@ -59,7 +59,7 @@ class Stack:
         controller = LSTM(units=self.units).build(inputs, rng)
         shapes = (self.cell, self.units), (self.units, 2), (self.units, self.cell)
         drawn = [jnp.asarray(rng.normal(0.0, 0.5, shape), jnp.float32) for shape in shapes]
-        return StackCore(controller, *drawn, self.cell)
+        return StackCore(controller, drawn[0], drawn[1], drawn[2], self.cell)
 
 
 def loss(scores: Any, exam: Exam) -> float:
@@ -72,7 +72,7 @@ def test_the_stack_is_as_deep_as_the_longest_string(counting: Any, streams: Stre
     examples = examples.take(np.flatnonzero(examples.lengths <= 9)).padded(10)
     learned, far = Exam([examples]), Exam([counting.beyond([10, 49])])
     learner = Trained(Stack(), Adam(rate=0.02, passes=15))
-    untaught = learner.begin(Brief(Tokens(3), Tokens(3), "cross-entropy", 10, 1), [streams])
+    untaught = face(learner.begin(Brief(Tokens(3), Tokens(3), "cross-entropy", 10, 1), [streams]), Answering)
     pupil = taught(learner, counting, examples, streams)
     assert set(ALLOCATED) == {10}
     assert loss(pupil.answer(learned), learned) < 0.8 * loss(untaught.answer(learned), learned)

@@ -19,7 +19,7 @@ from quickstudy.learners.trained import Trained
 
 
 class WindowCore(Core):
-    """One attention head with a learned bias for every distance. State: keys and values (B, W, F), and how many count."""
+    """One attention head with a learned bias for every distance. State: keys and values (B, W, F), their number."""
 
     inputs: InputWeights
     mix: Array
@@ -94,8 +94,8 @@ def test_whole_sequences_agree_with_single_steps(capacity: int) -> None:
     core, rng = Window().build(Tokens(4), np.random.default_rng(0)), np.random.default_rng(1)
     core = eqx.tree_at(lambda core: core.bias, core, jnp.asarray(rng.normal(size=6), jnp.float32))
     xs = jnp.asarray(rng.integers(4, size=(12, 3)))
-    state, whole = core.unroll(core.start(3, capacity), xs)
-    scanned, single = Core.unroll(core, core.start(3, capacity), xs)
+    state, whole = jax.jit(lambda xs: core.unroll(core.start(3, capacity), xs))(xs)
+    scanned, single = jax.jit(lambda xs: Core.unroll(core, core.start(3, capacity), xs))(xs)
     assert np.allclose(whole, single, atol=1e-5)
     assert all(np.allclose(*pair, atol=1e-5) for pair in zip(state, scanned, strict=True))
 

@@ -7,8 +7,8 @@ it is asked at all. For a sequence of tokens that is the next token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -121,6 +121,8 @@ class Series:
     training: int
     validation: int
     test: int
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What a record should say of this draw, such as how many drives diverged and were drawn again."""
 
     def __post_init__(self) -> None:
         parts = self.washout + self.training + self.validation + self.test
@@ -132,13 +134,26 @@ class Series:
 
     def part(self, name: str) -> Examples:
         """One example that runs from the start of the series to the end of a part and asks within that part only."""
-        ends = dict(zip(("training", "validation", "test"), np.cumsum(self._lengths()).tolist()[1:], strict=True))
-        if name not in ends:
-            raise UsageError(f'no part "{name}" of a series; parts: {", ".join(ends)}')
-        stop, length = ends[name], getattr(self, name)
+        stop, length = self._end(name), getattr(self, name)
         asked = np.zeros((stop, 1), dtype=np.bool_)
         asked[stop - length :] = True
         return Examples(self.inputs[:stop, None], self.targets[:stop, None], asked, np.array([stop]))
 
-    def _lengths(self) -> tuple[int, int, int, int]:
-        return self.washout, self.training, self.validation, self.test
+    def windows(self, name: str, asked: int, before: int) -> Examples:
+        """A part as many short examples, for learners by gradient: each asks about `asked` steps, after reading the
+        `before` steps that precede them (fewer are there: it starts later). A rest shorter than `asked` is left out.
+        """
+        stop, length = self._end(name), getattr(self, name)
+        if not 1 <= asked <= length:
+            raise UsageError(f"asked must lie in 1..{length}, got {asked}")
+        starts = np.arange(stop - length, stop - asked + 1, asked) - before
+        starts = starts[starts >= 0]
+        steps = starts + np.arange(before + asked)[:, None]
+        mask = np.broadcast_to(np.arange(before + asked)[:, None] >= before, steps.shape)
+        return Examples(self.inputs[steps], self.targets[steps], mask, np.full(len(starts), before + asked))
+
+    def _end(self, name: str) -> int:
+        lengths = {"washout": self.washout, "training": self.training, "validation": self.validation, "test": self.test}
+        if name not in lengths or name == "washout":
+            raise UsageError(f'no part "{name}" of a series; parts: training, validation, test')
+        return int(sum(lengths[part] for part in list(lengths)[: list(lengths).index(name) + 1]))

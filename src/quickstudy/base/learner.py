@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable
-from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, space_facts, space_from_facts
 
@@ -83,18 +83,29 @@ class Pupil(Protocol):
 
     lanes: int
 
-    def cost(self) -> Cost:
-        """What it has cost so far, per lane. Times are filled in by the protocol."""
+    def cost(self) -> Sequence[Cost]:
+        """What it has cost so far, one entry per lane. Times are filled in by the protocol."""
 
 
 class Answering(Pupil, Protocol):
-    """Learns from examples and answers questions."""
+    """Learns from examples and answers questions.
+
+    scale: how scores are to be read. `logits`: their softmax is a distribution over the symbols. `order`: the largest
+    is the answer, and nothing else is meant. `values`: they are the real numbers asked for.
+    """
+
+    @property
+    def scale(self) -> str:
+        """`logits`, `order` or `values`."""
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """Learn from items start .. stop-1 of the lesson's order."""
+        """Learn from items start .. stop-1 of the lesson's order.
+
+        Where a protocol cuts makes no difference: learn(0, b) is learn(0, a), then learn(a, b).
+        """
 
     def answer(self, exam: Exam) -> NDArray[Any]:
-        """(lane, question, width) scores for every question of the exam: the largest wins, or the values for reals.
+        """(lane, question, width) scores for every question of the exam.
 
         The scores of a question depend on nothing at or after the answer's own place in its sequence.
         """
@@ -103,15 +114,24 @@ class Answering(Pupil, Protocol):
 class Acting(Pupil, Protocol):
     """Acts in a world that answers, one step at a time."""
 
-    def act(self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_]) -> NDArray[Any]:
-        """One action per lane, learning on the way. reward is for the action before; first: an episode begins."""
+    def act(
+        self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
+    ) -> NDArray[Any]:
+        """One action per lane, learning on the way unless `learning` is false.
+
+        observation: with a lane axis on every array in it. reward: for the action before; that for an episode's last
+        action comes with the first observation of the next. first: an episode begins.
+        """
 
 
 class Rehearsing(Pupil, Protocol):
-    """Acts in a pure world, whole episodes at a time."""
+    """Acts in a pure world, whole episodes at a time, each call one compiled program."""
 
-    def rehearse(self, world: Any, start: int, stop: int) -> None:
-        """Episodes start .. stop-1, as one compiled program."""
+    def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        """Play episodes start .. stop-1 and learn from them."""
+
+    def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        """Play episodes start .. stop-1 as it is, learning nothing."""
 
 
 class Showing(Pupil, Protocol):
@@ -146,7 +166,8 @@ class HostLearner(Protocol):
     nan, for reals) where nothing is asked, and the last row always is. `predict` gives one row per input row: the
     answer itself, or a score for each possible answer. Row t must not depend on inputs after t.
 
-    Optional: `act(observation, reward, first)`, `states(inputs)`, `snapshot()` and `restore(snapshot)`.
+    Optional: `act(observation, reward, first)`, `states(inputs)`, `snapshot()` and `restore(snapshot)`, `close()` when
+    all is over, and the attributes `parameters` (how many it has) and `bits` (its description length).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:

@@ -1,11 +1,12 @@
-"""What a protocol hands to a learner: material to learn from (`Lesson`) and questions to answer (`Exam`).
+"""What a protocol hands to a learner: material to learn from (`Lesson`), questions to answer (`Exam`), and a world to
+play in (`Rehearsal`).
 
-Both hold one `Examples` per lane. A lane is a repetition that runs beside others in one compiled program.
+The first two hold one `Examples` per lane. A lane is a repetition that runs beside others in one compiled program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -74,3 +75,24 @@ class Exam:
     @cached_property
     def _questions(self) -> int:
         return max(lane.questions for lane in self.examples)
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """Episodes of a pure world. Episode n of a lane is drawn from that lane's key folded with n.
+
+    keys: (lane,) JAX keys.
+    """
+
+    world: Any
+    keys: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Transcript:
+    """What happened in episodes, (lane, episode, step, ...): actions, rewards, done, and the world's info by name."""
+
+    actions: Any
+    rewards: Any
+    done: Any
+    info: Mapping[str, Any]

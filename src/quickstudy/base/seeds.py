@@ -36,6 +36,11 @@ class Streams:
         """A NumPy generator at the start of the stream; asking again starts it again."""
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(word) for word in self.words(purpose)])))
 
+    def for_learner(self) -> Streams:
+        """Streams of their own for a learner: from these it can find out neither the task nor its data."""
+        name = "".join(f"{word:08x}" for word in self.words("learner"))
+        return Streams(int(name, 16), "", 0)
+
     def integer(self, purpose: str) -> int:
         """A non-negative 31-bit seed, for learners that take an integer."""
         return int(self.words(purpose, 1)[0] >> 1)

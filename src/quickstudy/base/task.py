@@ -6,6 +6,8 @@ what the learner sees, what it must answer, how it is scored, chance, ceiling, s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -36,11 +38,15 @@ class SeriesTask(Protocol):
 
 
 class Turn(NamedTuple):
-    """What a world says back: the next observation, the reward for the action just taken, whether it is over."""
+    """What a world says back: the next observation, the reward for the action just taken, whether it is over.
+
+    info: what the protocol may log and the learner may not see (an instance passed, support or query, ...), by name.
+    """
 
     observation: Any
-    reward: float
-    done: bool
+    reward: Any
+    done: Any
+    info: Mapping[str, Any] = MappingProxyType({})
 
 
 class World(Protocol):
@@ -55,7 +61,13 @@ class World(Protocol):
 
 @runtime_checkable
 class WorldTask(Protocol):
-    """A sampler of worlds. Has `inputs` (observations) and `outputs` (actions)."""
+    """A sampler of worlds. Has `inputs` (observations) and `outputs` (actions).
+
+    horizon: the most steps that may come before the world is over, or before a learner's memory may start again; it
+    is the capacity a learner is told.
+    """
+
+    horizon: int
 
     def open(self, rng: np.random.Generator) -> World:
         """A fresh world; the whole interaction depends only on the stream and the actions."""
@@ -63,13 +75,19 @@ class WorldTask(Protocol):
 
 @runtime_checkable
 class PureWorldTask(Protocol):
-    """A world as pure JAX functions, so that whole episodes are one compiled program. Has `inputs` and `outputs`."""
+    """A world as pure JAX functions, so that whole episodes are one compiled program. Has `inputs` and `outputs`.
+
+    horizon: steps of an episode; one that is over earlier goes on unrewarded. Hashable: it is a constant of the
+    compiled program.
+    """
+
+    horizon: int
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """(state, first observation)."""
 
-    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Any, Any, Any]:
-        """(state, observation, reward, done)."""
+    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
+        """(state, turn); everything in the turn is an array, `info` a mapping of arrays."""
 
 
 def spaces_of(task: Any) -> tuple[Space, Space]:

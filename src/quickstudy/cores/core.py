@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
@@ -57,9 +57,9 @@ class Reservoir(Core):
 class CoreSpec(Protocol):
     """Frozen parameters of a core. `frozen`: nothing in it is trained (a reservoir)."""
 
-    id: str
-    version: int
-    frozen: bool
+    id: ClassVar[str]
+    version: ClassVar[int]
+    frozen: ClassVar[bool]
 
     def build(self, inputs: Space, rng: np.random.Generator) -> Core:
         """A core with weights drawn on the host, so that they are the same on every device and in every JAX."""

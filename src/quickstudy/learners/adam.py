@@ -88,7 +88,7 @@ class AdamPupil:
         self._moments = stack_lanes([_ADAM.init(trained)] * self.lanes)
         self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
         self._lesson: tuple[Lesson, tuple[Any, ...]] | None = None
-        self._exams: dict[int, tuple[Exam, Any, Any]] = {}
+        self._exam: tuple[Exam, Any, Any] | None = None
         self._shown = 0
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
@@ -110,9 +110,9 @@ class AdamPupil:
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
-        if id(exam) not in self._exams:
-            self._exams[id(exam)] = exam, *_questions(exam)
-        _, inputs, positions = self._exams[id(exam)]
+        if self._exam is None or self._exam[0] is not exam:
+            self._exam = exam, *_questions(exam)
+        _, inputs, positions = self._exam
         return np.asarray(_answer(self._model, inputs, positions, self.lanes))[:, : exam.counted.shape[1]]
 
     def states(self, inputs: NDArray[Any]) -> Any:
@@ -129,9 +129,14 @@ class AdamPupil:
         self._model, self._moments = with_arrays((self._model, self._moments), snapshot.arrays)
         self._shown = int(snapshot.facts["shown"])
 
-    def cost(self) -> Cost:
+    @property
+    def scale(self) -> str:
+        """Logits of symbols, or real values."""
+        return "logits" if self._tokens else "values"
+
+    def cost(self) -> list[Cost]:
         """Updates are full batches."""
-        return Cost(self._shown, self._shown // self._training.batch, *self._sizes)
+        return [Cost(self._shown, self._shown // self._training.batch, *self._sizes)] * self.lanes
 
 
 def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:

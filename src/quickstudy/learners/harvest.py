@@ -14,13 +14,14 @@ from quickstudy.gateway import eqx, jnp
 from quickstudy.learners.lanes import over_lanes, rounded
 
 TOGETHER = 64
-"""Sequences that run through a core side by side: large enough to be fast, small enough to stay in the cache."""
+"""The most sequences that run through a core side by side: enough to be fast, few enough to stay in the cache."""
 
 
 class Shape(NamedTuple):
-    """The one shape in which some material runs through a core: time steps, and rows kept of TOGETHER sequences."""
+    """The one shape in which material runs through a core: time steps, sequences side by side, rows kept of them."""
 
     steps: int
+    together: int
     rows: int
 
     @classmethod
@@ -28,7 +29,8 @@ class Shape(NamedTuple):
         """Large enough for any of the examples, rounded so that seeds share compiled programs."""
         steps = rounded(max(lane.steps for lane in examples), 4)
         questions = max(int(lane.asked.sum(axis=0).max(initial=1)) for lane in examples)
-        return cls(steps, TOGETHER * (steps if 2 * questions > steps else rounded(questions, 2)))
+        together = min(TOGETHER, rounded(max(lane.count for lane in examples), 2))
+        return cls(steps, together, together * (steps if 2 * questions > steps else rounded(questions, 2)))
 
 
 @eqx.filter_jit
@@ -46,14 +48,14 @@ def rows_at(cores: Any, inputs: Any, positions: Any, lanes: int) -> Any:
 def harvest(cores: Any, exam: Exam, shape: Shape) -> Any:
     """(lane, row, feature): the features of question q of the exam are row q; what follows the last is padding."""
     lanes = len(exam.examples)
-    starts = range(0, max(lane.count for lane in exam.examples), TOGETHER)
+    starts = range(0, max(lane.count for lane in exam.examples), shape.together)
     parts = [
-        [lane[(lane[:, 1] >= first) & (lane[:, 1] < first + TOGETHER)] - [0, first] for first in starts]
+        [lane[(lane[:, 1] >= first) & (lane[:, 1] < first + shape.together)] - [0, first] for first in starts]
         for lane in exam.found
     ]
     pieces = []
     for number, first in enumerate(starts):
-        inputs = np.stack([_chunk(lane, first, shape.steps) for lane in exam.examples])
+        inputs = np.stack([_chunk(lane, first, shape) for lane in exam.examples])
         where = np.stack([np.pad(lane[number], [(0, shape.rows - len(lane[number])), (0, 0)]) for lane in parts])
         pieces.append(rows_at(cores, jnp.asarray(inputs), jnp.asarray(where), lanes))
     if len(pieces) == 1:
@@ -71,10 +73,10 @@ def all_states(core: Any, inputs: NDArray[Any]) -> Any:
     return rows_at(core, jnp.asarray(inputs)[None], jnp.asarray(positions), 1)[0].reshape(steps, batch, -1)
 
 
-def _chunk(examples: Examples, first: int, steps: int) -> NDArray[Any]:
-    """Some examples' inputs, padded in time and filled up to TOGETHER examples."""
-    inputs = examples.inputs[:, first : first + TOGETHER]
-    grow = [(0, steps - inputs.shape[0]), (0, TOGETHER - inputs.shape[1])] + [(0, 0)] * (inputs.ndim - 2)
+def _chunk(examples: Examples, first: int, shape: Shape) -> NDArray[Any]:
+    """Some examples' inputs, padded in time and in number."""
+    inputs = examples.inputs[:, first : first + shape.together]
+    grow = [(0, shape.steps - inputs.shape[0]), (0, shape.together - inputs.shape[1])] + [(0, 0)] * (inputs.ndim - 2)
     return np.pad(inputs, grow)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,7 @@ class HostPupil:
     """Talks to a host learner, one sequence a call, and checks every answer."""
 
     lanes = 1
+    scale = "order"
 
     def __init__(self, host: HostLearner, brief: Brief) -> None:
         self.host = host
@@ -69,12 +70,14 @@ class HostPupil:
             scores[0, first:last] = self._rows(self.host.predict(inputs), len(inputs))[times]
         return scores
 
-    def cost(self) -> Cost:
-        """Items shown; parameters where the host says how many it has (attribute `parameters`)."""
-        count = getattr(self.host, "parameters", 0)
-        return Cost(
-            examples=self._shown, updates=self._shown, trained_parameters=count if isinstance(count, int) else 0
-        )
+    def cost(self) -> list[Cost]:
+        """Items shown; parameters and bits where the host says them."""
+        count, bits = getattr(self.host, "parameters", 0), getattr(self.host, "bits", None)
+        return [Cost(self._shown, self._shown, count if isinstance(count, int) else 0, bits=bits)]
+
+    def close(self) -> None:
+        """Let the host close what it has opened."""
+        getattr(self.host, "close", lambda: None)()
 
     def _show(self, examples: Examples, index: int, asked: NDArray[np.bool_]) -> None:
         if not asked.any():
@@ -98,8 +101,12 @@ class HostPupil:
             raise LearnerFault("predict gave a score that is not finite")
         return rows.astype(np.float64)
 
-    def _act(self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_]) -> NDArray[Any]:
-        return np.asarray([self.host.act(observation[0], float(reward[0]), bool(first[0]))])  # type: ignore[attr-defined]
+    def _act(
+        self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
+    ) -> NDArray[Any]:
+        frozen = {} if learning else {"learning": False}  # a host that cannot hold still need not know the word
+        action = self.host.act(_first_lane(observation), float(reward[0]), bool(first[0]), **frozen)  # type: ignore[attr-defined]
+        return np.asarray([action])
 
     def _states(self, inputs: NDArray[Any]) -> NDArray[Any]:
         columns = [self.host.states(_locked(inputs[:, index])) for index in range(inputs.shape[1])]  # type: ignore[attr-defined]
@@ -114,6 +121,13 @@ class HostPupil:
         self._shown = int(snapshot.facts["shown"])
         lane = {name: array[0] for name, array in snapshot.arrays.items()}
         self.host.restore(Snapshot(lane, snapshot.facts))  # type: ignore[attr-defined]
+
+
+def _first_lane(observation: Any) -> Any:
+    """An observation without its lane axis, through all the fields it has."""
+    if isinstance(observation, Mapping):
+        return {name: _first_lane(part) for name, part in observation.items()}
+    return observation[0]
 
 
 def _locked(array: NDArray[Any]) -> NDArray[Any]:

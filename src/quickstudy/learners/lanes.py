@@ -46,7 +46,12 @@ def rounded(count: int, fineness: int) -> int:
 def named_arrays(tree: Any) -> dict[str, NDArray[Any]]:
     """Every array of a tree by its path."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
-    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves if eqx.is_array(leaf)}
+    return {jax.tree_util.keystr(path): np.asarray(_bare(leaf)) for path, leaf in leaves if eqx.is_array(leaf)}
+
+
+def _bare(leaf: Any) -> Any:
+    """The array itself, or the words of a random key."""
+    return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf
 
 
 def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
@@ -56,9 +61,11 @@ def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         if not eqx.is_array(leaf):
             return leaf
         name = jax.tree_util.keystr(path)
-        if name not in arrays or arrays[name].shape != leaf.shape:
+        bare = _bare(leaf)
+        if name not in arrays or arrays[name].shape != bare.shape:
             found = arrays[name].shape if name in arrays else "nothing"
-            raise UsageError(f"a snapshot of another learner: {name} should be {leaf.shape}, found {found}")
-        return jnp.asarray(arrays[name], leaf.dtype)
+            raise UsageError(f"a snapshot of another learner: {name} should be {bare.shape}, found {found}")
+        array = jnp.asarray(arrays[name], bare.dtype)
+        return array if bare is leaf else jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf))
 
     return jax.tree_util.tree_map_with_path(place, tree)

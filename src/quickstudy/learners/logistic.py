@@ -44,6 +44,11 @@ class OneVersusRestRule:
             weights=weights, bias=state.bias + state.rate * push, statistics=statistics, classes=classes
         )
 
+    @property
+    def scale(self) -> str:
+        """The largest wins; no probabilities are meant."""
+        return "order"
+
     def scores(self, state: GradientState, rows: Any) -> Any:
         """Decision values; a class that has not been seen never wins."""
         return among_seen(state.classes, state.statistics.linear(state.weights, state.bias, rows))

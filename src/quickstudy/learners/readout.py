@@ -15,7 +15,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.harvest import TOGETHER, Shape, all_states, harvest
+from quickstudy.learners.harvest import Shape, all_states, harvest
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
 
 
@@ -35,6 +35,10 @@ class Rule(Protocol):
     def update(self, state: Any, row: Any, target: Any) -> Any:
         """The state after one row (F,) with its target, a token or a vector."""
 
+    @property
+    def scale(self) -> str:
+        """How the scores of symbols are to be read: `logits` or `order`."""
+
     def scores(self, state: Any, rows: Any) -> Any:
         """(R, V) scores of rows (R, F)."""
 
@@ -51,7 +55,7 @@ def check_frozen(training: str, core: CoreSpec) -> None:
 class ReadoutPupil:
     """Runs the core once over what it is shown, and changes the readout question by question.
 
-    Examples stream: the features of `TOGETHER` of them are held at a time. Questions in a free order (as published)
+    Examples stream: the features of a few dozen are held at a time. Questions in a free order (as published)
     need the features of the whole lesson at once.
     """
 
@@ -69,15 +73,19 @@ class ReadoutPupil:
         self._cores = stack_lanes(cores)
         self._state = stack_lanes([start(cores[0].width)] * self.lanes)
         self._lesson: tuple[Lesson, int, _Material] | None = None
-        self._exams: dict[int, tuple[Exam, Any]] = {}
+        self._shape: tuple[Lesson, Shape] | None = None
+        self._exam: tuple[Exam, Any] | None = None
         self._shown = 0
-        self._updates = 0
+        self._updates = np.zeros(self.lanes, dtype=np.int64)
+        self._tokens = isinstance(brief.outputs, Tokens)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Items start .. stop-1, streamed in chunks of the order."""
-        size = TOGETHER if lesson.item == "example" else lesson.items
+        if self._shape is None or self._shape[0] is not lesson:
+            self._shape = lesson, Shape.of(lesson.examples)
+        size = self._shape[1].together if lesson.item == "example" else lesson.items
         for first in range(start // size * size, stop, size):
-            material = self._material(lesson, first, size)
+            material = self._material(lesson, first, size, self._shape[1])
             begin, end = max(start, first) - first, min(stop, first + size) - first
             ends = np.minimum([[begin, end]], np.maximum(lesson.lengths[:, None] - first, 0))
             bounds = np.take_along_axis(material.offsets, ends, axis=1)
@@ -85,15 +93,15 @@ class ReadoutPupil:
                 self._rule, self._state, material.rows, material.targets, material.sequence,
                 jnp.asarray(bounds, jnp.int32), self.lanes,
             )  # fmt: skip
-            self._updates += int(bounds[0, 1] - bounds[0, 0])
+            self._updates += bounds[:, 1] - bounds[:, 0]
         self._shown += stop - start
         jax.block_until_ready(self._state)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
-        """(lane, question, output) scores. The features of an exam are kept: the core does not change."""
-        if id(exam) not in self._exams:
-            self._exams[id(exam)] = exam, harvest(self._cores, exam, Shape.of(exam.examples))
-        scores = _answer(self._rule, self._state, self._exams[id(exam)][1], self.lanes)
+        """(lane, question, output) scores. The features of the last exam are kept: the core does not change."""
+        if self._exam is None or self._exam[0] is not exam:
+            self._exam = exam, harvest(self._cores, exam, Shape.of(exam.examples))
+        scores = _answer(self._rule, self._state, self._exam[1], self.lanes)
         return np.asarray(scores)[:, : exam.counted.shape[1]]
 
     def states(self, inputs: NDArray[Any]) -> Any:
@@ -102,22 +110,35 @@ class ReadoutPupil:
 
     def snapshot(self) -> Snapshot:
         """Core and readout, with the lane axis."""
-        return Snapshot(named_arrays((self._cores, self._state)), {"shown": self._shown, "updates": self._updates})
+        arrays = {**named_arrays((self._cores, self._state)), "updates": self._updates.copy()}
+        return Snapshot(arrays, {"shown": self._shown})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot; what is remembered of exams and lessons is forgotten."""
         self._cores, self._state = with_arrays((self._cores, self._state), snapshot.arrays)
-        self._shown, self._updates = int(snapshot.facts["shown"]), int(snapshot.facts["updates"])
-        self._lesson, self._exams = None, {}
+        self._shown, self._updates = int(snapshot.facts["shown"]), snapshot.arrays["updates"].copy()
+        self._lesson = self._exam = None
 
-    def cost(self) -> Cost:
+    @property
+    def scale(self) -> str:
+        """As the rule's scores are."""
+        return self._rule.scale if self._tokens else "values"
+
+    def cost(self) -> list[Cost]:
         """Fixed parameters are the core's numbers that are not zero."""
-        leaves = [leaf for leaf in jax.tree.leaves(self._cores) if eqx.is_inexact_array(leaf)]
-        fixed = sum(int(np.count_nonzero(np.asarray(leaf[0]))) for leaf in leaves)
+        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(self._cores) if eqx.is_inexact_array(leaf)]
         trained = self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state))
-        return Cost(self._shown, self._updates, trained, fixed)
+        return [
+            Cost(
+                self._shown,
+                int(self._updates[lane]),
+                trained,
+                sum(int(np.count_nonzero(leaf[lane])) for leaf in leaves),
+            )
+            for lane in range(self.lanes)
+        ]
 
-    def _material(self, lesson: Lesson, first: int, size: int) -> _Material:
+    def _material(self, lesson: Lesson, first: int, size: int, shape: Shape) -> _Material:
         if self._lesson is not None and self._lesson[0] is lesson and self._lesson[1] == first:
             return self._lesson[2]
         if lesson.item == "example":
@@ -127,7 +148,7 @@ class ReadoutPupil:
         else:
             exam = Exam(lesson.examples)
             offsets = np.broadcast_to(np.arange(lesson.items + 1), (self.lanes, lesson.items + 1))
-        rows = harvest(self._cores, exam, Shape.of(lesson.examples))
+        rows = harvest(self._cores, exam, shape)
         targets, counted = (_lengthened(array, rows.shape[1]) for array in (exam.targets, exam.counted))
         if lesson.item == "example":
             sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)

@@ -73,6 +73,11 @@ class SoftmaxRule:
         bias = state.bias + state.rate * wrong
         return state._replace(weights=weights, bias=bias, statistics=statistics, classes=classes)
 
+    @property
+    def scale(self) -> str:
+        """A softmax makes probabilities of them."""
+        return "logits"
+
     def scores(self, state: GradientState, rows: Any) -> Any:
         """Logits; a class that has not been seen never wins."""
         return among_seen(state.classes, state.statistics.linear(state.weights, state.bias, rows))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+
+from quickstudy.base.learner import Cost
 
 
 class Clock:
@@ -22,6 +25,15 @@ class Clock:
         compiling = _compile_seconds() - compiled
         self.seconds["compile"] += compiling
         self.seconds[name] = self.seconds.get(name, 0.0) + max(0.0, time.perf_counter() - began - compiling)
+
+    def charge(self, costs: Sequence[Cost]) -> list[Cost]:
+        """Costs with the times filled in, shared equally among the lanes."""
+        share = {name: seconds / len(costs) for name, seconds in self.seconds.items()}
+        learn, answer, compiling = (share.get(name, 0.0) for name in ("learn", "answer", "compile"))
+        return [
+            dataclasses.replace(cost, learn_seconds=learn, answer_seconds=answer, compile_seconds=compiling)
+            for cost in costs
+        ]
 
 
 def _compile_seconds() -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -73,7 +72,7 @@ class LanguageProtocol:
         brief = Brief(inputs, outputs, loss, max(part.train.steps for part in splits), lesson.items)
         clock = Clock()
         with clock.timing("learn"):
-            pupil = face(learner.begin(brief, streams), Answering)
+            pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Answering)
         correct = np.zeros((len(points), len(streams)), dtype=np.int64)
         shown = 0
         for number, point in enumerate(points):
@@ -82,17 +81,12 @@ class LanguageProtocol:
             with clock.timing("answer"):
                 correct[number] = _correct(pupil.answer(exam), exam)
             shown = int(point)
-        cost = dataclasses.replace(
-            pupil.cost(),
-            learn_seconds=clock.seconds["learn"] / len(streams),
-            answer_seconds=clock.seconds["answer"] / len(streams),
-            compile_seconds=clock.seconds["compile"] / len(streams),
-        )
+        costs = clock.charge(pupil.cost())
         traces = [
             Trace(
                 "learning-curve", *_curve(points, correct[:, lane], lesson, exam, lane, self._unit(task, stream)), cost
             )
-            for lane, stream in enumerate(streams)
+            for lane, (stream, cost) in enumerate(zip(streams, costs, strict=True))
         ]
         return Examination(traces, pupil, brief)
 

@@ -113,6 +113,7 @@ def _call(
     try:
         examination = parts.protocol.examine(parts.task, parts.learner.make(parts.task), streams)
         traces = list(examination.traces)
+        getattr(examination.pupil, "close", lambda: None)()
         if keep_learners:
             snapshots = [_named(kept, parts, setting) for kept in examination.snapshots()]
     except NotApplicable as error:

@@ -11,7 +11,6 @@ from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, include
-from quickstudy.base.task import ExampleTask, SeriesTask
 from quickstudy.learners.naming import choose_learner, learner_names
 from quickstudy.testing.finding import Finding
 from quickstudy.testing.learners import check_learner
@@ -34,7 +33,7 @@ def check_name(name: str) -> list[Finding]:
         return _check_control(id)
     if id.partition("+")[0] in catalogue.core:
         choose_learner(name, "corrected")  # a wrong name or value is an error, not a finding
-        return [*_check_core(name), *check_learner(name)]
+        return [*_under("core", _check_core(name)), *check_learner(name)]
     if id in catalogue.learner:
         return check_learner(name)
     raise UsageError(f'no task or learner "{id}"; {nearest(id, [*catalogue.task.names(), *learner_names()])}')
@@ -63,7 +62,7 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
     module = include(file)
     if rest:
         found = getattr(module, rest.partition(":")[0], None)
-        if isinstance(found, type) and isinstance(found, ExampleTask | SeriesTask):
+        if isinstance(found, type) and (hasattr(found, "sample") or hasattr(found, "drive")):
             return check_task(configure(rest, found, {}))
         if isinstance(found, type) and hasattr(found, "build"):
             from quickstudy.testing.cores import check_core
@@ -76,9 +75,12 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
         raise UsageError(f"nothing is registered in {file}; type {file}:NAME to check one class of it")
     if len(names) == 1:
         return check_name(names[0])
-    return [
-        dataclasses.replace(finding, what=f"{name}: {finding.what}") for name in names for finding in check_name(name)
-    ]
+    return [finding for name in names for finding in _under(name, check_name(name))]
+
+
+def _under(title: str, findings: list[Finding]) -> list[Finding]:
+    """So that it is clear what a finding is about where there are several things."""
+    return [dataclasses.replace(finding, what=f"{title}: {finding.what}") for finding in findings]
 
 
 def _registered(module: Any) -> Iterator[str]:

@@ -56,6 +56,7 @@ def check_learner(learner: Any, task: Any = None, sequences: int = 200, seed: in
                 examine("learns the same in two calls as in one", checks.two_calls),
                 examine("does not change its inputs", checks.inputs_unchanged),
                 examine("counts what it was shown", checks.cost),
+                examine("says how its scores are to be read", checks.scale),
             ]
             if checks.offers_snapshots:
                 findings.append(examine("comes back from a snapshot", checks.snapshot))
@@ -153,10 +154,17 @@ class _Checks:
             raise Broken("the arrays of the lesson or of the exam were changed; copy them first")
 
     def cost(self) -> str:
-        cost, items = self._pupil.cost(), self._material.lesson.items
+        (cost,), items = self._pupil.cost(), self._material.lesson.items
         if cost.examples != items:
             raise Broken(f"{items} items were shown, cost().examples says {cost.examples}")
         return f"{cost.examples} items, {cost.updates} updates, {cost.trained_parameters} trained parameters"
+
+    def scale(self) -> str:
+        scale = getattr(self._pupil, "scale", None)
+        fitting = ("logits", "order") if isinstance(self._material.brief.outputs, Tokens) else ("values",)
+        if scale not in fitting:
+            raise Broken(f"scale must be {' or '.join(fitting)}, got {scale}")
+        return str(scale)
 
     @property
     def offers_snapshots(self) -> bool:
@@ -189,7 +197,7 @@ class _Checks:
         return Finding(False, LEARNS_NOTHING, f"accuracy on shuffled labels {relation} accuracy on true ones {numbers}")
 
     def _begin(self) -> Any:
-        return self._examinee.learner.begin(self._material.brief, [self._material.streams])
+        return self._examinee.learner.begin(self._material.brief, [self._material.streams.for_learner()])
 
     def _trained(self, lesson: Lesson) -> Any:
         pupil = self._begin()

@@ -1,0 +1,67 @@
+"""Draw the learning curves of a results folder as one SVG picture, as the report draws them.
+
+    python docs/picture.py results/first-look docs/images/first-look.svg
+
+The picture follows the reader's light or dark setting and stands on a ground of its own.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import textwrap
+from importlib import resources
+
+from quickstudy.report.curves import Format, learning_curves, styles
+from quickstudy.report.gather import gather
+from quickstudy.report.markup import tag
+from quickstudy.report.model import ReportData
+from quickstudy.report.svg import text
+from quickstudy.report.verdict import verdict
+
+PANEL = Format("panel", 1040, 300, 26)
+EDGE, TITLE, LINE, LETTERS = 28, 30, 21, 140
+
+
+def draw(data: ReportData) -> str:
+    """One panel per task: its name, its verdict, its curves."""
+    style = styles(data)
+    parts: list[str] = []
+    top = float(EDGE)
+    for number, table in enumerate(data.tables):
+        curves = learning_curves(table, style, PANEL, str(number))
+        if not curves:
+            continue
+        parts.append(text(f"{table.task}  ({table.convention})", EDGE, top + 16, class_="task"))
+        top += TITLE
+        for line in textwrap.wrap(verdict(table), LETTERS):
+            parts.append(text(line, EDGE, top + 12, class_="verdict"))
+            top += LINE
+        top += 8
+        # The same drawing as a group at its place: inner pictures are laid out differently by different browsers.
+        inner = curves.removeprefix("<svg").removesuffix("</svg>")
+        parts.append(f'<g transform="translate({EDGE} {top:g})"{inner}</g>')
+        top += PANEL.height + EDGE
+    width = PANEL.width + 2 * EDGE
+    ground = tag("rect", class_="ground", width=width, height=top, rx=8)
+    style_sheet = tag("style", _asset("page.css"), _own_style())
+    return tag(
+        "svg", style_sheet, ground, *parts, xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {top:g}", role="img"
+    )
+
+
+def _own_style() -> str:
+    return (
+        ".ground { fill: var(--paper); } .task, .verdict { fill: var(--ink); font: 14px var(--body); }"
+        ".task { font-size: 17px; font-weight: 650; }"
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files("quickstudy.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("type: python docs/picture.py RESULTS-FOLDER FILE.svg")
+    pathlib.Path(sys.argv[2]).write_text(draw(gather([sys.argv[1]])) + "\n", encoding="utf-8")

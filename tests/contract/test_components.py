@@ -1,0 +1,182 @@
+"""Everything that is registered keeps its promises. No list here: what is found is checked."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+
+import pytest
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import CONVENTIONS, configure
+from quickstudy.base.registry import Registry, package_sources
+from quickstudy.learners.naming import choose_learner, default_training
+from quickstudy.testing import check_core, check_learner, check_task
+from quickstudy.testing.learners import LEARNS_NOTHING
+from quickstudy.testing.tasks import check_conventions, check_parameters
+
+KINDS = ("task", "control", "core", "training", "learner", "protocol", "measure")
+ROOMS = ("tasks", "cores", "learners", "protocols", "measures")
+
+
+def sources():
+    """The files of this package: installed packages and included files are somebody else's."""
+    for room in ROOMS:
+        yield from package_sources(f"quickstudy.{room}")
+
+
+def ids(kind):
+    return Registry(kind, sources).names()
+
+
+def versions(kind):
+    """(id, version) as the text announces them, all versions."""
+    registry = Registry(kind, sources)
+    registry.names()
+    return sorted(registry._entries)
+
+
+def names(kind):
+    return [f"{id}@{version}" for id, version in versions(kind)]
+
+
+def broken(findings):
+    return [str(finding) for finding in findings if not finding.ok]
+
+
+def small(name):
+    """A core of few units, if it has units."""
+    spec = catalogue.core.get(name)
+    fields = {field.name for field in dataclasses.fields(spec)}
+    return configure(name, spec, {"units": 12} if "units" in fields else {})
+
+
+def trained_names():
+    """Every core with every training that takes it."""
+    for core in ids("core"):
+        for training in ids("training"):
+            size = ":units=24" if hasattr(small(core), "units") else ""
+            try:
+                choose_learner(f"{core}+{training}", "corrected")
+            except UsageError:
+                continue
+            yield f"{core}+{training}{size}"
+
+
+def ruled_tasks():
+    """Every task with every rule that it names."""
+    for id in ids("task"):
+        task = catalogue.task.get(id)
+        oracle = getattr(task, "oracle", None)
+        for rule in (*task.controls, *([oracle] if oracle in catalogue.control else [])):
+            yield id, rule
+
+
+@pytest.mark.parametrize("convention", CONVENTIONS)
+@pytest.mark.parametrize("name", names("task"))
+def test_tasks(name, convention):
+    assert broken(check_task(configure(name, catalogue.task.get(name), {}, convention))) == []
+
+
+@pytest.mark.parametrize("name", names("core"))
+def test_cores(name):
+    assert broken(check_core(small(name))) == []
+
+
+@pytest.mark.parametrize("name", list(trained_names()))
+def test_cores_with_their_trainings(name):
+    assert broken(check_learner(name)) == []
+
+
+@pytest.mark.parametrize("name", names("learner"))
+def test_whole_learners(name):
+    assert broken(check_learner(name)) == []
+
+
+@pytest.mark.parametrize(("task", "rule"), list(ruled_tasks()))
+def test_controls_and_oracles(task, rule):
+    """A rule that never learns breaks one promise, and only that one."""
+    made = configure(task, catalogue.task.get(task), {})
+    findings = check_learner(rule, made, sequences=30)
+    assert [finding for finding in findings if not finding.ok and finding.what != LEARNS_NOTHING] == []
+    oracle = getattr(made, "oracle", None) == rule
+    assert catalogue.control.get(rule).role == ("oracle" if oracle else "control")
+
+
+def test_every_rule_is_named_by_a_task():
+    assert {rule for _, rule in ruled_tasks()} == set(ids("control"))
+
+
+def test_every_core_has_a_usual_training():
+    for core in ids("core"):
+        for convention in CONVENTIONS:
+            training = default_training(catalogue.core.get(core), convention)
+            assert choose_learner(core, convention).what["id"] == f"{core}+{training}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_text_announces_what_importing_registers(kind):
+    """Ids, versions and summaries, and nothing besides."""
+    announced = Registry(kind, sources)
+    announced.names()
+    registry = getattr(catalogue, kind)
+    for module, _ in sources():
+        importlib.import_module(module)
+    for (id, version), entry in announced._entries.items():
+        target = registry.get(f"{id}@{version}")
+        assert (target.id, target.version, target.__module__) == (id, version, entry.module)
+        assert entry.summary == inspect.getdoc(target).split("\n")[0]
+        assert entry.summary.endswith((".", "?")) or len(inspect.getdoc(target).split("\n")) > 1
+    own = {key for key, entry in registry._entries.items() if (entry.module or "").startswith("quickstudy.")}
+    assert own == set(announced._entries)
+
+
+@pytest.mark.parametrize("kind", ["task", "core", "training", "protocol"])
+def test_components_are_frozen_dataclasses_with_a_docstring(kind):
+    for name in names(kind):
+        component = getattr(catalogue, kind).get(name)
+        assert dataclasses.is_dataclass(component), name
+        assert component.__dataclass_params__.frozen, name
+        assert inspect.getdoc(component)
+        assert not component.__doc__.startswith(f"{component.__name__}("), name
+        check_parameters(configure(name, component, {}))
+        check_conventions(component)
+
+
+def test_rules_are_host_learners_with_a_docstring():
+    for name in names("control"):
+        rule = catalogue.control.get(name)
+        assert inspect.getdoc(rule), name
+        assert list(inspect.signature(rule).parameters) == ["task", "brief", "seed"], name
+        assert callable(rule.learn), name
+        assert callable(rule.predict), name
+
+
+def test_measures_say_how_to_read_them():
+    for name in names("measure"):
+        measure = catalogue.measure.get(name)
+        assert measure.direction in ("higher", "lower"), name
+        assert measure.range[0] < measure.range[1], name
+        assert all((measure.unit, measure.chance, measure.equation, measure.kinds, measure.__doc__)), name
+
+
+def test_parameters_of_cores_and_trainings_stand_side_by_side():
+    """`esn+sgd:units=200,rate=0.1` must not be ambiguous."""
+    cores, trainings = (
+        {field.name for id in ids(kind) for field in dataclasses.fields(getattr(catalogue, kind).get(id))}
+        for kind in ("core", "training")
+    )
+    assert not cores & trainings
+
+
+def test_names_cannot_be_taken_for_one_another():
+    """One word names one learner, and none of the signs that separate parts of a name is in it."""
+    learners = [*ids("core"), *ids("learner"), *ids("control")]
+    assert len(set(learners)) == len(learners)
+    for kind in KINDS:
+        for id in ids(kind):
+            assert not set(id) & set(":+@,= "), id
+            assert id == id.lower()
+            assert ("/" in id) == (kind == "task"), id

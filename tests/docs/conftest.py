@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import sys
+from typing import Any
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def pytest_addoption(parser: Any) -> None:
+    parser.addoption("--long", action="store_true", help="Also run the commands of the pages that take minutes.")
+
+
+def load(name: str) -> Any:
+    """A program of docs/, which is no package."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def pytest_generate_tests(metafunc: Any) -> None:
+    if "page" in metafunc.fixturenames:
+        found = load("pages").pages()
+        metafunc.parametrize("page", found, ids=[path.relative_to(ROOT).as_posix() for path in found])
+
+
+@pytest.fixture(scope="session")
+def pages() -> Any:
+    return load("pages")
+
+
+@pytest.fixture(scope="session")
+def build(pages: Any) -> Any:
+    return load("build")
+
+
+@pytest.fixture(scope="session")
+def picture() -> Any:
+    return load("picture")

@@ -1,0 +1,102 @@
+"""Links, pictures and the lists of the reference agree with what is there."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import sys
+import xml.dom.minidom
+from typing import Any
+
+import pytest
+import typer.main
+
+import quickstudy
+from quickstudy.api import run
+from quickstudy.base import catalogue
+from quickstudy.cli.main import app
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+
+
+def test_every_link_is_good(build: Any) -> None:
+    assert build.faults() == []
+
+
+def test_a_bad_link_is_found(build: Any, pages: Any, tmp_path: pathlib.Path, monkeypatch: Any) -> None:
+    page = tmp_path / "README.md"
+    page.write_text("# A title\n[a](no.md) [b](#a-title) [c](#no) `[d](code.md)`\n```\n[e](code.md)\n```\n")
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    monkeypatch.setattr(build, "pages", lambda: [page, tmp_path / "lonely.md"])
+    (tmp_path / "lonely.md").write_text("# Lonely\n")
+    assert build.faults() == [
+        "README.md, line 2: no.md does not exist",
+        "README.md, line 2: #no: README.md has no heading #no",
+        "no page leads to lonely.md",
+    ]
+
+
+def test_a_block_that_is_not_closed_is_an_error(pages: Any, tmp_path: pathlib.Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```python file=a.py flag\nx = 1\n```\n\n```console\n$ ls\n")
+    with pytest.raises(ValueError, match="line 5: this block is never closed"):
+        pages.blocks(page)
+
+
+def test_the_pages_can_be_copied(build: Any, tmp_path: pathlib.Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(build, "SITE", tmp_path / "site")
+    build.copy()
+    assert (tmp_path / "site" / "docs" / "index.md").is_file()
+    assert (tmp_path / "site" / "docs" / "images" / "first-look.svg").is_file()
+
+
+def test_the_picture_is_whole_and_small() -> None:
+    path = ROOT / "docs" / "images" / "first-look.svg"
+    assert path.stat().st_size < 200_000
+    picture = xml.dom.minidom.parse(str(path)).documentElement
+    words = {node.firstChild.data for node in picture.getElementsByTagName("text")}
+    assert {"esn", "lstm", "symbol-counting-oracle"} <= words
+    assert "http" not in path.read_text().replace("http://www.w3.org/2000/svg", "")
+
+
+def test_a_picture_can_be_drawn(picture: Any, tmp_path: pathlib.Path) -> None:
+    run("language/qa", "majority", seeds=2, protocol={"sequences": 40}, out=tmp_path / "runs", workers=0)
+    target = tmp_path / "picture.svg"
+    command = [sys.executable, "-W", "error", str(ROOT / "docs" / "picture.py"), str(tmp_path / "runs"), str(target)]
+    subprocess.run(command, check=True, timeout=60)
+    words = [node.firstChild.data for node in xml.dom.minidom.parse(str(target)).getElementsByTagName("text")]
+    assert "language/qa  (corrected)" in words
+    assert "Only controls and oracles were run: there is no learner to judge." in words
+
+
+def test_the_reference_has_every_verb_and_option_and_no_other() -> None:
+    text = (ROOT / "docs" / "reference" / "command-line.md").read_text()
+    parts = dict(re.findall(r"^## quickstudy (\w+)\n(.*?)(?=^## |\Z)", text, flags=re.MULTILINE | re.DOTALL))
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    assert set(parts) == set(commands)
+    for verb, command in commands.items():
+        known = {
+            name
+            for parameter in command.params
+            for name in (*parameter.opts, *parameter.secondary_opts)
+            if name.startswith("-")
+        }
+        written = set(re.findall(r"`(-{1,2}[a-z][a-z-]*)", parts[verb]))
+        assert written == known - {"--help", "-h"}, verb
+
+
+def test_the_readme_names_all_there_is() -> None:
+    text = (ROOT / "README.md").read_text()
+    inside = text.partition("## What is inside")[2].partition("\n## ")[0]
+    registries: tuple[Any, ...] = catalogue.task, catalogue.core, catalogue.training, catalogue.control
+    missing = [name for registry in registries for name in registry.names() if f"`{name}`" not in inside]
+    # Tests elsewhere may have registered tasks of their own in this process.
+    own = [name for name in missing if any(name in path.read_text() for path in (ROOT / "src").rglob("*.py"))]
+    assert own == []
+
+
+def test_versions_agree() -> None:
+    version = quickstudy.__version__
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text()

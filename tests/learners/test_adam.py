@@ -1,0 +1,161 @@
+"""Backpropagation with Adam against the same thing done one sequence at a time, without padding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.cores.esn import EchoState
+from quickstudy.cores.lstm import LSTM
+from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.adam import Adam, Head, Model
+
+CORE = LSTM(units=4)
+RATE = 0.01
+
+
+@pytest.fixture(scope="module")
+def setup(world):
+    train, test = world.examples(20), world.examples(10, seed=1)
+    return world.lesson(train, passes=2), Exam([test]), world.brief(train), world.streams()
+
+
+def trained(setup, training, *cuts):
+    lesson, exam, brief, streams = setup
+    pupil = training.begin(CORE, brief, streams)
+    for start, stop in zip((0, *cuts), (*cuts, lesson.items), strict=True):
+        pupil.learn(lesson, start, stop)
+    return pupil, pupil.answer(exam)
+
+
+def drawn_model(streams, symbols):
+    """Core, then head, from one stream: as the pupil draws them."""
+    rng = streams.numpy("core")
+    core = CORE.build(Tokens(symbols), rng)
+    weights, bias = rng.uniform(-0.5, 0.5, (4, symbols)), rng.uniform(-0.5, 0.5, symbols)
+    return Model(core, Head(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32)))
+
+
+def sequence_loss(model, inputs, targets, asked):
+    """Mean cross-entropy over the questions of one sequence, which is as long as it is."""
+    logits = model.head(model.core.unroll(model.core.start(1, len(inputs)), inputs[:, None])[1])[:, 0]
+    chances = jax.nn.log_softmax(logits)[jnp.arange(len(targets)), targets]
+    return -(chances * asked).sum() / asked.sum()
+
+
+def alone(examples, index):
+    """One sequence without its padding."""
+    length = int(examples.lengths[index])
+    return tuple(jnp.asarray(part[:length, index]) for part in (examples.inputs, examples.targets, examples.asked))
+
+
+def reference(setup, total, updates, batch=8):
+    """Adam as its paper writes it, with the gradients of a batch added up or averaged."""
+    lesson, exam, _, streams = setup
+    model = drawn_model(streams[0], 5)
+    gradient = eqx.filter_jit(eqx.filter_grad(sequence_loss))
+    weights, structure = jax.tree.flatten(model)
+    weights = [np.asarray(leaf, float) for leaf in weights]
+    first, second = [np.zeros_like(w) for w in weights], [np.zeros_like(w) for w in weights]
+    for number in range(updates):
+        chosen = lesson.order[0, number * batch : (number + 1) * batch]
+        model = jax.tree.unflatten(structure, [jnp.asarray(w, jnp.float32) for w in weights])
+        each = [jax.tree.leaves(gradient(model, *alone(lesson.examples[0], index))) for index in chosen]
+        for place, parts in enumerate(zip(*each, strict=True)):
+            slope = sum(np.asarray(part, float) for part in parts) / (batch if total == "mean" else 1)
+            first[place] = 0.9 * first[place] + 0.1 * slope
+            second[place] = 0.999 * second[place] + 0.001 * slope**2
+            mean, square = first[place] / (1 - 0.9 ** (number + 1)), second[place] / (1 - 0.999 ** (number + 1))
+            weights[place] = weights[place] - RATE * mean / (np.sqrt(square) + 1e-8)
+    model = jax.tree.unflatten(structure, [jnp.asarray(w, jnp.float32) for w in weights])
+    test = exam.examples[0]
+    features = model.core.unroll(model.core.start(test.count, test.steps), test.inputs)[1]
+    where = exam.positions[0]
+    return np.asarray(model.head(features))[where[:, 0], where[:, 1]]
+
+
+@pytest.mark.parametrize("total", ["mean", "sum"])
+def test_updates_are_those_of_unpadded_sequences(setup, total):
+    lesson, exam, brief, streams = setup
+    pupil = Adam(rate=RATE, total=total).begin(CORE, brief, streams)
+    pupil.learn(lesson, 0, 16)
+    np.testing.assert_allclose(pupil.answer(exam)[0], reference(setup, total, 2), atol=2e-4)
+    assert pupil.cost()[0].updates == 2
+
+
+def test_split_calls_equal_one_call_bit_for_bit(setup):
+    whole, answers = trained(setup, Adam(rate=RATE))
+    for cuts in ((1,), (8,), (3, 9, 11, 30)):
+        pieces, again = trained(setup, Adam(rate=RATE), *cuts)
+        assert np.array_equal(again, answers)
+        assert pieces.cost() == whole.cost()
+
+
+def test_an_update_is_made_when_its_batch_is_full(setup):
+    lesson, exam, brief, streams = setup
+    pupil = Adam(rate=RATE).begin(CORE, brief, streams)
+    before = pupil.answer(exam)
+    pupil.learn(lesson, 0, 7)
+    assert np.array_equal(pupil.answer(exam), before)
+    assert (pupil.cost()[0].examples, pupil.cost()[0].updates) == (7, 0)
+    pupil.learn(lesson, 7, 8)
+    after = pupil.answer(exam)
+    assert not np.array_equal(after, before)
+    assert pupil.cost()[0].updates == 1
+    # 40 items are five batches; the last items of an incomplete batch change nothing.
+    pupil.learn(lesson, 8, 39)
+    assert pupil.cost()[0].updates == 4
+    four = pupil.answer(exam)
+    pupil.learn(lesson, 39, 40)
+    assert pupil.cost()[0].updates == 5
+    assert not np.array_equal(pupil.answer(exam), four)
+
+
+def test_parameters_are_counted(setup):
+    pupil, _ = trained(setup, Adam())
+    assert pupil.cost()[0].trained_parameters == 4 * (4 * 5 + 4 * 4 + 2 * 4) + 4 * 5 + 5
+    assert pupil.cost()[0].fixed_parameters == 0
+
+
+def test_only_the_head_of_a_reservoir_is_trained(setup):
+    lesson, _, brief, streams = setup
+    pupil = Adam(rate=RATE).begin(EchoState(units=6), brief, streams)
+    inputs = lesson.examples[0].inputs
+    before = np.asarray(pupil.states(inputs))
+    start = pupil.snapshot().arrays
+    pupil.learn(lesson, 0, 16)
+    assert np.array_equal(np.asarray(pupil.states(inputs)), before)
+    changed = [name for name, array in pupil.snapshot().arrays.items() if not np.array_equal(array, start[name])]
+    assert any(".head.weights" in name for name in changed)
+    assert not any(".core" in name for name in changed)
+    assert pupil.cost()[0].trained_parameters == 6 * 5 + 5
+
+
+def test_single_questions_are_refused(setup, world):
+    _, _, brief, streams = setup
+    with pytest.raises(UsageError, match="whole examples, not from single questions"):
+        Adam().begin(CORE, brief, streams).learn(world.lesson(world.examples(3), item="question"), 0, 1)
+
+
+def test_real_outputs_are_learned_by_squared_error():
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(12, 8, 1)).astype(np.float32)
+    examples = Examples(inputs, 0.3 * inputs, np.ones((12, 8), bool), np.full(8, 12))
+    lesson, exam = Lesson([examples], np.tile(np.arange(8), 30)[None]), Exam([examples])
+    brief = Brief(Reals(1), Reals(1), "squared", 12, 240)
+    pupil = Adam(rate=0.03).begin(LSTM(units=6), brief, [Streams(0, "testing/reals", 0)])
+
+    def error():
+        return float(np.mean((pupil.answer(exam) - exam.targets) ** 2))
+
+    before = error()
+    pupil.learn(lesson, 0, 240)
+    assert error() < 0.2 * before
+    assert pupil.answer(exam).shape == (1, 96, 1)
+    assert pupil.scale == "values"

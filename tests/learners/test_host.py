@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief, Keeping, Showing, Snapshot, face
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.learners.host import Hosted, HostPupil
+from quickstudy.protocols.examination import Examination
+
+BRIEF = Brief(Tokens(10), Tokens(10), "cross-entropy", 4, 3)
+EXAMPLES = Examples.from_sequences([[1, 2, 3, 4], [5, 6], [7, 8, 9]], [[1, 3], [1], [1]])
+
+
+class Recorder:
+    """Writes down what it is shown and asked; answers with the last input."""
+
+    def __init__(self, brief=None, seed=0):
+        self.shown, self.asked, self.seed, self.brief = [], [], seed, brief
+
+    def learn(self, inputs, targets):
+        self.shown.append((inputs.tolist(), targets.tolist()))
+
+    def predict(self, inputs):
+        self.asked.append(inputs.tolist())
+        return inputs.copy()
+
+
+def pupil_with(predict):
+    host = Recorder()
+    host.predict = predict
+    return HostPupil(host, BRIEF)
+
+
+def test_what_a_host_learner_is_shown():
+    """Nothing after the last question of a sequence, and -1 where nothing is asked."""
+    pupil = HostPupil(Recorder(), BRIEF)
+    pupil.learn(Lesson([EXAMPLES], np.array([[2, 0, 1]])), 0, 2)
+    assert pupil.host.shown == [([7], [8]), ([1, 2, 3], [2, -1, 4])]
+    assert pupil.cost()[0].examples == 2
+
+
+def test_single_questions_come_one_by_one():
+    pupil = HostPupil(Recorder(), BRIEF)
+    pupil.learn(Lesson([EXAMPLES], np.array([[1, 3, 0, 1]]), "question"), 0, 4)
+    assert pupil.host.shown == [([1, 2, 3], [-1, -1, 4]), ([7], [8]), ([1], [2]), ([1, 2, 3], [-1, -1, 4])]
+
+
+def test_what_a_host_learner_is_asked():
+    """One call a sequence, up to its last question and no further."""
+    pupil = HostPupil(Recorder(), BRIEF)
+    scores = pupil.answer(Exam([EXAMPLES]))
+    assert pupil.host.asked == [[1, 2, 3], [5], [7]]
+    assert scores.shape == (1, 4, 10)
+    assert scores[0].argmax(axis=-1).tolist() == [1, 3, 5, 7]
+    assert set(np.unique(scores)) == {0.0, 1.0}
+
+
+def test_scores_are_passed_on():
+    pupil = pupil_with(lambda inputs: np.tile(np.arange(10) / 10, (len(inputs), 1)))
+    assert pupil.answer(Exam([EXAMPLES]))[0].tolist() == [[n / 10 for n in range(10)]] * 4
+
+
+@pytest.mark.parametrize(
+    ("predict", "message"),
+    [
+        (lambda inputs: inputs[-1:] if len(inputs) > 1 else inputs, r"one row per input row: \(3, 10\), got \(1,\)"),
+        (lambda inputs: np.zeros((len(inputs), 9)), r"\(3, 10\), got \(3, 9\)"),
+        (lambda inputs: np.zeros(len(inputs)), r"predict must give tokens 0\.\.9, got 0\.0\.\.0\.0"),
+        (lambda inputs: np.full(len(inputs), 10), r"predict must give tokens 0\.\.9, got 10\.\.10"),
+        (lambda inputs: np.full(len(inputs), -1), r"predict must give tokens 0\.\.9, got -1\.\.-1"),
+        (lambda inputs: np.full((len(inputs), 10), np.nan), "not finite"),
+        (lambda inputs: np.full((len(inputs), 10), np.inf), "not finite"),
+        (lambda inputs: None, r"got \(\)"),
+    ],
+)
+def test_wrong_answers_are_faults(predict, message):
+    with pytest.raises(LearnerFault, match=message):
+        pupil_with(predict).answer(Exam([EXAMPLES]))
+
+
+def test_inputs_are_locked():
+    def scribble(inputs):
+        inputs[0] = 0
+
+    with pytest.raises(ValueError, match="read-only"):
+        pupil_with(scribble).answer(Exam([EXAMPLES]))
+    host = Recorder()
+    for place in range(2):
+        host.learn = lambda *arrays, place=place: arrays[place].fill(0)
+        with pytest.raises(ValueError, match="read-only"):
+            HostPupil(host, BRIEF).learn(Lesson([EXAMPLES], np.array([[0]])), 0, 1)
+    assert EXAMPLES.inputs[0, 0] == 1
+    assert EXAMPLES.inputs.flags.writeable
+
+
+def test_real_numbers():
+    """nan where nothing is asked; values as they are."""
+    inputs = np.arange(6.0).reshape(3, 1, 2)
+    examples = Examples(inputs, inputs[..., :1] + 1, np.array([[True], [False], [True]]), np.array([3]))
+    host = Recorder()
+    pupil = HostPupil(host, Brief(Reals(2), Reals(1), "squared", 3, 1))
+    pupil.learn(Lesson([examples], np.array([[0]])), 0, 1)
+    np.testing.assert_array_equal(host.shown[0][1], [[1.0], [np.nan], [5.0]])
+    host.predict = lambda inputs: inputs[:, :1]
+    assert pupil.answer(Exam([examples])).tolist() == [[[0.0], [4.0]]]
+    host.predict = lambda inputs: inputs[:, 0]
+    with pytest.raises(LearnerFault, match=r"\(3, 1\), got \(3,\)"):
+        pupil.answer(Exam([examples]))
+
+
+def test_a_host_learner_is_seeded_from_its_stream_and_has_one_lane():
+    streams = Streams(0, "a", 3)
+    pupil = Hosted(Recorder).begin(BRIEF, [streams])
+    assert pupil.host.seed == streams.integer("host")
+    assert pupil.host.brief is BRIEF
+    with pytest.raises(UsageError, match="one lane, not 2"):
+        Hosted(Recorder).begin(BRIEF, [streams, streams])
+
+
+def test_what_a_host_learner_lacks_is_not_applicable():
+    class Statue:
+        """Can do nothing."""
+
+    lesson, exam = Lesson([EXAMPLES], np.array([[0]])), Exam([EXAMPLES])
+    pupil = HostPupil(Statue(), BRIEF)
+    for call in (lambda: pupil.learn(lesson, 0, 1), lambda: pupil.answer(exam)):
+        with pytest.raises(NotApplicable, match="Statue has no learn and no predict"):
+            call()
+    for kind in (Keeping, Showing):
+        with pytest.raises(NotApplicable):
+            face(HostPupil(Recorder(), BRIEF), kind)
+
+
+def test_parameters_are_counted_where_they_are_told():
+    host = Recorder()
+    assert HostPupil(host, BRIEF).cost()[0].trained_parameters == 0
+    host.parameters, host.bits = 12, 3.5
+    assert HostPupil(host, BRIEF).cost()[0].trained_parameters == 12
+    assert HostPupil(host, BRIEF).cost()[0].bits == 3.5
+
+
+def test_optional_faces():
+    class Able(Recorder):
+        table = np.arange(6.0).reshape(2, 3)
+
+        def states(self, inputs):
+            return np.stack([inputs, 2 * inputs], axis=1)
+
+        def act(self, observation, reward, first, learning=True):
+            return observation["level"] + reward + first + 100 * (not learning)
+
+        def snapshot(self):
+            return Snapshot({"table": self.table}, {"note": "x"})
+
+        def restore(self, snapshot):
+            self.table = snapshot.arrays["table"]
+
+    pupil = HostPupil(Able(), BRIEF)
+    states = face(pupil, Showing).states(EXAMPLES.inputs)
+    assert states.shape == (3, 3, 2)
+    assert states[1, 0].tolist() == [2, 4]
+    turn = {"level": np.array([5])}, np.array([2.0]), np.array([True])
+    assert pupil.act(*turn).tolist() == [8.0]
+    assert pupil.act(*turn, learning=False).tolist() == [108.0]
+    pupil.learn(Lesson([EXAMPLES], np.array([[0, 1]])), 0, 2)
+    (kept,) = Examination([], pupil, BRIEF).snapshots()
+    fresh = HostPupil(Able(), BRIEF)
+    fresh.host.table = np.zeros((2, 3))
+    fresh.restore(kept)
+    assert fresh.host.table.tolist() == Able.table.tolist()
+    assert fresh.cost()[0].examples == 2
+    assert kept.facts["note"] == "x"
+
+
+def test_a_learner_that_cannot_be_kept_is_no_fault():
+    assert list(Examination([], HostPupil(Recorder(), BRIEF), BRIEF).snapshots()) == []
