@@ -48,7 +48,9 @@ def test_a_task_says_what_goes_in_and_out():
         spaces_of(object())
 
 
-facts = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5) | st.floats(allow_nan=False), max_size=4)
+facts = st.dictionaries(
+    st.text(max_size=5), st.integers() | st.text(max_size=5) | st.floats(allow_nan=False), max_size=4
+)
 
 
 @given(facts, facts, st.sampled_from([OK, FAILED]), st.text())

@@ -51,7 +51,9 @@ def both(request, lanes):
     singles = []
     for lane in range(2):
         alone = training.begin(core, brief, streams[lane : lane + 1])
-        own = type(lesson)(lesson.examples[lane : lane + 1], lesson.order[lane : lane + 1, : lesson.lengths[lane]], item)
+        own = type(lesson)(
+            lesson.examples[lane : lane + 1], lesson.order[lane : lane + 1, : lesson.lengths[lane]], item
+        )
         alone.learn(own, 0, own.items)
         singles.append(alone)
     return together, exam, singles, brief, (training, core, streams)

@@ -66,7 +66,9 @@ def test_parameters_of_both_halves_stand_side_by_side():
     assert (made.core.units, made.core.leak, made.training.ridge) == (20, 0.3, 0.5)
 
 
-@pytest.mark.parametrize("text", ["esn", "esn+rls:units=20,radius=0.9", "lstm:units=3,batch=2", "esn+logistic:peek=yes"])
+@pytest.mark.parametrize(
+    "text", ["esn", "esn+rls:units=20,radius=0.9", "lstm:units=3,batch=2", "esn+logistic:peek=yes"]
+)
 @pytest.mark.parametrize("convention", ["corrected", "published", "written"])
 def test_a_label_is_a_name(text, convention):
     chosen = choose(text, convention)

@@ -171,7 +171,9 @@ def test_recursive_least_squares_is_ridge_regression_after_every_row(by_question
     for shown in range(1, 41):
         pupil.learn(setup.lesson, shown - 1, shown)
         rows, targets = zip(*setup.rows[:shown], strict=True)
-        expected = ridge_reference(np.array(rows), np.eye(setup.symbols)[list(targets)], setup.test_rows, 0.5, forgetting)
+        expected = ridge_reference(
+            np.array(rows), np.eye(setup.symbols)[list(targets)], setup.test_rows, 0.5, forgetting
+        )
         found, seen = pupil.answer(setup.exam)[0], sorted(set(map(int, targets)))
         np.testing.assert_allclose(found[:, seen], expected[:, seen], atol=1e-3)
 

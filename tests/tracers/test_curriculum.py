@@ -65,8 +65,9 @@ class OneAnswerWorld:
         self.run = self.run + 1 if right else 0
         if self.run == 10 or self.asked > self.hard:
             solved = self.run == 10
-            self.ended.append(Instance(self.answer, solved, solved and self.asked <= self.soft, self.asked))
-            return Turn(self.reset(), reward, False)
+            ended = Instance(self.answer, solved, solved and self.asked <= self.soft, self.asked)
+            self.ended.append(ended)
+            return Turn(self.reset(), reward, False, {"ended": ended})
         if self.soft == np.inf and (right or self.wrong >= len(SYMBOLS)):
             self.soft = self.asked + 50
         if self.hard == np.inf and self.asked > self.soft:
@@ -90,6 +91,7 @@ class ScriptedWorld(OneAnswerWorld):
 class OneAnswer:
     inputs: ClassVar[Tokens] = BYTE
     outputs: ClassVar[Tokens] = BYTE
+    horizon: ClassVar[int] = 10_000
 
     def open(self, rng: np.random.Generator) -> OneAnswerWorld:
         return OneAnswerWorld(rng)
@@ -127,9 +129,11 @@ class ActingPupil:
         self._rate = jnp.full(self.lanes, learner.rate)
         self._mind = stack_lanes([_mind(core, brief, stream) for core, stream in zip(cores, streams, strict=True)])
 
-    def act(self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_]) -> NDArray[Any]:
+    def act(
+        self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
+    ) -> NDArray[Any]:
         seen = jnp.asarray(observation), jnp.asarray(reward), jnp.asarray(first)
-        action, self._mind = _act(self._cores, self._mind, self._rate, *seen, self.lanes)
+        action, self._mind = _act(self._cores, self._mind, self._rate * learning, *seen, self.lanes)
         return np.asarray(action)
 
     def snapshot(self) -> Snapshot:
@@ -178,7 +182,7 @@ def test_rewards_come_with_the_next_byte_and_the_tenth_right_answer_switches() -
     turns = [Turn(world.reset(), 0.0, False), *(world.step(ord(reply)) for reply in said)]
     assert bytes(turn.observation for turn in turns[:-1]).decode() == shown
     assert "".join("-0+"[int(turn.reward) + 1] for turn in turns[:-1]) == rewards
-    assert world.ended == [(ord("T"), True, True, 10)]
+    assert [turn.info["ended"] for turn in turns if turn.info] == world.ended == [(ord("T"), True, True, 10)]
 
 
 def test_an_instance_that_is_never_solved_ends_at_question_243(streams: Streams) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from quickstudy.base.examples import Examples, Series
+from quickstudy.base.examples import Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam
 from quickstudy.base.seeds import Streams
@@ -36,14 +36,6 @@ class Narma:
         for t in range(9, 1500):
             x[t + 1] = 0.3 * x[t] + 0.05 * x[t] * x[t - 9 : t + 1].sum() + 1.5 * u[t - 9] * u[t] + 0.1
         return Series(u[:, None], x[1:, None], washout=200, training=900, validation=0, test=400)
-
-
-def windows(series: Series, asked: int, before: int) -> Examples:
-    """The training part as many short examples; each reads some steps before the ones it is asked about."""
-    starts = np.arange(series.washout, series.washout + series.training, asked) - before
-    steps = starts + np.arange(before + asked)[:, None]
-    mask = np.broadcast_to(np.arange(before + asked)[:, None] >= before, steps.shape)
-    return Examples(series.inputs[steps], series.targets[steps], mask, np.full(len(starts), before + asked))
 
 
 def error(values: NDArray[Any], targets: NDArray[Any]) -> float:
@@ -82,8 +74,10 @@ def test_a_gradient_learner_takes_a_series_too(series: Series, streams: Streams,
     whole = taught(
         Trained(LSTM(units=16), Adam(rate=0.02, batch=1, passes=3)), Narma(), series.part("training"), streams
     )
-    assert whole.cost().updates == 3
-    pupil = taught(Trained(LSTM(units=16), Adam(rate=0.02, passes=120)), Narma(), windows(series, 20, 20), streams)
+    assert whole.cost()[0].updates == 3
+    pupil = taught(
+        Trained(LSTM(units=16), Adam(rate=0.02, passes=120)), Narma(), series.windows("training", 20, 20), streams
+    )
     assert error(np.asarray(pupil.answer(exam))[0], exam.targets[0]) < 0.65
 
 

@@ -57,10 +57,10 @@ class EvolvingPupil:
         lanes = zip(self.genomes, exam.examples, exam.positions, strict=True)
         return np.stack([self._scores(genome, e.inputs)[at[:, 0], at[:, 1]] for genome, e, at in lanes])
 
-    def cost(self) -> Cost:
+    def cost(self) -> list[Cost]:
         """Bits of the first lane's network."""
         mutants = self._shown * self._learner.mutants
-        return Cost(self._shown, mutants, int(np.count_nonzero(self.genomes[0])), bits=description(self.genomes[0]))
+        return [Cost(self._shown, mutants, int(np.count_nonzero(self.genomes[0])), bits=description(self.genomes[0]))]
 
     def _mutated(self, genome: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
         mutant = genome.copy()
@@ -106,8 +106,8 @@ def test_evolution_shortens_the_description_and_the_search_does_not_hang_on_the_
     in_two.learn(lesson, 0, 33)
     in_two.learn(lesson, 33, 100)
     assert np.array_equal(pupil.genomes, in_two.genomes)
-    assert pupil.cost().bits == in_two.cost().bits == description(pupil.genomes[0])
-    assert pupil.cost().updates == 1500
+    assert pupil.cost()[0].bits == in_two.cost()[0].bits == description(pupil.genomes[0])
+    assert pupil.cost()[0].updates == 1500
     assert pupil.bits(pupil.genomes[0], examples) < 0.7 * pupil.bits(blank.genomes[0], examples)
     assert (pupil.answer(near).argmax(axis=-1) == near.targets).mean() > 0.8
 
@@ -118,5 +118,5 @@ def test_a_counter_built_by_hand_is_the_shorter_description(counting: Any, strea
     pupil.genomes, far = [counter], Exam([counting.beyond(range(100, 110))])
     examples = counting.sample(streams.numpy("data"), 100)
     assert (pupil.answer(far).argmax(axis=-1) == far.targets).all()
-    assert pupil.cost().bits == description(counter) > description(markov)
+    assert pupil.cost()[0].bits == description(counter) > description(markov)
     assert pupil.bits(counter, examples) < pupil.bits(markov, examples)

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from quickstudy.base.learner import Brief, Cost
+from quickstudy.base.learner import Brief, Cost, Rehearsing, face
+from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
-from quickstudy.base.task import PureWorldTask, spaces_of
+from quickstudy.base.task import PureWorldTask, Turn, spaces_of
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.lstm import LSTM
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
@@ -38,7 +39,7 @@ class Listener:
         {"stimulus": Reals(4), "message": Fields({"first": Tokens(5), "second": Tokens(5)}), "role": Bits(2)}
     )
     outputs: ClassVar[Tokens] = Tokens(2)
-    rounds: ClassVar[int] = 2
+    horizon: int = 2
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         pool = MEANINGS[IN_QUERY if self.query else ~IN_QUERY]
@@ -51,10 +52,11 @@ class Listener:
         state = {"stimulus": stimulus, "name": jnp.asarray(pool)[target] + 1, "answer": answer, "round": 0}
         return state, self._seen(state, 0)
 
-    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Any, Any, Any]:
+    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
         decides = state["round"] == 1
-        reward = jnp.where(decides & (action == state["answer"]), 1.0, 0.0)
-        return {**state, "round": state["round"] + 1}, self._seen(state, 1), reward, decides
+        won = decides & (action == state["answer"])
+        turn = Turn(self._seen(state, 1), jnp.where(won, 1.0, 0.0), decides, {"target": state["name"]})
+        return {**state, "round": state["round"] + 1}, turn
 
     def _seen(self, state: Any, spoken: int) -> Any:
         first, second = state["name"] * (0 if self.mute else spoken)
@@ -83,44 +85,54 @@ class RehearsingPupil:
         self._trainable = models[0].trainable()
         self._model = stack_lanes(models)
         self._moments = stack_lanes([ADAM.init(eqx.filter(models[0], self._trainable))] * self.lanes)
-        self._keys = jnp.stack([stream.jax("data") for stream in streams])
         self._shown = 0
 
-    def rehearse(self, world: Any, start: int, stop: int) -> None:
+    def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         bounds = jnp.tile(jnp.array([start, stop]) // EPISODES, (self.lanes, 1))
+        played = self.perform(rehearsal, start, stop)
         self._model, self._moments = _rehearse(
-            world, self._trainable, self._model, self._moments, self._keys, bounds, self.lanes
+            rehearsal.world, self._trainable, self._model, self._moments, rehearsal.keys, bounds, self.lanes
         )
         self._shown += stop - start
+        return played
 
-    def play(self, world: Any, keys: Any) -> Any:
-        """(lane,) share of episodes won, with nothing learned. keys: (lane, episode)."""
-        return _play(world, self._model, keys, self.lanes)
+    def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        numbers = jnp.tile(jnp.arange(start, stop), (self.lanes, 1))
+        return Transcript(*_perform(rehearsal.world, self._model, rehearsal.keys, numbers, self.lanes))
 
-    def cost(self) -> Cost:
-        return Cost(examples=self._shown, updates=self._shown // EPISODES)
+    def cost(self) -> list[Cost]:
+        return [Cost(examples=self._shown, updates=self._shown // EPISODES)] * self.lanes
 
 
-def _episodes(world: Any, model: Any, keys: Any) -> tuple[Any, Any]:
-    """Play a batch of episodes: (episode,) log-probability of what was done in the last round, and the reward."""
-    rounds = jax.vmap(lambda step: jax.vmap(lambda key: jax.random.fold_in(key, step))(keys))(jnp.arange(world.rounds))
+def _episodes(world: Any, model: Any, keys: Any) -> Any:
+    """Play a batch of episodes: (step, episode) log-probabilities of what was done, actions, rewards, done, info."""
+    steps = jnp.arange(world.horizon)
+    rounds = jax.vmap(lambda step: jax.vmap(lambda key: jax.random.fold_in(key, step))(keys))(steps)
 
     def turn(carry: Any, keys: Any) -> Any:
         memory, state, observation = carry
         memory, features = model.core.step(memory, observation)
         scores = jax.nn.log_softmax(model.head(features))
         action = jax.vmap(jax.random.categorical)(keys, scores)
-        state, observation, reward, _ = jax.vmap(world.step)(keys, state, action)
-        return (memory, state, observation), (jnp.take_along_axis(scores, action[:, None], 1)[:, 0], reward)
+        state, (observation, reward, done, info) = jax.vmap(world.step)(keys, state, action)
+        chosen = jnp.take_along_axis(scores, action[:, None], 1)[:, 0]
+        return (memory, state, observation), (chosen, action, reward, done, info)
 
-    begun = model.core.start(len(keys), world.rounds), *jax.vmap(world.reset)(keys)
-    _, (chosen, rewards) = lax.scan(turn, begun, rounds)
-    return chosen[-1], rewards.sum(axis=0)
+    begun = model.core.start(len(keys), world.horizon), *jax.vmap(world.reset)(keys)
+    return lax.scan(turn, begun, rounds)[1]
+
+
+def _drawn(key: Any, numbers: Any) -> Any:
+    return jax.vmap(lambda number: jax.random.fold_in(key, number))(numbers)
 
 
 @eqx.filter_jit
-def _play(world: Any, models: Any, keys: Any, lanes: int) -> Any:
-    return over_lanes(lambda model, keys: _episodes(world, model, keys)[1].mean(), lanes)(models, keys)
+def _perform(world: Any, models: Any, keys: Any, numbers: Any, lanes: int) -> Any:
+    def single(model: Any, key: Any, numbers: Any) -> Any:
+        played = _episodes(world, model, _drawn(key, numbers))[1:]
+        return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), played)
+
+    return over_lanes(single, lanes)(models, keys, numbers)
 
 
 @eqx.filter_jit
@@ -129,12 +141,12 @@ def _rehearse(world: Any, trainable: Any, models: Any, moments: Any, keys: Any, 
         trained, fixed = eqx.partition(model, trainable)
 
         def loss(trained: Any, keys: Any) -> Any:
-            chosen, reward = _episodes(world, eqx.combine(trained, fixed), keys)
-            return -(chosen * (reward - 0.5)).mean()
+            chosen, _, rewards, *_ = _episodes(world, eqx.combine(trained, fixed), keys)
+            return -(chosen[-1] * (rewards.sum(axis=0) - 0.5)).mean()
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
-            keys = jax.vmap(lambda episode: jax.random.fold_in(key, episode))(number * EPISODES + jnp.arange(EPISODES))
+            keys = _drawn(key, number * EPISODES + jnp.arange(EPISODES))
             steps, moments = ADAM.update(jax.grad(loss)(trained, keys), moments)
             return optax.apply_updates(trained, steps), moments
 
@@ -147,11 +159,17 @@ def _rehearse(world: Any, trainable: Any, models: Any, moments: Any, keys: Any, 
 def query_accuracy(core: Any, streams: Streams, mute: bool = False) -> float:
     world, unseen = Listener(mute=mute), Listener(query=True, mute=mute)
     assert isinstance(world, PureWorldTask)
-    pupil = ByEpisodes(core).begin(Brief(*spaces_of(world), "reward", world.rounds, 300 * EPISODES), [streams])
+    brief = Brief(*spaces_of(world), "reward", world.horizon, 300 * EPISODES)
+    pupil = face(ByEpisodes(core).begin(brief, [streams.for_learner()]), Rehearsing)
+    lesson, exam = (
+        Rehearsal(game, streams.jax(purpose)[None]) for game, purpose in ((world, "data"), (unseen, "test"))
+    )
     for start in range(0, 300, 100):
-        pupil.rehearse(world, start * EPISODES, (start + 100) * EPISODES)
-    assert pupil.cost().updates == 300
-    return float(pupil.play(unseen, jax.random.split(streams.jax("test"), (1, 1000)))[0])
+        played = pupil.rehearse(lesson, start * EPISODES, (start + 100) * EPISODES)
+        assert played.actions.shape == played.done.shape == (1, 100 * EPISODES, world.horizon)
+        assert played.info["target"].shape == (1, 100 * EPISODES, world.horizon, 2)
+    assert pupil.cost()[0].updates == 300
+    return float(pupil.perform(exam, 0, 1000).rewards.sum(axis=-1).mean())
 
 
 RESERVOIR = EchoState(units=200, terms=3, radius=0.1, input_scale=0.7)

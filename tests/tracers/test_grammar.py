@@ -40,7 +40,7 @@ class Counter(AlwaysB):
 def outcomes(pupil: Any, exam: Exam) -> Trace:
     """Every question's string and whether it was answered right."""
     right = np.asarray(pupil.answer(exam)).argmax(axis=-1)[0] == exam.targets[0]
-    return Trace("string-outcomes", {"string": exam.positions[0, :, 1], "correct": right}, cost=pupil.cost())
+    return Trace("string-outcomes", {"string": exam.positions[0, :, 1], "correct": right}, cost=pupil.cost()[0])
 
 
 def strings_right(trace: Trace) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Tokens
+from quickstudy.base.spaces import Space, Tokens
 from quickstudy.base.task import spaces_of
 
 
@@ -45,24 +45,18 @@ class Material:
         )
 
     def disturbed(self, rng: np.random.Generator) -> tuple[Exam, NDArray[np.bool_]]:
-        """The exam with every token changed after a random question of each example, and the questions up to there.
+        """The exam with all changed from the answer to a random question of each example on, and the questions up to it.
 
-        Those questions must be answered as before: nothing in front of them is new.
+        Those questions must be answered as before: nothing in front of them is new. The answers are changed as well,
+        since an exam holds them: a learner may be handed the whole of it.
         """
         test = self.exam.examples[0]
         cuts = np.array([rng.choice(np.flatnonzero(asked)) for asked in test.asked.T])
-        late = np.arange(test.steps)[:, None] > cuts
+        times = np.arange(test.steps)[:, None]
+        inputs = _changed(test.inputs, times > cuts, self.brief.inputs, rng)
+        targets = _changed(test.targets, times >= cuts, self.brief.outputs, rng)
         positions = self.exam.positions[0]
-        early = positions[:, 0] <= cuts[positions[:, 1]]
-        return Exam([replace(test, inputs=np.where(_spread(late, test.inputs), self._other(rng), test.inputs))]), early
-
-    def _other(self, rng: np.random.Generator) -> NDArray[Any]:
-        """Inputs that differ from the exam's everywhere."""
-        inputs = self.exam.examples[0].inputs
-        if isinstance(self.brief.inputs, Tokens):
-            size = self.brief.inputs.size
-            return np.asarray((inputs + rng.integers(1, max(size, 2), inputs.shape)) % size, inputs.dtype)
-        return np.asarray(inputs + rng.normal(size=inputs.shape), inputs.dtype)
+        return Exam([replace(test, inputs=inputs, targets=targets)]), positions[:, 0] <= cuts[positions[:, 1]]
 
     def reversed(self) -> tuple[Exam, NDArray[np.int64]]:
         """The exam with its examples in reverse order, and where each of its questions stands there."""
@@ -73,8 +67,14 @@ class Material:
         return exam, np.lexsort((positions[:, 0], positions[:, 1]))
 
 
-def _spread(mask: NDArray[np.bool_], like: NDArray[Any]) -> NDArray[np.bool_]:
-    return mask.reshape(*mask.shape, *[1] * (like.ndim - mask.ndim))
+def _changed(values: NDArray[Any], where: NDArray[np.bool_], space: Space, rng: np.random.Generator) -> NDArray[Any]:
+    """Values of a space that differ wherever they are told to."""
+    if isinstance(space, Tokens):
+        other = (values + rng.integers(1, max(space.size, 2), values.shape)) % space.size
+    else:
+        other = values + rng.normal(size=values.shape)
+    spread = where.reshape(*where.shape, *[1] * (values.ndim - where.ndim))
+    return np.where(spread, other.astype(values.dtype), values)
 
 
 def _with_shuffled_answers(examples: Examples, rng: np.random.Generator) -> Examples:

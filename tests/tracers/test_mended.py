@@ -1,4 +1,4 @@
-"""What the types promise and the parts do not keep yet. A test that begins to pass fails, and then loses its mark."""
+"""Faults that the tracer bullets found, each mended."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores.esn import EchoState
@@ -34,7 +36,6 @@ class Host:
         return int(observation["message"]) + int(observation["role"][1])
 
 
-@pytest.mark.xfail(raises=KeyError, reason="the lane axis is taken off the mapping, not off the fields in it")
 def test_a_host_acts_on_fields() -> None:
     spaces = Fields({"message": Tokens(5), "role": Bits(2)}), Tokens(6)
     pupil: Any = HostPupil(Host(), Brief(*spaces, "reward", 1, 1))
@@ -42,12 +43,10 @@ def test_a_host_acts_on_fields() -> None:
     assert pupil.act(observation, np.zeros(1, np.float32), np.ones(1, np.bool_)).tolist() == [4]
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="the cost of a host has no bits")
 def test_a_host_has_a_description_length() -> None:
-    assert HostPupil(Host(), Brief(Tokens(2), Tokens(2), "cross-entropy", 1, 1)).cost().bits == 12.5
+    assert HostPupil(Host(), Brief(Tokens(2), Tokens(2), "cross-entropy", 1, 1)).cost()[0].bits == 12.5
 
 
-@pytest.mark.xfail(raises=TypeError, reason="a typed key is not turned over to NumPy")
 def test_a_random_key_can_be_kept_in_a_snapshot(streams: Streams) -> None:
     mind = stack_lanes([{"key": streams.jax("noise"), "weights": jnp.zeros(3)}])
     again = with_arrays(mind, named_arrays(mind))
@@ -61,24 +60,27 @@ def series(streams: Streams) -> Series:
     return Series(drive, delayed, washout=100, training=600, validation=0, test=300)
 
 
-@pytest.mark.xfail(raises=AssertionError, reason="one series is filled up to 64 examples, in time, rows and memory")
 def test_a_series_costs_no_more_than_its_length(series: Series, streams: Streams) -> None:
     exam = Exam([series.part("training")])
     cores = stack_lanes([EchoState(units=20).build(Reals(1), streams.numpy("core"))])
     assert harvest(cores, exam, Shape.of(exam.examples)).shape[1] <= 2 * 700
 
 
-@pytest.mark.xfail(
-    raises=AssertionError, reason="in float32 the inverse loses its definiteness when the ridge is small"
-)
-def test_least_squares_with_a_small_ridge_are_those_of_the_normal_equations(series: Series, streams: Streams) -> None:
+def test_a_ridge_that_float32_cannot_hold_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"ridge must be at least 0\.001"):
+        configure("rls", RecursiveLeastSquares, {"ridge": 1e-6})
+
+
+def test_least_squares_at_the_smallest_ridge_are_those_of_the_normal_equations(
+    series: Series, streams: Streams
+) -> None:
     brief = Brief(Reals(1), Reals(1), "squared", 1000, 1)
     core: Any = EchoState(units=50, terms=4, radius=0.9, input_scale=0.1)
-    pupil = RecursiveLeastSquares(ridge=1e-8).begin(core, brief, [streams])
+    pupil = RecursiveLeastSquares(ridge=1e-3).begin(core, brief, [streams])
     pupil.learn(Lesson([series.part("training")], np.zeros((1, 1), np.int64)), 0, 1)
     states = np.asarray(pupil.states(series.inputs[:, None]), np.float64)[:, 0]
     features = np.column_stack([states, np.ones(1000)])
-    moment = features[100:700].T @ features[100:700] + 1e-8 * np.eye(51)
+    moment = features[100:700].T @ features[100:700] + 1e-3 * np.eye(51)
     exact = features[700:] @ np.linalg.solve(moment, features[100:700].T @ series.targets[100:700])
     given = pupil.answer(Exam([series.part("test")]))[0]
     assert np.sqrt(np.square(given - exact).mean()) < 0.1 * exact.std()
