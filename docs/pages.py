@@ -7,7 +7,7 @@ How a block is marked, after its language:
     console               every line after `$ ` is run; the lines below it are what it prints
     console exit=N        the same, and the last command ends with that status instead of 0
     console varies        run, but what it prints is not compared
-    console no-run        takes long: run only when asked for
+    console no-run        takes minutes: run by docs/refresh.py, which puts in the numbers
 
 In what is printed, `...` stands for anything, and a line of it for any number of lines.
 """
@@ -36,6 +36,15 @@ class Block:
     text: str
 
 
+@dataclass(frozen=True)
+class Command:
+    """A command of a console block. typed: its lines in the page; line: the same as one; printed: the lines below."""
+
+    typed: list[str]
+    line: str
+    printed: list[str]
+
+
 def pages() -> list[pathlib.Path]:
     """README, the change log and everything under docs/."""
     return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -58,6 +67,17 @@ def blocks(page: pathlib.Path) -> list[Block]:
             opened = None
     if opened is not None:
         raise ValueError(f"{page}, line {opened + 1}: this block is never closed")
+    return found
+
+
+def commands(block: Block) -> list[Command]:
+    """The commands of a console block. A command goes on after a backslash."""
+    found = []
+    for part in re.split(r"^(?=\$ )", block.text, flags=re.MULTILINE)[1:]:
+        lines = part.splitlines()
+        end = next(number for number, line in enumerate(lines, start=1) if not line.endswith("\\"))
+        whole = " ".join(line.removesuffix("\\").strip() for line in lines[:end])
+        found.append(Command(lines[:end], whole.removeprefix("$ "), lines[end:]))
     return found
 
 

@@ -46,7 +46,13 @@ def draw(data: ReportData) -> str:
     ground = tag("rect", class_="ground", width=width, height=top, rx=8)
     style_sheet = tag("style", _asset("page.css"), _own_style())
     return tag(
-        "svg", style_sheet, ground, *parts, xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {top:g}", role="img"
+        "svg",
+        style_sheet,
+        ground,
+        *parts,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {width} {top:g}",
+        role="img",
     )
 
 

@@ -1,7 +1,4 @@
-"""Score a learning curve that was measured elsewhere, under the published definitions of WADE and under ours.
-
-    python examples/score_curve.py
-"""
+"""Score a learning curve that was measured elsewhere, under the published definitions of WADE and under ours."""
 
 from quickstudy.measures.wade import paper, published_nets, wade_above_chance
 

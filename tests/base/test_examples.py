@@ -112,8 +112,9 @@ def test_parts_of_a_series_run_from_its_start():
 @given(st.tuples(*[st.integers(0, 6)] * 4))
 def test_parts_ask_for_everything_but_the_washout_once(lengths):
     whole = series(*lengths)
-    asked = [np.flatnonzero(whole.part(name).asked[:, 0]).tolist() for name in ("training", "validation", "test")]
-    assert sum(asked, []) == list(range(lengths[0], sum(lengths)))
+    parts = ("training", "validation", "test")
+    asked = [step for name in parts for step in np.flatnonzero(whole.part(name).asked[:, 0]).tolist()]
+    assert asked == list(range(lengths[0], sum(lengths)))
 
 
 def test_windows_of_a_part():

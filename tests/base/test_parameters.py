@@ -119,7 +119,7 @@ def test_a_component_says_how_its_parameters_belong_together():
     assert configure("related", Related, {"low": "2"}) == Related(2)
     with pytest.raises(UsageError, match=r"^related: low must be at most high \(5\), got 6$"):
         configure("related", Related, {"low": "6"})
-    with pytest.raises(UsageError, match="^related: low must be given$"):
+    with pytest.raises(UsageError, match=r"^related: low must be given$"):
         configure("related", Related, {})
 
 

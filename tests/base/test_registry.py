@@ -206,9 +206,9 @@ def test_a_file_that_cannot_be_included(tmp_path, text, message):
 
 
 def test_no_file_to_include(tmp_path):
-    with pytest.raises(UsageError, match="no file .* to include"):
+    with pytest.raises(UsageError, match=r"no file .* to include"):
         include(tmp_path / "absent.py")
-    with pytest.raises(UsageError, match="no file .* to include"):
+    with pytest.raises(UsageError, match=r"no file .* to include"):
         include(tmp_path)
     text = tmp_path / "mine.txt"
     text.write_text("")

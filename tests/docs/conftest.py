@@ -10,10 +10,6 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
-def pytest_addoption(parser: Any) -> None:
-    parser.addoption("--long", action="store_true", help="Also run the commands of the pages that take minutes.")
-
-
 def load(name: str) -> Any:
     """A program of docs/, which is no package."""
     if name not in sys.modules:
@@ -44,3 +40,8 @@ def build(pages: Any) -> Any:
 @pytest.fixture(scope="session")
 def picture() -> Any:
     return load("picture")
+
+
+@pytest.fixture(scope="session")
+def refresh(pages: Any, picture: Any) -> Any:
+    return load("refresh")

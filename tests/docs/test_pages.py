@@ -11,7 +11,6 @@ import shlex
 import subprocess
 import sys
 import types
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,13 +21,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(sys.executable).parent
 
 
-def test_what_a_page_says_happens(
-    page: pathlib.Path, pages: Any, tmp_path: pathlib.Path, monkeypatch: Any, request: Any
-) -> None:
+def test_what_a_page_says_happens(page: pathlib.Path, pages: Any, tmp_path: pathlib.Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "80")
-    long = request.config.getoption("--long", default=False)
     blocks = pages.blocks(page)
     session = Session(tmp_path, [block for block in blocks if is_script(block)])
     for number, block in enumerate(blocks):
@@ -41,23 +37,23 @@ def test_what_a_page_says_happens(
             if following is not None and following.language == "text":
                 compare(printed, following.text, place)
         elif block.language == "console":
-            try_console(block, place, long)
+            try_console(pages.commands(block), block.options, place)
 
 
-def try_console(block: Any, place: str, long: bool) -> None:
-    commands = list(split_console(block.text))
+def try_console(commands: list[Any], options: dict[str, str], place: str) -> None:
     assert commands, f"{place}: no line begins with $"
-    for number, (command, expected) in enumerate(commands):
-        if "no-run" in block.options and not long:
-            if command.startswith("quickstudy run "):
-                assert dry_run(command) == 0, f"{place}: {command}"
+    for number, command in enumerate(commands):
+        here = f"{place}: {command.line}"
+        if "no-run" in options:
+            if command.line.startswith("quickstudy run "):
+                assert dry_run(command.line) == 0, here
             continue
-        wanted = int(block.options.get("exit", 0)) if number == len(commands) - 1 else 0
-        status, printed = shell(command)
-        assert status == wanted, f"{place}: {command}\nstatus {status}, not {wanted}\n{printed}"
-        assert "Traceback" not in printed, f"{place}: {command}\n{printed}"
-        if "varies" not in block.options:
-            compare(printed, expected, f"{place}: {command}")
+        wanted = int(options.get("exit", 0)) if number == len(commands) - 1 else 0
+        status, printed = shell(command.line)
+        assert status == wanted, f"{here}\nstatus {status}, not {wanted}\n{printed}"
+        assert "Traceback" not in printed, f"{here}\n{printed}"
+        if "varies" not in options:
+            compare(printed, "\n".join(command.printed), here)
 
 
 def shell(command: str) -> tuple[int, str]:
@@ -104,15 +100,6 @@ class Session:
         return target.getvalue()
 
 
-def split_console(text: str) -> Iterator[tuple[str, str]]:
-    """(command, what it prints); a command goes on after a backslash."""
-    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        lines = part.splitlines()
-        end = next(number for number, line in enumerate(lines) if not line.endswith("\\"))
-        command = " ".join(line.removesuffix("\\").strip() for line in lines[: end + 1])
-        yield command, "\n".join(lines[end + 1 :])
-
-
 def compare(printed: str, expected: str, place: str) -> None:
     """Equal but for spaces and empty lines; `...` stands for anything, a line of it for any lines."""
     pattern = ""
@@ -133,8 +120,3 @@ def test_the_comparison_can_fail() -> None:
     for wrong in ("a b\nd", "a b\n...\ne", "...\na b"):
         with pytest.raises(AssertionError):
             compare("a  b\n\nc 1.5 s\nd\n", wrong, "")
-
-
-def test_commands_are_found() -> None:
-    text = "$ first \\\n    --option\nprinted\n$ second\n"
-    assert list(split_console(text)) == [("first --option", "printed"), ("second", "")]

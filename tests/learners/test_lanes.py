@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.lesson import Exam
+from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.lstm import LSTM
@@ -51,9 +51,7 @@ def both(request, lanes):
     singles = []
     for lane in range(2):
         alone = training.begin(core, brief, streams[lane : lane + 1])
-        own = type(lesson)(
-            lesson.examples[lane : lane + 1], lesson.order[lane : lane + 1, : lesson.lengths[lane]], item
-        )
+        own = Lesson(lesson.examples[lane : lane + 1], lesson.order[lane : lane + 1, : lesson.lengths[lane]], item)
         alone.learn(own, 0, own.items)
         singles.append(alone)
     return together, exam, singles, brief, (training, core, streams)

@@ -217,4 +217,15 @@ def test_overlapping_intervals_have_no_winner(make_record: Make, make_report: Ma
     records = scored(make_record, "a", 0.4, 0.6) + scored(make_record, "b", 0.45, 0.56)
     table = make_report(records).tables[0]
     assert clear_winner(table) is None
-    assert "the intervals of b and a overlap" in verdict(table)
+    assert "b and a cannot be told apart" in verdict(table)
+
+
+def test_a_difference_that_nobody_can_see_is_not_worth_a_word(make_record: Make, make_report: Make) -> None:
+    control = scored(make_record, "copy", 0.0, 0.0, 0.0, role="control")
+    records = scored(make_record, "a", 0.0004, 0.0005, 0.0004) + scored(make_record, "b", 0.0, 0.0, 0.0)
+    table = make_report([*control, *records]).tables[0]
+    assert clear_winner(table) is None
+    assert verdict(table) == (
+        "No learner is above the best control, copy (0.000); a and b cannot be told from it; "
+        "a and b cannot be told apart."
+    )

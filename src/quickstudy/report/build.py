@@ -53,7 +53,7 @@ def _table(
     found: TaskGroup, book: ScoreBook, read: ReadTrace, directions: Mapping[str, str], places: Mapping[str, int]
 ) -> TaskTable:
     rows = [_row(learner, book, read, places) for learner in found.learners]
-    scores = order_scores(found.family, [name for row in rows for name in row.scores])
+    scores = order_scores([name for row in rows for name in row.scores])
     headline = scores[0] if scores else None
     sign = -1.0 if headline and directions.get(headline) == "lower" else 1.0
     control, oracle = (_best(rows, role, headline, sign) for role in (CONTROL, ORACLE))

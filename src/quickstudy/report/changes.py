@@ -30,7 +30,7 @@ def _change(family: str, task: str, found: dict[str, TaskTable]) -> Change:
         if len(known) < 2:
             continue
         scores = [name for table in found.values() for name in table.scores]
-        for column in columns_of(family, list(dict.fromkeys(scores))):
+        for column in columns_of(list(dict.fromkeys(scores))):
             if column.statistic == "mean" and sum(column.score in row.scores for row in known) > 1:
                 changed.append(_changed(learner, known[0].role, column.score, rows))
     return Change(family, task, conventions, tuple(changed))

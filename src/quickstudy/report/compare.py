@@ -95,7 +95,7 @@ def _pairs(
 ) -> tuple[tuple[str, str], str, list[tuple[float, float]], list[str]] | None:
     """Scores by seed of both learners on one task; None when fewer than two seeds are common."""
     chosen = [r for r in records if (r.labels["task"], r.what["convention"]) == task and r.status == OK]
-    names = order_scores(chosen[0].labels["family"], sorted(_values(chosen[0]))) if chosen else ()
+    names = order_scores(sorted(_values(chosen[0]))) if chosen else ()
     if score is not None and chosen and score not in names:
         raise UsageError(f'{task[0]} has no score "{score}"; {nearest(score, names)}')
     wanted = score or (names[0] if names else "")

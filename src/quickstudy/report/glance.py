@@ -36,7 +36,7 @@ def glance_table(tables: Numbered, directions: Mapping[str, str], style: Style, 
         cells.append(_cell(_find(found, found.oracle, ORACLE), found, ""))
         rows.append(tag("tr", tag("th", link, scope="row", class_="name"), *cells))
     headline = next((found.headline for _, found in tables if found.headline), None)
-    what = title_of(tables[0][1].family, headline) if headline else "headline"
+    what = title_of(headline) if headline else "headline"
     better = f", {directions[headline]} is better" if headline and headline in directions else ""
     return table(
         id, f"{what} by task{better}; small: on the scale from best control (0) to oracle (1)", heads, [("", rows)]

@@ -119,7 +119,7 @@ def _settings(found: TaskTable) -> Iterator[str]:
 
 def _runs(found: TaskTable, id: str) -> str:
     names = found.scores
-    medians = {column.score for column in columns_of(found.family, found.scores) if column.statistic == "median"}
+    medians = {column.score for column in columns_of(found.scores) if column.statistic == "median"}
     heads = [Head("run", False), Head("learner", False), Head("root"), Head("repetition"), Head("status", False)]
     heads += [*(Head(escape(name)) for name in names), Head("learn s"), Head("place")]
     rows = []

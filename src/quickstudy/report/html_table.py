@@ -69,7 +69,7 @@ def table(id: str, caption: str, heads: Sequence[Head], groups: Sequence[tuple[s
 
 def score_table(found: TaskTable, directions: Mapping[str, str], style: Style, id: str) -> str:
     """All scores of a task; the best learner is bold only where its interval lies apart from the next one's."""
-    columns = columns_of(found.family, found.scores)
+    columns = columns_of(found.scores)
     heads = [Head("learner", False), Head("runs")]
     for index, column in enumerate(columns):
         note = '<small class="under">median</small>' if column.statistic == "median" else ""
@@ -136,7 +136,7 @@ def change_table(change: Change, id: str) -> str:
         tag(
             "tr",
             tag("th", _label(row.learner), scope="row", class_=_width(row.learner)),
-            tag("td", escape(title_of(change.family, row.score))),
+            tag("td", escape(title_of(row.score))),
             *(cell(score(mean), mean) for mean in row.means),
             cell(contrast(row.difference), row.difference.value),
             class_=row.role,

@@ -43,7 +43,7 @@ def escape(text: str) -> str:
 
 
 def _table(table: TaskTable, data: ReportData) -> str:
-    columns = columns_of(table.family, table.scores)
+    columns = columns_of(table.scores)
     heads = [escape(column.title) + _ARROWS.get(data.directions.get(column.score, ""), "") for column in columns]
     heads[1:1] = ["scaled"] if columns else []
     bold = clear_winner(table)

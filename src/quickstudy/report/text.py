@@ -56,7 +56,7 @@ def _columns(table: TaskTable, data: ReportData) -> list[list[str]]:
     """The columns beside the learner's: each its heading, then one cell per row."""
     rows = table.rows
     columns = [["runs", *map(_runs, rows)]]
-    for index, column in enumerate(columns_of(table.family, table.scores)):
+    for index, column in enumerate(columns_of(table.scores)):
         arrow = ARROWS.get(data.directions.get(column.score, ""), "")
         columns.append([f"{column.title} {arrow}".strip(), *(_cell(row, column) for row in rows)])
         if index == 0:
@@ -119,7 +119,7 @@ def _change(change: Change) -> Iterator[RenderableType]:
     made.add_column(_plain(f"{last} − {first}"), justify="right", no_wrap=True)
     for row in change.rows:
         style = "dim" if row.role == CONTROL else ""
-        title = title_of(change.family, row.score)
+        title = title_of(row.score)
         made.add_row(_plain(row.learner), title, *map(score, row.means), contrast(row.difference), style=style)
     yield made
     yield Text("")

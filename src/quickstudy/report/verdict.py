@@ -8,6 +8,9 @@ from quickstudy.report.model import LEARNER, Row, TaskTable
 from quickstudy.report.numbers import bounds, score
 from quickstudy.report.view import title_of
 
+SMALLEST = 0.001
+"""A difference that three decimals do not show is not worth a word, however certain it is."""
+
 
 def clear_winner(table: TaskTable) -> Row | None:
     """The best learner, if its interval does not overlap the next learner's; None otherwise, or when it is alone."""
@@ -15,7 +18,10 @@ def clear_winner(table: TaskTable) -> Row | None:
     if len(ranked) < 2 or table.headline is None:
         return None
     first, second = (row.scores[table.headline].interval for row in ranked[:2])
-    return ranked[0] if first and second and not (first.low <= second.high and second.low <= first.high) else None
+    if first is None or second is None:
+        return None
+    # Whichever direction is better, apart means that there is a gap between the two.
+    return ranked[0] if max(first.low - second.high, second.low - first.high) >= SMALLEST else None
 
 
 def verdict(table: TaskTable) -> str:
@@ -49,7 +55,10 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
     below: list[Row] = []
     for row in ranked:
         interval = row.advantage.interval
-        side = level if interval is None else above if interval.low > 0 else below if interval.high < 0 else level
+        tiny = interval is None or abs(row.advantage.value or 0.0) < SMALLEST
+        side = (
+            level if interval is None or tiny else above if interval.low > 0 else below if interval.high < 0 else level
+        )
         side.append(row)
     control = f"the best control, {table.best_control} ({_mean(table, table.best_control)})"
     parts = []
@@ -71,7 +80,7 @@ def _race(table: TaskTable) -> str:
         return ""
     if clear_winner(table):
         return f"; {ranked[0].learner} is clearly ahead of {ranked[1].learner}"
-    return f"; the intervals of {ranked[0].learner} and {ranked[1].learner} overlap"
+    return f"; {ranked[0].learner} and {ranked[1].learner} cannot be told apart"
 
 
 def _too_few(ranked: Sequence[Row], table: TaskTable) -> str:
@@ -87,7 +96,7 @@ def _best_control(table: TaskTable) -> str:
 
 
 def _named(row: Row, table: TaskTable) -> str:
-    title = title_of(table.family, table.headline or "")
+    title = title_of(table.headline or "")
     return f"{row.learner} has {title} {score(row.scores[table.headline or ''].mean)}"
 
 

@@ -1,4 +1,4 @@
-"""Which numbers of a family stand in its tables, in which order and under which heading."""
+"""Which scores stand in the tables, in which order and under which heading."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ class Column:
     statistic: str = "mean"
 
 
-_COLUMNS = {
-    "language": (
-        Column("wade-above-chance", "WADE above chance"),
-        Column("wade", "WADE"),
-        Column("final-accuracy", "final accuracy"),
-        Column("maximum-accuracy", "maximum accuracy"),
-        Column("steps-to-0.9", "steps to 0.9", "median"),
-    ),
-}
+_COLUMNS = (
+    Column("wade-above-chance", "WADE above chance"),
+    Column("wade", "WADE"),
+    Column("final-accuracy", "final accuracy"),
+    Column("maximum-accuracy", "maximum accuracy"),
+    Column("steps-to-0.9", "steps to 0.9", "median"),
+)
+"""Scores that have a heading of their own, in their order; the first that a task has is its headline."""
 
 COST_TITLES = {
     "trained_parameters": "trained parameters",
@@ -47,21 +46,21 @@ _FAMILY_QUESTIONS = {
 }
 
 
-def order_scores(family: str, names: Sequence[str]) -> tuple[str, ...]:
-    """The score names of a task, the headline first: as the family orders them, then the others by name."""
-    preferred = [column.score for column in _COLUMNS.get(family, ()) if column.score in names]
+def order_scores(names: Sequence[str]) -> tuple[str, ...]:
+    """The score names of a task, the headline first: those with a heading in their order, then the others by name."""
+    preferred = [column.score for column in _COLUMNS if column.score in names]
     return (*preferred, *sorted(set(names) - set(preferred)))
 
 
-def columns_of(family: str, names: Sequence[str]) -> tuple[Column, ...]:
-    """The columns for a task's scores: the family's where it has any, else the first few scores as they are named."""
-    known = tuple(column for column in _COLUMNS.get(family, ()) if column.score in names)
+def columns_of(names: Sequence[str]) -> tuple[Column, ...]:
+    """The columns for a task's scores: those with a heading, or the first few scores as they are named."""
+    known = tuple(column for column in _COLUMNS if column.score in names)
     return known or tuple(Column(name, name) for name in names[:MOST_COLUMNS])
 
 
-def title_of(family: str, score: str) -> str:
+def title_of(score: str) -> str:
     """The heading of one score."""
-    return next((column.title for column in _COLUMNS.get(family, ()) if column.score == score), score)
+    return next((column.title for column in _COLUMNS if column.score == score), score)
 
 
 def question_of(family: str) -> str:

@@ -67,6 +67,7 @@ class PlainProgress:
         self._clock = clock
         self._tally = Tally()
         self._last = clock()
+        self._said = ""
 
     def __call__(self, event: Event) -> None:
         """Hear an event."""
@@ -85,8 +86,10 @@ class PlainProgress:
             self._line(tally.count(event))
         if tally.cells and self._clock() - self._last >= LINE_SECONDS:
             failed = f", {tally.failed} failed" if tally.failed else ""
-            self._line(f"{tally.done} of {len(tally.cells)} runs{failed}, {tally.left()}")
-            self._last = self._clock()
+            line = f"{tally.done} of {len(tally.cells)} runs{failed}, {tally.left()}"
+            if line != self._said:  # a log is no place for the same words again and again
+                self._line(line)
+            self._said, self._last = line, self._clock()
 
     def _line(self, text: str) -> None:
         if text:

@@ -45,7 +45,7 @@ class Material:
         )
 
     def disturbed(self, rng: np.random.Generator) -> tuple[Exam, NDArray[np.bool_]]:
-        """The exam with all changed from the answer to a random question of each example on, and the questions up to it.
+        """The exam with all changed from the answer of a random question of each example on; the questions up to there.
 
         Those questions must be answered as before: nothing in front of them is new. The answers are changed as well,
         since an exam holds them: a learner may be handed the whole of it.
@@ -69,6 +69,7 @@ class Material:
 
 def _changed(values: NDArray[Any], where: NDArray[np.bool_], space: Space, rng: np.random.Generator) -> NDArray[Any]:
     """Values of a space that differ wherever they are told to."""
+    other: NDArray[Any]
     if isinstance(space, Tokens):
         other = (values + rng.integers(1, max(space.size, 2), values.shape)) % space.size
     else:

@@ -1,0 +1,131 @@
+"""Run the commands of the pages that take minutes, and put the numbers that they print now into the pages.
+
+    python docs/refresh.py [PAGE ...]
+
+Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin anew. A line that is
+shown in a page but is no longer printed, numbers apart, is an error. The picture of the README is drawn again.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from pages import ROOT, Block, blocks, commands, pages
+from picture import draw
+
+from quickstudy.report.gather import gather
+
+WORK = ROOT / "results" / "pages"
+_NUMBER = re.compile(r"[−+-]?\d[\d,.]*(?:e-\d+)?|\bnever\b")
+
+
+def main() -> int:
+    """The exit status."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    chosen = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or pages()
+    faults = [fault for page in chosen for fault in refresh(page)]
+    if (WORK / "results" / "first-look").is_dir():
+        picture = draw(gather([WORK / "results" / "first-look"])) + "\n"
+        (ROOT / "docs" / "images" / "first-look.svg").write_text(picture, encoding="utf-8")
+    sys.stderr.writelines(f"{fault}\n" for fault in faults)
+    return 1 if faults else 0
+
+
+def refresh(page: pathlib.Path) -> list[str]:
+    """Renew the long blocks of a page. Gives what could not be found again."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    faults: list[str] = []
+    longer = 0
+    for block in blocks(page):
+        if "file" in block.options:
+            (WORK / block.options["file"]).write_text(block.text, encoding="utf-8")
+        elif block.language == "console" and "no-run" in block.options:
+            renewed, missing = _renew(block)
+            faults += [f"{page.relative_to(ROOT)}, line {block.line}: no longer printed: {line}" for line in missing]
+            first, count = block.line - 1 + longer, len(block.text.splitlines())
+            lines[first : first + count] = renewed
+            longer += len(renewed) - count
+    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return faults
+
+
+def _renew(block: Block) -> tuple[list[str], list[str]]:
+    renewed: list[str] = []
+    missing: list[str] = []
+    for command in commands(block):
+        renewed += command.typed
+        program = command.line.replace("make run", made_by("run"))
+        if program.startswith("make "):  # the tests themselves: their output is pasted by hand
+            renewed += command.printed
+            continue
+        sys.stderr.write(f"{program}\n")
+        known, unknown = match(command.printed, _run(program))
+        renewed += known
+        missing += unknown
+    return renewed, missing
+
+
+def match(shown: list[str], printed: list[str]) -> tuple[list[str], list[str]]:
+    """The lines that a page shows, as they are printed now, and those that are not printed any more.
+
+    >>> match(["...", " a  0.1", "10 ok in ..."], ["b 1", "a 0.25", "10 ok in 3 s"])
+    (['...', 'a 0.25', '10 ok in ...'], [])
+    """
+    found: list[str] = []
+    missing: list[str] = []
+    place = 0
+    for line in shown:
+        at = next((at for at in range(place, len(printed)) if _fits(line, printed[at])), None)
+        if not line.strip() or line.strip() == "...":
+            found.append(line)
+        elif at is None:
+            found.append(line)
+            missing.append(line)
+        else:
+            found.append(line if "..." in line else printed[at].rstrip())
+            place = at + 1
+    return found, missing
+
+
+def made_by(target: str) -> str:
+    """The command behind a target of the Makefile, with its default values."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", "")
+    recipe = re.search(rf"^{target}:.*\n\t(.+)$", text, flags=re.MULTILINE)
+    if recipe is None:
+        raise ValueError(f"the Makefile has no recipe for {target}")
+    values = dict(re.findall(r"^(\w+) \?= (.+)$", text, flags=re.MULTILINE))
+    command = recipe[1].replace("$(BIN)/", "")
+    return " ".join(re.sub(r"\$\((\w+)\)", lambda name: values[name[1]], command).split())
+
+
+def _fits(shown: str, printed: str) -> bool:
+    shape = re.escape(_shape(shown)).replace(r"\.\.\.", ".*")
+    return re.fullmatch(shape, _shape(printed)) is not None
+
+
+def _shape(line: str) -> str:
+    return " ".join(_NUMBER.sub("#", line).split())
+
+
+def _run(command: str) -> list[str]:
+    path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=WORK,
+        env={**os.environ, "PATH": path, "COLUMNS": "80"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{command} ended with status {done.returncode}:\n{done.stdout}")
+    return done.stdout.splitlines()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

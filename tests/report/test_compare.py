@@ -1,0 +1,62 @@
+"""Two learners, paired by task and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quickstudy.base.errors import UsageError
+from quickstudy.report.compare import compare
+
+Make = Callable[..., Any]
+
+
+def scored(make_record: Make, learner: str, *values: float, **more: Any) -> list[Any]:
+    scores = [{"wade-above-chance": {"version": 1, "values": {"wade-above-chance": value}}} for value in values]
+    return [make_record(learner, repetition=seed, scores=score, **more) for seed, score in enumerate(scores)]
+
+
+def test_pairs_are_by_seed_and_the_numbers_are_right(make_record: Make, save: Make, tmp_path: Path) -> None:
+    first = scored(make_record, "a", 0.5, 0.6, 0.7, 0.8, 0.9, 0.6, 0.7)
+    second = scored(make_record, "b", 0.4, 0.4, 0.4, 0.4, 0.4, 0.4)
+    (row,) = compare(save(tmp_path, [*first, *second]), "a", "b")
+    assert row.pairs == 6  # the seventh seed of a has no partner
+    assert row.difference == pytest.approx((0.1 + 0.2 + 0.3 + 0.4 + 0.5 + 0.2) / 6)
+    assert row.p == pytest.approx(2 / 2**6)  # all six differences have one sign
+    assert row.adjusted == row.p
+    assert row.better == "a"
+    assert row.low > 0
+    (other,) = compare(tmp_path, "b", "a")
+    assert other.difference == -row.difference
+    assert other.better == "a"
+
+
+def test_holm_over_tasks_takes_a_verdict_back(make_record: Make, save: Make, tmp_path: Path) -> None:
+    records = []
+    for number, task in enumerate(("language/qa", "language/periodic")):
+        records += scored(make_record, "a", *[0.5 + 0.01 * seed + 0.1 * number for seed in range(6)], task=task)
+        records += scored(make_record, "b", *[0.4] * 6, task=task)
+    rows = compare(save(tmp_path, records), "a", "b")
+    assert [row.p for row in rows] == pytest.approx([1 / 32, 1 / 32])
+    assert [row.adjusted for row in rows] == pytest.approx([1 / 16, 1 / 16])
+    assert [row.better for row in rows] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"), [(("a", "c"), 'no runs of a learner "c"'), (("a", "lonely"), "share no task")]
+)
+def test_what_cannot_be_compared(
+    make_record: Make, save: Make, tmp_path: Path, names: tuple[str, str], words: str
+) -> None:
+    records = [*scored(make_record, "a", 0.1, 0.2), *scored(make_record, "lonely", 0.1, 0.2, task="language/periodic")]
+    with pytest.raises(UsageError, match=words):
+        compare(save(tmp_path, records), *names)
+
+
+def test_an_unknown_score_is_answered_with_the_nearest(make_record: Make, save: Make, tmp_path: Path) -> None:
+    records = [*scored(make_record, "a", 0.1, 0.2), *scored(make_record, "b", 0.1, 0.2)]
+    with pytest.raises(UsageError, match="wade-above-chance"):
+        compare(save(tmp_path, records), "a", "b", score="wade-above-chanc")
