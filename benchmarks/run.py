@@ -2,24 +2,24 @@
 and against the arithmetic floor of this machine. `make bench` installs the peers and runs this.
 """
 
-import quickstudy.gateway  # isort: skip  # first, so that JAX is set to one thread
+import quickstudy.gateway  # noqa: F401, I001  # first, so that JAX is set to one thread
 
 import numpy as np
 import torch
 from clock import seconds
 from reservoirpy.nodes import Reservoir
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.linear_model import SGDClassifier
 
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.lstm import LSTM
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.harvest import TOGETHER, all_states
+from quickstudy.learners.harvest import TOGETHER, rows_at
 from quickstudy.learners.lanes import stack_lanes
 from quickstudy.learners.logistic import OnlineLogistic
 from quickstudy.measures.curve import threshold_times
@@ -41,34 +41,44 @@ def floor():
 
 
 def echo_state():
-    """Features of 64 sequences of 20 tokens: 1,800 units, 10 inputs each from other units."""
+    """Features after 64 sequences of 20 tokens: 1,800 units, 10 inputs each from other units."""
     core = EchoState().build(Tokens(16), STREAMS.numpy("core"))
     tokens = STREAMS.numpy("data").integers(16, size=(20, TOGETHER))
     stacked = stack_lanes([core])
     first = np.cumsum([0, *[part.shape[1] for part in core.sources]])[:-1]
-    rows = np.concatenate([np.tile(np.arange(part.shape[1]) + at, len(part)) for part, at in zip(core.sources, first)])
+    rows = np.concatenate(
+        [np.tile(np.arange(part.shape[1]) + at, len(part)) for part, at in zip(core.sources, first, strict=True)]
+    )
     columns = np.concatenate([np.asarray(part).ravel() for part in core.sources])
     values = np.concatenate([np.asarray(part).ravel() for part in core.strengths])
     matrix = csr_array((values, (rows, columns)), shape=(1800, 1800))
+    matrix.eliminate_zeros()  # the padding
     inputs, bias = np.asarray(core.inputs.weights), np.asarray(core.bias)
-    peer = Reservoir(W=matrix.toarray(), Win=inputs.T, bias=bias, lr=1.0)
+    peer = Reservoir(W=csr_matrix(matrix), Win=inputs.T, bias=bias, lr=1.0)
     one_hot = np.eye(16)[tokens]
 
+    asked = jnp.stack([jnp.full(TOGETHER, 19), jnp.arange(TOGETHER)], axis=1)[None]
+    shown = jnp.asarray(tokens)[None]
+
     def ours():
-        return np.asarray(all_states(stacked, tokens))
+        return np.asarray(rows_at(stacked, shown, asked, 1))[0]
 
     def plain():
-        state, states = np.zeros((1800, TOGETHER), np.float32), []
+        state = np.zeros((1800, TOGETHER), np.float32)
         for step in tokens:
             state = np.tanh(matrix @ state + inputs[step].T + bias[:, None])
-            states.append(state.T)
-        return np.stack(states)
+        return state.T
 
     def reservoirpy():
-        return np.stack([peer.run(one_hot[:, column]) for column in range(2)], axis=1)
+        states = []
+        for column in range(2):
+            states.append(peer.run(one_hot[:, column])[-1])
+            peer.reset()
+        return np.stack(states)
 
-    assert np.abs(ours() - plain()).max() < 1e-3
-    mine, reference, other = seconds(ours, plain, reservoirpy, rounds=4)
+    assert np.abs(ours() - plain()).max() < 1e-2
+    assert np.abs(ours()[:2] - reservoirpy()).max() < 0.05  # float64 there, and differences grow
+    mine, reference, other = seconds(ours, plain, reservoirpy, rounds=8)
     work = tokens.size * 18_000
     return [
         ("echo-state features against NumPy and SciPy (CSR)", reference / mine, work / mine),
@@ -116,7 +126,9 @@ def lstm_gradient():
 
     mine = eqx.filter_jit(eqx.filter_grad(lambda core: loss(core, type(core).unroll)))
     scan = eqx.filter_jit(eqx.filter_grad(lambda core: loss(core, super(type(core), core).unroll.__func__)))
-    ours, plain = seconds(lambda: jax.block_until_ready(mine(core)), lambda: jax.block_until_ready(scan(core)), rounds=30)
+    ours, plain = seconds(
+        lambda: jax.block_until_ready(mine(core)), lambda: jax.block_until_ready(scan(core)), rounds=30
+    )
     return [("LSTM gradient against reverse mode through the scan", plain / ours, None)]
 
 
@@ -151,8 +163,8 @@ def first_passages():
 
     def plain():
         thresholds = [k / 100 for k in range(1, 101)]
-        times = [next((s for s, a in zip(steps, accuracy) if a >= t), np.inf) for t in thresholds]
-        return sum(t / time for t, time in zip(thresholds, times)) / sum(thresholds)
+        times = [next((s for s, a in zip(steps, accuracy, strict=True) if a >= t), np.inf) for t in thresholds]
+        return sum(t / time for t, time in zip(thresholds, times, strict=True)) / sum(thresholds)
 
     assert abs(ours() - plain()) < 1e-12
     assert len(threshold_times(steps, accuracy, [0.5])) == 1

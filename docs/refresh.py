@@ -58,7 +58,7 @@ def _renew(block: Block) -> tuple[list[str], list[str]]:
     missing: list[str] = []
     for command in commands(block):
         renewed += command.typed
-        program = command.line.replace("make run", made_by("run"))
+        program = made_by("run") if command.line == "make run" else command.line
         if program.startswith("make "):  # the tests themselves: their output is pasted by hand
             renewed += command.printed
             continue
