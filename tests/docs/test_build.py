@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pathlib
 import re
 import subprocess
@@ -84,6 +85,18 @@ def test_the_reference_has_every_verb_and_option_and_no_other() -> None:
         }
         written = set(re.findall(r"`(-{1,2}[a-z][a-z-]*)", parts[verb]))
         assert written == known - {"--help", "-h"}, verb
+
+
+def test_the_page_of_types_names_them_all() -> None:
+    text = (ROOT / "docs" / "reference" / "types.md").read_text()
+    rooms = ("errors", "examples", "learner", "lesson", "measure", "record", "seeds", "spaces", "task", "trace")
+    modules = [importlib.import_module(f"quickstudy.base.{room}") for room in rooms]
+    own = {name for module in modules for name, value in vars(module).items() if _is_own_class(value, module)}
+    assert {name for name in own if not re.search(rf"\b{name}\b", text)} == set()
+
+
+def _is_own_class(value: Any, module: Any) -> bool:
+    return isinstance(value, type) and value.__module__ == module.__name__ and not value.__name__.startswith("_")
 
 
 def test_the_readme_names_all_there_is() -> None:

@@ -41,6 +41,10 @@ class Lesson:
         """(lane,): how many items each lane really has."""
         return np.asarray((self.order >= 0).sum(axis=1))
 
+    def within(self, start: int, stop: int) -> NDArray[np.int64]:
+        """(lane, 2): start and stop, no later than where each lane ends."""
+        return np.minimum([[start, stop]], self.lengths[:, None])
+
 
 @dataclass(frozen=True, eq=False)
 class Exam:

@@ -89,7 +89,7 @@ class AdamPupil:
         self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
         self._lesson: tuple[Lesson, tuple[Any, ...]] | None = None
         self._exam: tuple[Exam, Any, Any] | None = None
-        self._shown = 0
+        self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """All updates whose batch fills up between start and stop, in one call."""
@@ -98,14 +98,14 @@ class AdamPupil:
         if self._lesson is None or self._lesson[0] is not lesson:
             self._lesson = lesson, _material(lesson)
         batch = self._training.batch
-        bounds = jnp.asarray(np.minimum([[start, stop]], lesson.lengths[:, None]) // batch, jnp.int32)
+        bounds = jnp.asarray(lesson.within(start, stop) // batch, jnp.int32)
         scale = float(batch if self._training.total == "sum" else 1.0)
         settings = jnp.tile(jnp.asarray([self._training.rate, scale], jnp.float32), (self.lanes, 1))
         self._model, self._moments = _train(
             self._model, self._moments, self._trainable, self._lesson[1], bounds, settings, batch, self._tokens,
             self.lanes,
         )  # fmt: skip
-        self._shown += stop - start
+        self._shown += np.diff(lesson.within(start, stop))[:, 0]
         jax.block_until_ready(self._model)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
@@ -122,12 +122,12 @@ class AdamPupil:
 
     def snapshot(self) -> Snapshot:
         """Model and moments, with the lane axis."""
-        return Snapshot(named_arrays((self._model, self._moments)), {"shown": self._shown})
+        return Snapshot({**named_arrays((self._model, self._moments)), "shown": self._shown.copy()})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         self._model, self._moments = with_arrays((self._model, self._moments), snapshot.arrays)
-        self._shown = int(snapshot.facts["shown"])
+        self._shown = snapshot.arrays["shown"].copy()
 
     @property
     def scale(self) -> str:
@@ -136,7 +136,7 @@ class AdamPupil:
 
     def cost(self) -> list[Cost]:
         """Updates are full batches."""
-        return [Cost(self._shown, self._shown // self._training.batch, *self._sizes)] * self.lanes
+        return [Cost(int(shown), int(shown) // self._training.batch, *self._sizes) for shown in self._shown]
 
 
 def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:

@@ -75,7 +75,7 @@ class ReadoutPupil:
         self._lesson: tuple[Lesson, int, _Material] | None = None
         self._shape: tuple[Lesson, Shape] | None = None
         self._exam: tuple[Exam, Any] | None = None
-        self._shown = 0
+        self._shown = np.zeros(self.lanes, dtype=np.int64)
         self._updates = np.zeros(self.lanes, dtype=np.int64)
         self._tokens = isinstance(brief.outputs, Tokens)
 
@@ -94,7 +94,7 @@ class ReadoutPupil:
                 jnp.asarray(bounds, jnp.int32), self.lanes,
             )  # fmt: skip
             self._updates += bounds[:, 1] - bounds[:, 0]
-        self._shown += stop - start
+        self._shown += np.diff(lesson.within(start, stop))[:, 0]
         jax.block_until_ready(self._state)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
@@ -110,13 +110,13 @@ class ReadoutPupil:
 
     def snapshot(self) -> Snapshot:
         """Core and readout, with the lane axis."""
-        arrays = {**named_arrays((self._cores, self._state)), "updates": self._updates.copy()}
-        return Snapshot(arrays, {"shown": self._shown})
+        counts = {"shown": self._shown.copy(), "updates": self._updates.copy()}
+        return Snapshot({**named_arrays((self._cores, self._state)), **counts})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot; what is remembered of exams and lessons is forgotten."""
         self._cores, self._state = with_arrays((self._cores, self._state), snapshot.arrays)
-        self._shown, self._updates = int(snapshot.facts["shown"]), snapshot.arrays["updates"].copy()
+        self._shown, self._updates = (snapshot.arrays[name].copy() for name in ("shown", "updates"))
         self._lesson = self._exam = None
 
     @property
@@ -130,7 +130,7 @@ class ReadoutPupil:
         trained = self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state))
         return [
             Cost(
-                self._shown,
+                int(self._shown[lane]),
                 int(self._updates[lane]),
                 trained,
                 sum(int(np.count_nonzero(leaf[lane])) for leaf in leaves),
@@ -154,7 +154,7 @@ class ReadoutPupil:
             sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)
         else:
             sequence = _lengthened(lesson.order, rounded(lesson.items, 2))
-        if self._rule.peek and self._shown == 0 and first == 0:
+        if self._rule.peek and not self._shown.any() and first == 0:
             self._peek(lesson, rows)
         material = _Material(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
         self._lesson = lesson, first, material

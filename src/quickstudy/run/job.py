@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import sys
 import time
@@ -13,8 +14,14 @@ from typing import Any
 from quickstudy import __version__
 from quickstudy.base import catalogue
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
-from quickstudy.base.learner import Snapshot
-from quickstudy.base.parameters import changed_parameters, configure, parameters_of, parse_assignments
+from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
+from quickstudy.base.parameters import (
+    changed_parameters,
+    configure,
+    parameters_of,
+    parse_assignments,
+    write_assignments,
+)
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
@@ -80,9 +87,8 @@ def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
 def labels(setting: Setting, parts: Parts) -> dict[str, str]:
     """How task and learner are shown to people: what they would have to type."""
     changed = changed_parameters(parts.task, setting.convention)
-    assignments = ",".join(f"{name}={value}" for name, value in changed.items())
     return {
-        "task": parts.task.id + (f":{assignments}" if assignments else ""),
+        "task": parts.task.id + (f":{write_assignments(changed)}" if changed else ""),
         "family": parts.task.id.partition("/")[0],
         "learner": parts.learner.label,
         "role": parts.learner.role,
@@ -107,13 +113,13 @@ def _call(
     # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
     filled = [*repetitions, *[repetitions[-1]] * (lanes - len(repetitions))]
     streams = [Streams(setting.root, parts.task.id, repetition) for repetition in filled]
+    learner = _Remembering(parts.learner.make(parts.task))
     status, reason = OK, ""
     traces: list[Trace] = []
     snapshots: list[Snapshot] = []
     try:
-        examination = parts.protocol.examine(parts.task, parts.learner.make(parts.task), streams)
+        examination = parts.protocol.examine(parts.task, learner, streams)
         traces = list(examination.traces)
-        getattr(examination.pupil, "close", lambda: None)()
         if keep_learners:
             snapshots = [_named(kept, parts, setting) for kept in examination.snapshots()]
     except NotApplicable as error:
@@ -123,6 +129,8 @@ def _call(
     except Exception as error:  # whatever a learner does, the run goes on
         place = traceback.extract_tb(error.__traceback__)[-1]
         status, reason = FAILED, f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+    finally:
+        learner.close()
     names = labels(setting, parts)
     for lane, repetition in enumerate(repetitions):
         trace = traces[lane] if traces else None
@@ -136,6 +144,26 @@ def _call(
             labels=names,
         )
         yield Outcome(record, trace, snapshots[lane] if snapshots else None)
+
+
+class _Remembering:
+    """A learner that remembers the pupils it begins, so that what they have opened is closed whatever happens."""
+
+    def __init__(self, learner: Learner) -> None:
+        self._learner = learner
+        self._pupils: list[Pupil] = []
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
+        self._pupils.append(self._learner.begin(brief, streams))
+        return self._pupils[-1]
+
+    def close(self) -> None:
+        for pupil in self._pupils:
+            with contextlib.suppress(Exception):  # the outcome stands, however its learner says goodbye
+                getattr(pupil, "close", lambda: None)()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._learner, name)
 
 
 def _named(snapshot: Snapshot, parts: Parts, setting: Setting) -> Snapshot:
