@@ -94,3 +94,20 @@ def test_reading_only_the_first_line_makes_no_noise(tmp_path):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, check=True)
     assert done.stdout.startswith("esn")
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("library", "arguments", "extra"),
+    [
+        ("jax", ["run", "language/qa", "-l", "esn", "--no-controls"], "learners"),
+        ("duckdb", ["query", ".", "select 1"], "report"),
+    ],
+)
+def test_an_extra_that_is_not_installed_is_named_with_its_command(quickstudy, tmp_path, library, arguments, extra):
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / f"{library}.py").write_text(f"raise ModuleNotFoundError('hidden', name='{library}')")
+    (tmp_path / "runs").mkdir()
+    answer = quickstudy(*arguments, PYTHONPATH=str(hidden))
+    assert answer.status == 2
+    assert answer.err.strip() == f"{library} is not installed; type: pip install 'quickstudy[{extra}]'"
