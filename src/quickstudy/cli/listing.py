@@ -15,7 +15,9 @@ def add(app: typer.Typer) -> None:
 
 
 def ls(
-    kind: str = typer.Argument(..., help="tasks, learners, cores, trainings, controls, measures or protocols."),
+    kind: str = typer.Argument(
+        ..., help="tasks, learners, cores, trainings, controls, measures, protocols or studies."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -23,6 +25,7 @@ def ls(
     from quickstudy.base import catalogue
     from quickstudy.base.errors import UsageError, nearest
     from quickstudy.base.registry import include as include_file
+    from quickstudy.base.study import find_study, study_names
 
     for path in include:
         include_file(path)
@@ -35,13 +38,20 @@ def ls(
         "measures": [catalogue.measure],
         "protocols": [catalogue.protocol],
     }
-    if kind not in registries:
-        raise UsageError(f'cannot list "{kind}"; {nearest(kind, registries)}')
-    rows = [
-        {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}
-        for registry in registries[kind]
-        for entry in registry.entries()
-    ]
+    rows: list[dict[str, Any]]
+    if kind == "studies":
+        rows = [
+            {"id": found.id, "version": found.version, "kind": found.kind, "summary": f"{found.title}. {found.source}."}
+            for found in map(find_study, study_names())
+        ]
+    elif kind not in registries:
+        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*registries, "studies"])}')
+    else:
+        rows = [
+            {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}
+            for registry in registries[kind]
+            for entry in registry.entries()
+        ]
     if json:
         print_lines(rows)
     else:

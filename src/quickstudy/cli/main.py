@@ -11,7 +11,18 @@ import typer
 from quickstudy import __version__
 from quickstudy.base.errors import QuickstudyError
 
-VERBS = ("listing", "showing", "sampling", "running", "scoring", "reporting", "comparing", "checking", "keeping")
+VERBS = (
+    "listing",
+    "showing",
+    "sampling",
+    "running",
+    "scoring",
+    "reporting",
+    "reproducing",
+    "comparing",
+    "checking",
+    "keeping",
+)
 
 app = typer.Typer(
     help="Measure how a learner learns.",

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from typing import TYPE_CHECKING
 
 import typer
 
 from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, command_line, print_json
+
+if TYPE_CHECKING:
+    from quickstudy.run.plan import Plan
 
 
 def add(app: typer.Typer) -> None:
@@ -56,7 +60,7 @@ def run(
     )
     number = default_workers() if workers is None else workers
     if dry_run:
-        _preview(plan, retry_failed, number, json)
+        preview(plan, retry_failed, number, json)
         return
     execution = execute(
         plan,
@@ -82,13 +86,12 @@ def run(
     raise typer.Exit(execution.exit_status)
 
 
-def _preview(plan: object, retry_failed: bool, workers: int, json: bool) -> None:
+def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
+    """Print what a plan would do."""
     import dataclasses
 
-    from quickstudy.run.plan import Plan
     from quickstudy.run.remaining import duration
 
-    assert isinstance(plan, Plan)
     summary = plan.summary(retry_failed=retry_failed)
     if json:
         print_json(dataclasses.asdict(summary))

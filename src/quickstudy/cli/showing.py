@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, print_json, print_table
+
+if TYPE_CHECKING:
+    from quickstudy.base.study import Study
 
 
 def add(app: typer.Typer) -> None:
@@ -24,9 +27,13 @@ def show(
 ) -> None:
     """The spec sheet: what is seen, asked and scored; parameters, controls, source, departures."""
     from quickstudy.base.registry import include as include_file
+    from quickstudy.base.study import find_study, study_names
 
     for path in include:
         include_file(path)
+    if name in study_names():
+        _show_study(find_study(name), json)
+        return
     kind, found = _find(name)
     facts = {
         "id": found.id,
@@ -72,6 +79,17 @@ def _find(name: str) -> tuple[str, Any]:
         if name in registry:
             return registry.kind, registry.get(name)
     raise UsageError(f'nothing is called "{name}"; {nearest(name, [n for r in registries for n in r.names()])}')
+
+
+def _show_study(study: Study, json: bool) -> None:
+    if json:
+        facts = dataclasses.asdict(study)
+        print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
+        return
+    typer.echo(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
+    typer.echo(f"Score: {study.score}, {study.seeds} runs behind each published number")
+    rows = [(row.label, row.task, ", ".join(dict.fromkeys(row.learners.values()))) for row in study.rows]
+    print_table(rows, indent="  ")
 
 
 def _parameters(found: Any, convention: str) -> list[dict[str, Any]]:

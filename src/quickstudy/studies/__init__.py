@@ -1,0 +1,1 @@
+"""Published tables and figures as declared grids of runs, one small TOML file each."""

@@ -1,0 +1,85 @@
+"""Published beside measured: the numbers, the marks and the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quickstudy.base.study import Published, Study, StudyRow
+from quickstudy.report.reproduce import reproduce, settings_of, summary
+from quickstudy.report.reproduce_text import reproduction_rows
+
+Make = Callable[..., Any]
+
+
+def study(score: str = "wade") -> Study:
+    row = StudyRow(
+        "language/qa",
+        "5 qa",
+        {"Same": "majority", "Other": "polarity"},
+        {"Same": Published(0.30, 0.05), "Other": Published(0.9, 0.05), "human": Published(0.15)},
+    )
+    return Study("mini", 1, "Two cells", "nowhere", "table", score, 100, ("Same", "Other", "human"), (row,))
+
+
+def scored(make_record: Make, learner: str, values: list[float], convention: str) -> list[Any]:
+    scores = [{"wade": {"version": 1, "values": {"wade": value}}} for value in values]
+    more = {"role": "control", "convention": convention}
+    return [make_record(learner, repetition=seed, scores=score, **more) for seed, score in enumerate(scores)]
+
+
+@pytest.fixture
+def folder(make_record: Make, save: Make, tmp_path: Path) -> Path:
+    records = []
+    for convention, shift in (("published", 0.0), ("corrected", -0.3)):
+        records += scored(make_record, "majority", [0.28 - shift, 0.32 - shift, 0.33 - shift], convention)
+        records += scored(make_record, "polarity", [0.50, 0.52, 0.54], convention)
+    save(tmp_path, records)
+    return tmp_path
+
+
+def test_cells_have_both_numbers_and_a_mark(folder: Path) -> None:
+    found = reproduce(study(), folder, "published")
+    same, other, human = (found.cells["5 qa"][column] for column in ("Same", "Other", "human"))
+    assert same.measured == pytest.approx(0.31)
+    assert same.spread == pytest.approx(np.std([0.28, 0.32, 0.33], ddof=1))
+    assert (same.within, other.within, human.within) == (True, False, None)
+    assert same.distance == pytest.approx(0.01 / np.hypot(same.spread / np.sqrt(3), 0.005))
+    assert human.measured is None
+    assert reproduction_rows(found)[1][0] == "5 qa"
+    assert reproduction_rows(found)[1][1].startswith("0.300 | 0.310 ±")
+    assert reproduction_rows(found)[1][2].endswith("≠")
+    assert reproduction_rows(found)[1][3] == "0.150"
+
+
+def test_sentences_say_what_agrees_and_what_the_correction_changed(folder: Path) -> None:
+    published, corrected = (reproduce(study(), folder, convention) for convention in ("published", "corrected"))
+    lines = summary(published, corrected)
+    assert lines[0] == "1 of 2 cells are within the published spread (published)."
+    assert lines[1] == "Outside: 5 qa Other."
+    assert "1 of 2 cells change by more than 2 standard errors; the best model changes on 1 of 1 tasks" in lines[2]
+    assert lines[3].strip() == "5 qa: Other before, Same after."
+
+
+def test_the_maximum_of_the_mean_curve_is_not_the_mean_of_the_maxima(
+    make_record: Make, save: Make, tmp_path: Path
+) -> None:
+    curves = [([1, 2, 3], [0.1, 0.9, 0.2]), ([1, 2, 3], [0.5, 0.3, 0.4])]
+    records = [
+        make_record("majority", repetition=seed, curve=curve, convention="published", role="control")
+        for seed, curve in enumerate(curves)
+    ]
+    cell = reproduce(study("maximum-of-mean-curve"), save(tmp_path, records), "published").cells["5 qa"]["Same"]
+    assert cell.measured == pytest.approx(0.6)
+    assert cell.spread == pytest.approx(np.std([0.2, 0.4], ddof=1))
+
+
+def test_the_runs_of_a_study_are_its_grid() -> None:
+    assert [(setting.task, setting.learner) for setting in settings_of(study(), "published")] == [
+        ("language/qa", "majority"),
+        ("language/qa", "polarity"),
+    ]
