@@ -156,7 +156,9 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
 
 
 def default_training(core_class: Any, convention: str) -> str:
-    """The usual way of training a core: online for a reservoir (as the convention has it), Adam for the rest."""
+    """The usual way of training a core: its own, else online for a reservoir (by convention) and Adam for the rest."""
+    if hasattr(core_class, "training"):
+        return str(core_class.training)
     if core_class.frozen:
         return "logistic" if convention == "published" else "sgd"
     return "adam"

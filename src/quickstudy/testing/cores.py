@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.errors import UsageError
 from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp
@@ -33,7 +34,7 @@ def check_core(spec: Any, seed: int = 0) -> list[Finding]:
             examine("its conventions can be made", lambda: check_conventions(type(spec))),
             examine("can be sent to another process", checks.pickled),
             examine("same stream, same weights", checks.same_weights),
-            examine("reads tokens, reals, bits and fields", checks.reads),
+            examine("reads tokens, reals, bits and fields, or says why not", checks.reads),
         ]
         if findings[-1].ok:
             findings += [
@@ -60,23 +61,35 @@ class _Checks:
         if not dataclasses.is_dataclass(self._spec) or pickle.loads(pickle.dumps(self._spec)) != self._spec:
             raise Broken("a core's parameters must be a frozen dataclass that compares equal after pickling")
 
-    def same_weights(self) -> None:
+    def same_weights(self) -> str:
         first, second = (self._build(SPACES[0]) for _ in range(2))
         if not eqx.tree_equal(first, second):
             raise Broken("two cores from equal streams differ; draw from the generator that is handed in")
         other = self._spec.build(SPACES[0], np.random.default_rng([self._seed, 1]))
-        if eqx.tree_equal(first, other):
+        draws = bool(getattr(self._spec, "draws", True))
+        if draws and eqx.tree_equal(first, other):
             raise Broken("cores from different streams are equal; draw from the generator that is handed in")
+        if not draws and not eqx.tree_equal(first, other):
+            raise Broken("draws is False, but cores from different streams differ")
+        return "" if draws else "draws nothing"
 
-    def reads(self) -> None:
+    def reads(self) -> str:
+        refusals = []
         for space in SPACES:
-            core = self._build(space)
+            try:
+                core = self._build(space)
+            except UsageError as refusal:
+                if space is SPACES[0]:  # symbols are for everybody
+                    raise
+                refusals.append(str(refusal))
+                continue
             features = _features(core, _inputs(space, self._rng()), BATCH, STEPS)
             if features.shape != (STEPS, BATCH, core.width):
                 wanted = (STEPS, BATCH, core.width)
                 raise Broken(f"{space}: features must be (time, example, width) = {wanted}, got {features.shape}")
             if not np.isfinite(features).all():
                 raise Broken(f"{space}: some features are not finite")
+        return "; ".join(dict.fromkeys(refusals))
 
     def trainable(self) -> str:
         core = self._build(SPACES[0])
