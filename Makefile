@@ -3,13 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 OUT ?= results/first-look
-SEEDS ?= 5
+SEEDS ?= 6
 
 .PHONY: run test lint bench docs clean
 
 run: .venv/run
 	$(BIN)/quickstudy run language/periodic language/symbol-counting language/qa \
-	  --learner esn --learner lstm --seeds $(SEEDS) --out $(OUT)
+	  --learner esn --learner lstm --learner recall --seeds $(SEEDS) --out $(OUT)
 
 test: .venv/test lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile

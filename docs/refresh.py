@@ -1,9 +1,11 @@
 """Run the commands of the pages that take minutes, and put the numbers that they print now into the pages.
 
     python docs/refresh.py [PAGE ...]
+    python docs/refresh.py --ids
 
 Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin anew. A line that is
-shown in a page but is no longer printed, numbers apart, is an error. The picture of the README is drawn again.
+shown in a page but is no longer printed, numbers apart, is an error. The picture of the README is drawn again, and its
+list of what is inside is made from the catalogue; with --ids, only that is done.
 """
 
 from __future__ import annotations
@@ -13,10 +15,13 @@ import pathlib
 import re
 import subprocess
 import sys
+from typing import Any
 
 from pages import ROOT, Block, blocks, commands, pages
 from picture import draw
 
+from quickstudy.base import catalogue
+from quickstudy.base.registry import Registry
 from quickstudy.report.gather import gather
 
 WORK = ROOT / "results" / "pages"
@@ -25,6 +30,10 @@ _NUMBER = re.compile(r"[−+-]?\d[\d,.]*(?:e-\d+)?|\bnever\b")
 
 def main() -> int:
     """The exit status."""
+    readme = ROOT / "README.md"
+    readme.write_text(with_ids(readme.read_text(encoding="utf-8")), encoding="utf-8")
+    if sys.argv[1:] == ["--ids"]:
+        return 0
     WORK.mkdir(parents=True, exist_ok=True)
     chosen = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or pages()
     faults = [fault for page in chosen for fault in refresh(page)]
@@ -33,6 +42,32 @@ def main() -> int:
         (ROOT / "docs" / "images" / "first-look.svg").write_text(picture, encoding="utf-8")
     sys.stderr.writelines(f"{fault}\n" for fault in faults)
     return 1 if faults else 0
+
+
+def with_ids(text: str) -> str:
+    """The text of the README with the ids that the package has now, in the rows `| tasks | ... |` and so on."""
+    for kind, names in inside().items():
+        row = f"| {kind} | {', '.join(f'`{name}`' for name in names)} |"
+        text = re.sub(rf"^\| {kind} \| .*\|$", row, text, flags=re.MULTILINE)
+    return text
+
+
+def inside() -> dict[str, list[str]]:
+    """The ids of the package by kind; what else has been registered in this process is left out."""
+    registries: dict[str, Registry[Any]] = {
+        "tasks": catalogue.task,
+        "cores": catalogue.core,
+        "trainings": catalogue.training,
+        "controls": catalogue.control,
+        "measures": catalogue.measure,
+    }
+    package = str(ROOT / "src")
+    found = {
+        kind: [entry.id for entry in registry.entries() if entry.origin.startswith(package)]
+        for kind, registry in registries.items()
+    }
+    oracles = [name for name in found["controls"] if name.endswith("-oracle")]
+    return {**found, "controls": [name for name in found["controls"] if name not in oracles], "oracles": oracles}
 
 
 def refresh(page: pathlib.Path) -> list[str]:

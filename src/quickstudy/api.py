@@ -14,15 +14,16 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Pupil
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include as include_file
+from quickstudy.base.registry import included_files
 from quickstudy.learners.naming import bring
 from quickstudy.learners.saving import revive
-from quickstudy.run.engines import choose_engine
-from quickstudy.run.execute import Execution, Report, execute
-from quickstudy.run.job import Setting
-from quickstudy.run.plan import Plan, make_plan
-from quickstudy.run.progress import silent
-from quickstudy.run.reader import read_results
-from quickstudy.run.traces import load_snapshot
+from quickstudy.runs.engines import choose_engine
+from quickstudy.runs.execute import Execution, Report, execute
+from quickstudy.runs.job import Setting
+from quickstudy.runs.plan import Plan, make_plan
+from quickstudy.runs.progress import silent
+from quickstudy.runs.reader import read_results
+from quickstudy.runs.traces import load_snapshot
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def run(
     tasks: str | Sequence[str],
     learners: Any,
     *,
-    seeds: int = 5,
+    seeds: int = 6,
     out: str | pathlib.Path = "results",
     convention: str = "corrected",
     root: int = 0,
@@ -86,16 +87,24 @@ def run(
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
     tasks: ids, with parameters after a colon if need be; patterns such as `language/*`. learners: names, host classes
-    or learner objects (those run in this process). seeds: repetitions 0 .. seeds-1. controls: also run the controls
-    and the oracle that each task names. workers: processes, 0 for none; by default one per core, or one where there
-    is a GPU.
+    or learner objects. What is defined in the running script or notebook itself is run in this process. seeds:
+    repetitions 0 .. seeds-1. controls: also run the controls and the oracle that each task names. workers: processes,
+    0 for none; by default one per core, or one where there is a GPU.
     """
     several = learners if isinstance(learners, list | tuple) else [learners]
     names = [bring(learner) for learner in several]
-    if any(not isinstance(learner, str) for learner in several):
+    if any(not isinstance(learner, str) for learner in several) or _defined_here():
         workers = 0
     plan = plan_runs(
-        tasks, names, seeds=seeds, out=out, convention=convention, root=root, controls=controls, protocol=protocol
+        tasks,
+        names,
+        seeds=seeds,
+        out=out,
+        convention=convention,
+        root=root,
+        controls=controls,
+        protocol=protocol,
+        includes=included_files(),
     )
     folder = pathlib.Path(out)
     execution = execute(
@@ -158,6 +167,12 @@ def task_controls(task: str) -> list[str]:
     names = [*getattr(found, "controls", [])]
     oracle = getattr(found, "oracle", None)
     return [*names, *([oracle] if oracle is not None and oracle in catalogue.control else [])]
+
+
+def _defined_here() -> bool:
+    """Whether something was registered by the running script or notebook, which workers do not have."""
+    registries: list[Any] = [catalogue.task, catalogue.core, catalogue.training, catalogue.learner, catalogue.control]
+    return any(entry.module == "__main__" for registry in registries for entry in registry.entries())
 
 
 def default_workers() -> int:

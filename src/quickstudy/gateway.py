@@ -16,6 +16,10 @@ from quickstudy.base.errors import MissingExtra
 os.environ.setdefault("NPROC", "1")
 os.environ.setdefault("PJRT_NPROC", "1")
 os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
+# Autotuning tries out kernels on the spot: a minute of compilation on a GPU where one second does, and another choice,
+# so another last bit, on another day.
+if "xla_gpu_autotune_level" not in os.environ.get("XLA_FLAGS", ""):
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0".strip()
 _cache = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.join(_cache, "quickstudy", "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")

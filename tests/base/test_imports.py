@@ -21,7 +21,7 @@ RANKS = {
     **dict.fromkeys(("tasks", "cores", "measures", "machines", "stats"), 2),
     "learners": 3,
     "protocols": 4,
-    "run": 5,
+    "runs": 5,
     **dict.fromkeys(("report", "testing"), 6),
     "api": 7,
     **dict.fromkeys(("cli", "web"), 8),

@@ -7,7 +7,7 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.registry import include
-from quickstudy.run.job import Setting, examine
+from quickstudy.runs.job import Setting, examine
 
 TASK = '''
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import UsageError
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.recall import Recall
-from quickstudy.run.job import Setting, examine
+from quickstudy.runs.job import Setting, examine
 
 SIZE, ORDER, LAGS, MOST, SLOW, FAST = 3, 4, 2, 5, 0.9, 0.5
 

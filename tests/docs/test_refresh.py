@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SHOWN = """before
 
 ```console no-run
@@ -63,3 +64,17 @@ def test_the_command_behind_make_run_is_known(refresh: Any) -> None:
     assert command.startswith("quickstudy run language/periodic ")
     assert command.endswith("--seeds 5 --out results/first-look")
     assert "$" not in command
+
+
+def test_the_readme_names_all_there_is(refresh: Any) -> None:
+    text = (ROOT / "README.md").read_text()
+    assert refresh.with_ids(text) == text, "type: python docs/refresh.py --ids"
+    assert {"language/qa", "language/periodic"} <= set(refresh.inside()["tasks"])
+    assert "qa-oracle" in refresh.inside()["oracles"]
+    assert all(f"| {kind} | `" in text for kind in refresh.inside())
+
+
+def test_a_missing_id_is_put_in(refresh: Any) -> None:
+    made = refresh.with_ids("| tasks | `old` |\n| families | `old` |\n")
+    assert "`language/qa`" in made
+    assert made.endswith(" |\n| families | `old` |\n")

@@ -10,10 +10,12 @@ from quickstudy.base import catalogue
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.parameters import configure
+from quickstudy.base.registry import include
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols.language import LanguageProtocol
+from quickstudy.runs import job
 from quickstudy.testing.partners import Partners
 
 TASK = Partners()
@@ -225,11 +227,11 @@ def test_the_published_order_of_a_network(published):
 
 
 def test_the_published_order_of_a_host_learner(published):
-    """A rule is tested every 8 sequences."""
+    """A rule is tested after the first sequence, then every 8."""
     protocol, periodic = published
     learner = choose_learner("majority", "published", periodic).make(periodic)
     (trace,) = protocol.examine(periodic, learner, [Streams(0, "language/periodic", 0)]).traces
-    assert trace.arrays["step"].tolist() == [8, 16, 24, 32, 40]
+    assert trace.arrays["step"].tolist() == [1, 9, 17, 25, 33, 41]
 
 
 def test_a_lane_with_less_material_ends_where_it_ends():
@@ -309,3 +311,31 @@ def test_measures_exist():
     for id in LanguageProtocol.measures:
         assert "learning-curve" in catalogue.measure.get(id).kinds
     assert LanguageProtocol.headline in LanguageProtocol.measures
+
+
+def test_a_task_that_cannot_be_hashed_is_examined_all_the_same(tmp_path):
+    source = '''
+from dataclasses import dataclass, field
+
+import quickstudy as qs
+
+
+@qs.task("mine/listed", version=1, protocol="language")
+@dataclass(frozen=True)
+class Listed:
+    """Repeat a symbol."""
+
+    words: list = field(default_factory=lambda: ["a", "b", "c"])
+
+    @property
+    def vocabulary(self):
+        return self.words
+
+    def sample(self, rng, count):
+        return qs.Examples.from_pairs(([a, b, c, d], [a]) for a, b, c, d in rng.integers(3, size=(count, 4)))
+'''
+    path = tmp_path / "listed.py"
+    path.write_text(source)
+    include(path)
+    (outcome,) = job.examine(job.Setting("mine/listed", "majority", protocol={"sequences": 40}), [0])
+    assert outcome.record.reason == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quickstudy.base.record import OK
-from quickstudy.run.job import Outcome, Setting, examine
+from quickstudy.runs.job import Outcome, Setting, examine
 
 TASK = "language/periodic:longest=6,length=40"
 

@@ -22,6 +22,7 @@ from quickstudy.base.errors import UsageError, nearest
 
 T = TypeVar("T")
 ENTRY_POINT_GROUP = "quickstudy"
+_included: list[str] = []
 
 # `@task("family/name", version=1` at the start of a line, then everything up to the end of the summary line.
 _DECORATOR = re.compile(
@@ -161,6 +162,11 @@ def installed_sources() -> Iterator[tuple[str, pathlib.Path]]:
         yield from package_sources(entry_point.module)
 
 
+def included_files() -> list[str]:
+    """The files that were included in this process, so that workers can include them too."""
+    return list(_included)
+
+
 def include(path: str | pathlib.Path) -> Any:
     """Import a user's file, so that its decorators register what is in it. Gives the module.
 
@@ -185,4 +191,5 @@ def include(path: str | pathlib.Path) -> Any:
     except Exception as error:
         del sys.modules[name]
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    _included.append(str(file))
     return module

@@ -25,8 +25,8 @@ def doctor(
     if folder is None:
         _installation(json)
         return
-    from quickstudy.run.doctor import examine_folder
-    from quickstudy.run.doctor import repair as repair_folder
+    from quickstudy.runs.doctor import examine_folder
+    from quickstudy.runs.doctor import repair as repair_folder
 
     damage = [str(found) for found in examine_folder(folder)]
     done = repair_folder(folder) if repair else []
@@ -45,7 +45,7 @@ def pack(
     out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="The file; default FOLDER.zip."),
 ) -> None:
     """Make one file of a results folder."""
-    from quickstudy.run.pack import pack as pack_folder
+    from quickstudy.runs.pack import pack as pack_folder
 
     typer.echo(str(pack_folder(folder, out)))
 
@@ -56,7 +56,7 @@ def query(
     json: bool = JSON,
 ) -> None:
     """Ask a results folder in SQL (DuckDB)."""
-    from quickstudy.run.seal import query as ask
+    from quickstudy.runs.seal import query as ask
 
     columns, rows = ask(folder, sql)
     if json:
@@ -68,7 +68,7 @@ def query(
 def _installation(json: bool) -> None:
     import dataclasses
 
-    from quickstudy.run.installation import examine_installation
+    from quickstudy.runs.installation import examine_installation
 
     found = examine_installation()
     if json:

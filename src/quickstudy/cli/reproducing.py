@@ -17,7 +17,7 @@ def add(app: typer.Typer) -> None:
 
 def reproduce(
     study: str = typer.Argument(..., help="A study, such as wade-table4, or a file.toml of yours."),
-    seeds: int = typer.Option(5, "--seeds", "-s", help="Repetitions; the publication's own number is in `show`."),
+    seeds: int = typer.Option(6, "--seeds", "-s", help="Repetitions; the publication's own number is in `show`."),
     out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="Results folder; default results/STUDY."),
     convention: str = CONVENTION,
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
@@ -28,7 +28,7 @@ def reproduce(
     json: bool = JSON,
 ) -> None:
     """Run a published table or figure, or what is missing of it, and print published beside measured."""
-    from quickstudy.run.threads import pin_threads
+    from quickstudy.runs.threads import pin_threads
 
     pin_threads()
     from quickstudy.api import Results, default_workers, task_controls
@@ -37,12 +37,12 @@ def reproduce(
     from quickstudy.report.reproduce import reproduce as compare
     from quickstudy.report.reproduce import settings_of, summary
     from quickstudy.report.reproduce_text import reproduction_rows
-    from quickstudy.run.engines import choose_engine
-    from quickstudy.run.execute import execute
-    from quickstudy.run.job import Setting
-    from quickstudy.run.plan import make_plan
-    from quickstudy.run.progress import choose_progress
-    from quickstudy.run.reader import read_results
+    from quickstudy.runs.engines import choose_engine
+    from quickstudy.runs.execute import execute
+    from quickstudy.runs.job import Setting
+    from quickstudy.runs.plan import make_plan
+    from quickstudy.runs.progress import choose_progress
+    from quickstudy.runs.reader import read_results
 
     declared = find_study(study).only(only)
     folder = out or pathlib.Path("results", declared.id)

@@ -11,7 +11,7 @@ import typer
 from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, command_line, print_json
 
 if TYPE_CHECKING:
-    from quickstudy.run.plan import Plan
+    from quickstudy.runs.plan import Plan
 
 
 def add(app: typer.Typer) -> None:
@@ -22,7 +22,7 @@ def add(app: typer.Typer) -> None:
 def run(
     tasks: list[str] = typer.Argument(..., help="Tasks, such as language/qa, language/qa:verbs=1 or 'language/*'."),
     learner: list[str] = typer.Option(..., "--learner", "-l", help="A learner: esn, esn+rls:units=200, file.py:Class."),
-    seeds: int = typer.Option(5, "--seeds", "-s", help="Repetitions 0 .. N-1."),
+    seeds: int = typer.Option(6, "--seeds", "-s", help="Repetitions 0 .. N-1."),
     out: pathlib.Path = typer.Option(pathlib.Path("results"), "--out", "-o", help="Results folder."),
     convention: str = CONVENTION,
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
@@ -38,14 +38,14 @@ def run(
     include: list[str] = INCLUDE,
 ) -> None:
     """Run learners on tasks. The same command again resumes; more seeds, tasks or learners extend."""
-    from quickstudy.run.threads import pin_threads
+    from quickstudy.runs.threads import pin_threads
 
     pin_threads()  # before NumPy is imported, so that runs in this process give the bits of runs in workers
     from quickstudy.api import Results, default_workers, plan_runs
     from quickstudy.base.parameters import parse_assignments
-    from quickstudy.run.engines import choose_engine
-    from quickstudy.run.execute import execute
-    from quickstudy.run.progress import choose_progress
+    from quickstudy.runs.engines import choose_engine
+    from quickstudy.runs.execute import execute
+    from quickstudy.runs.progress import choose_progress
 
     plan = plan_runs(
         tasks,
@@ -90,7 +90,7 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     """Print what a plan would do."""
     import dataclasses
 
-    from quickstudy.run.remaining import duration
+    from quickstudy.runs.remaining import duration
 
     summary = plan.summary(retry_failed=retry_failed)
     if json:

@@ -13,6 +13,9 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 State: TypeAlias = Any
 Array: TypeAlias = Any
 
+ABSENT = -1
+"""No token at all: the padding of a sequence, where a core has to know it."""
+
 
 class Core(eqx.Module):
     """A memory that folds an input stream into features. Time first: xs (T, B, ...), features (T, B, F).
@@ -45,6 +48,24 @@ class Core(eqx.Module):
         """A tree of booleans: which arrays are trained. All inexact ones, unless a core says otherwise."""
         return jax.tree.map(eqx.is_inexact_array, self)
 
+    @property
+    def noisy(self) -> bool:
+        """Whether it must be handed a key while it is trained by gradient (dropout)."""
+        return False
+
+    @property
+    def leaks(self) -> bool:
+        """A published defect, never right: it must be shown whole sequences at once, the answer to be given included.
+
+        Its inputs are then one step longer, with the last answer after the last input, and `ABSENT` in the padding.
+        """
+        return False
+
+    @property
+    def head_bounds(self) -> tuple[float, float]:
+        """Weights and bias of an output layer trained by gradient with it start uniform in +- these."""
+        return 1.0 / np.sqrt(self.width), 1.0 / np.sqrt(self.width)
+
 
 class Reservoir(Core):
     """A core in which nothing is trained."""
@@ -55,7 +76,11 @@ class Reservoir(Core):
 
 
 class CoreSpec(Protocol):
-    """Frozen parameters of a core. `frozen`: nothing in it is trained (a reservoir)."""
+    """Frozen parameters of a core. `frozen`: nothing in it is trained (a reservoir).
+
+    A core in which nothing is random says `draws = False`. One that is not made for a space refuses it in `build`, by
+    a UsageError; tokens are for every core.
+    """
 
     id: ClassVar[str]
     version: ClassVar[int]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import UsageError
+from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
@@ -20,6 +21,7 @@ from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
 from quickstudy.learners.harvest import all_states
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.leak import check_leak, with_answers
 
 # The step size is applied by hand, as an array: a new setting is no new program.
 _ADAM = optax.scale_by_adam()
@@ -54,7 +56,8 @@ class Adam:
 
     rate: step size. batch: examples per update. passes: times the material is shown, in a new order each time (more
     than 1 is replay, and the report says so). total: `mean` or `sum` of the examples' losses in a batch; an example's
-    loss is the mean over its questions. The head starts uniform in +- 1/sqrt(features).
+    loss is the mean over its questions. The head starts uniform in +- 1/sqrt(features), unless the core says
+    otherwise. A core with noise (dropout) has it while it learns, never when it answers.
     Source: Cisneros et al. 2022; the published programs add the gradients of 8 sequences.
     """
 
@@ -87,6 +90,11 @@ class AdamPupil:
         self._trainable = models[0].trainable()
         self._moments = stack_lanes([_ADAM.init(trained)] * self.lanes)
         self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
+        # A core without noise gets no key: its program is the same as if there were none.
+        self._keys = jnp.stack([stream.jax("noise") for stream in streams]) if models[0].core.noisy else None
+        self._leaks = models[0].core.leaks
+        if self._leaks:
+            check_leak(brief)
         self._lesson: tuple[Lesson, tuple[Any, ...]] | None = None
         self._exam: tuple[Exam, Any, Any] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
@@ -96,14 +104,14 @@ class AdamPupil:
         if lesson.item != "example":
             raise UsageError("adam learns from whole examples, not from single questions")
         if self._lesson is None or self._lesson[0] is not lesson:
-            self._lesson = lesson, _material(lesson)
+            self._lesson = lesson, _material(lesson, self._leaks)
         batch = self._training.batch
         bounds = jnp.asarray(lesson.within(start, stop) // batch, jnp.int32)
         scale = float(batch if self._training.total == "sum" else 1.0)
         settings = jnp.tile(jnp.asarray([self._training.rate, scale], jnp.float32), (self.lanes, 1))
         self._model, self._moments = _train(
-            self._model, self._moments, self._trainable, self._lesson[1], bounds, settings, batch, self._tokens,
-            self.lanes,
+            self._model, self._moments, self._trainable, self._lesson[1], bounds, settings, self._keys, batch,
+            self._tokens, self.lanes,
         )  # fmt: skip
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
         jax.block_until_ready(self._model)
@@ -111,7 +119,7 @@ class AdamPupil:
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, *_questions(exam)
+            self._exam = exam, *_questions(exam, self._leaks)
         _, inputs, positions = self._exam
         return np.asarray(_answer(self._model, inputs, positions, self.lanes))[:, : exam.counted.shape[1]]
 
@@ -121,12 +129,13 @@ class AdamPupil:
         return all_states(core, inputs)
 
     def snapshot(self) -> Snapshot:
-        """Model and moments, with the lane axis."""
-        return Snapshot({**named_arrays((self._model, self._moments)), "shown": self._shown.copy()})
+        """Model, moments and keys, with the lane axis."""
+        return Snapshot({**named_arrays((self._model, self._moments, self._keys)), "shown": self._shown.copy()})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        self._model, self._moments = with_arrays((self._model, self._moments), snapshot.arrays)
+        everything = self._model, self._moments, self._keys
+        self._model, self._moments, self._keys = with_arrays(everything, snapshot.arrays)
         self._shown = snapshot.arrays["shown"].copy()
 
     @property
@@ -142,16 +151,22 @@ class AdamPupil:
 def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
     rng = streams.numpy("core")
     built = core.build(brief.inputs, rng)
-    bound = 1.0 / np.sqrt(built.width)
-    weights = jnp.asarray(rng.uniform(-bound, bound, (built.width, brief.outputs.width)), jnp.float32)
-    return Model(built, Head(weights, jnp.asarray(rng.uniform(-bound, bound, brief.outputs.width), jnp.float32)))
+    of_weights, of_bias = built.head_bounds
+    weights = rng.uniform(-of_weights, of_weights, (built.width, brief.outputs.width))
+    bias = rng.uniform(-of_bias, of_bias, brief.outputs.width)
+    return Model(built, Head(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32)))
 
 
-def _material(lesson: Lesson) -> tuple[Any, ...]:
+def _padded(examples: Sequence[Examples], leaks: bool) -> list[Examples]:
+    """Lanes of one length, which seeds share; for a core that leaks, with the answers in the inputs."""
+    steps = rounded(max(lane.steps for lane in examples), 4)
+    return [with_answers(lane.padded(steps + 1)) if leaks else lane.padded(steps) for lane in examples]
+
+
+def _material(lesson: Lesson, leaks: bool) -> tuple[Any, ...]:
     """Inputs, targets, asked and order as device arrays with a lane axis, of shapes that seeds share."""
-    steps = rounded(max(lane.steps for lane in lesson.examples), 4)
     count = rounded(max(lane.count for lane in lesson.examples), 4)
-    padded = [lane.padded(steps) for lane in lesson.examples]
+    padded = _padded(lesson.examples, leaks)
 
     def stacked(arrays: list[NDArray[Any]]) -> Any:
         grown = [np.pad(a, [(0, 0), (0, count - a.shape[1])] + [(0, 0)] * (a.ndim - 2)) for a in arrays]
@@ -167,19 +182,18 @@ def _material(lesson: Lesson) -> tuple[Any, ...]:
     )
 
 
-def _questions(exam: Exam) -> tuple[Any, Any]:
-    steps = rounded(max(lane.steps for lane in exam.examples), 4)
+def _questions(exam: Exam, leaks: bool) -> tuple[Any, Any]:
     count = rounded(max(lane.count for lane in exam.examples), 4)
-    padded = [lane.padded(steps).inputs for lane in exam.examples]
+    padded = [lane.inputs for lane in _padded(exam.examples, leaks)]
     inputs = np.stack([np.pad(a, [(0, 0), (0, count - a.shape[1])] + [(0, 0)] * (a.ndim - 2)) for a in padded])
     questions = rounded(exam.positions.shape[1], 2)
     positions = np.pad(exam.positions, [(0, 0), (0, questions - exam.positions.shape[1]), (0, 0)])
     return jnp.asarray(inputs), jnp.asarray(positions)
 
 
-def _loss(model: Model, inputs: Any, targets: Any, asked: Any, scale: Any, tokens: bool) -> Any:
+def _loss(model: Model, inputs: Any, targets: Any, asked: Any, scale: Any, key: Any, tokens: bool) -> Any:
     steps, batch = inputs.shape[:2]
-    outputs = model.head(model.core.unroll(model.core.start(batch, steps), inputs)[1])
+    outputs = model.head(model.core.unroll(model.core.start(batch, steps), inputs, key=key)[1])
     if tokens:
         each = optax.softmax_cross_entropy_with_integer_labels(outputs, targets)
     else:
@@ -190,27 +204,29 @@ def _loss(model: Model, inputs: Any, targets: Any, asked: Any, scale: Any, token
 
 @eqx.filter_jit
 def _train(
-    models: Any, moments: Any, trainable: Any, material: Any, bounds: Any, settings: Any, batch: int, tokens: bool,
-    lanes: int,
+    models: Any, moments: Any, trainable: Any, material: Any, bounds: Any, settings: Any, keys: Any, batch: int,
+    tokens: bool, lanes: int,
 ) -> Any:  # fmt: skip
-    def single(model: Model, moments: Any, material: Any, bounds: Any, settings: Any) -> Any:
+    def single(model: Model, moments: Any, material: Any, bounds: Any, settings: Any, key: Any) -> Any:
         inputs, targets, asked, order = material
         trained, fixed = eqx.partition(model, trainable)
 
-        def loss(trained: Any, chosen: Any) -> Any:
+        def loss(trained: Any, chosen: Any, key: Any) -> Any:
             whole = eqx.combine(trained, fixed)
-            return _loss(whole, inputs[:, chosen], targets[:, chosen], asked[:, chosen], settings[1], tokens)
+            return _loss(whole, inputs[:, chosen], targets[:, chosen], asked[:, chosen], settings[1], key, tokens)
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
             chosen = lax.dynamic_slice(order, (number * batch,), (batch,))
-            steps, moments = _ADAM.update(jax.grad(loss)(trained, chosen), moments)
+            # The moments count the updates, over all lessons and calls.
+            noise = None if key is None else jax.random.fold_in(key, moments.count)
+            steps, moments = _ADAM.update(jax.grad(loss)(trained, chosen, noise), moments)
             return jax.tree.map(lambda weight, step: weight - settings[0] * step, trained, steps), moments
 
         trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
         return eqx.combine(trained, fixed), moments
 
-    return over_lanes(single, lanes)(models, moments, material, bounds, settings)
+    return over_lanes(single, lanes)(models, moments, material, bounds, settings, keys)
 
 
 @eqx.filter_jit

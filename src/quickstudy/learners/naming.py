@@ -216,10 +216,12 @@ def _literal(value: Any) -> Any:
 
 
 def _source_version(found: Any) -> str:
+    kind = found if isinstance(found, type) else type(found)
     try:
-        source = inspect.getsource(found if isinstance(found, type) else type(found))
-    except (OSError, TypeError):
-        return "unknown"
+        source = inspect.getsource(kind)
+    except (OSError, TypeError):  # typed at a prompt: what it was compiled to
+        codes = {name: part.__code__ for name, part in vars(kind).items() if inspect.isfunction(part)}
+        source = repr({name: (code.co_code, code.co_consts, code.co_names) for name, code in codes.items()})
     return hashlib.sha256(source.encode()).hexdigest()[:12]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,7 +59,8 @@ class LanguageProtocol:
         """One trace per lane, of kind `learning-curve`: step, correct, accuracy."""
         if not isinstance(task, ExampleTask):
             raise NotApplicable(f"{task.id} does not sample examples")
-        splits = [self._material(task, stream) for stream in streams]
+        draw: Any = _material if _hashable(task) else _material.__wrapped__
+        splits = [draw(task, stream, self.sequences, self.share) for stream in streams]
         lesson = self._lesson(learner, [part.train for part in splits], streams)
         exam = Exam([part.test for part in splits])
         points = self._points(learner, lesson)
@@ -90,10 +92,6 @@ class LanguageProtocol:
         ]
         return Examination(traces, pupil, brief)
 
-    def _material(self, task: ExampleTask, streams: Streams) -> Split:
-        unique = draw_unique(task, streams.numpy("data"), self.sequences)
-        return split(unique, streams.numpy("split"), self.share)
-
     def _single_questions(self, learner: Any) -> bool:
         return self.order == "published" and bool(getattr(learner, "reads_out", False))
 
@@ -110,14 +108,13 @@ class LanguageProtocol:
         return Lesson(examples, _padded(orders))
 
     def _points(self, learner: Any, lesson: Lesson) -> NDArray[np.int64]:
-        if self._single_questions(learner):
-            return every(lesson.items, GROUP, first=1)
         batch = int(getattr(learner, "batch", 1))
-        if self.schedule == "thinned":
+        if self.schedule == "thinned" and not self._single_questions(learner):
             return thinning(lesson.items, batch, dense=16, per_octave=12)
         # An incomplete last batch changes nothing, so nothing is tested after it.
-        stride = batch if batch > 1 or self.order != "published" else GROUP
-        return every(lesson.items // stride * stride, stride)
+        if batch == 1 and self.order == "published":
+            return every(lesson.items, GROUP, first=1)
+        return every(lesson.items // batch * batch, batch)
 
     def _unit(self, task: Any, streams: Streams) -> dict[str, float]:
         """The published programs' questions per sequence: from 500 fresh sequences of the task as its paper has it."""
@@ -126,6 +123,22 @@ class LanguageProtocol:
         usual = configure(task.id, type(task), {}, "written")
         fresh = draw_unique(usual, streams.numpy("published-unit"), 500)
         return {"published_tokens_per_sequence": fresh.questions / fresh.count}
+
+
+@lru_cache(maxsize=128)
+def _material(task: Any, streams: Streams, sequences: int, share: float) -> Split:
+    """What is learned from and what is held out. Kept, since the next learner gets the same."""
+    unique = draw_unique(task, streams.numpy("data"), sequences)
+    return split(unique, streams.numpy("split"), share)
+
+
+def _hashable(task: Any) -> bool:
+    """Whether a task can be remembered: one with a list among its parameters cannot."""
+    try:
+        hash(task)
+    except TypeError:
+        return False
+    return True
 
 
 def _padded(orders: list[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.record import OK, Record
 from quickstudy.report.intervals import RESAMPLES, stream
 from quickstudy.report.view import order_scores
-from quickstudy.run.reader import read_results
+from quickstudy.runs.reader import read_results
 from quickstudy.stats.bootstrap import mean_interval
 from quickstudy.stats.correction import holm
 from quickstudy.stats.effect import cohens_d_paired

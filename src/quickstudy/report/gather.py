@@ -10,8 +10,8 @@ from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
 from quickstudy.report.model import ReportData
-from quickstudy.run.reader import read_results
-from quickstudy.run.traces import load_trace
+from quickstudy.runs.reader import read_results
+from quickstudy.runs.traces import load_trace
 
 _RANKS = (FAILED, NOT_APPLICABLE, OK)
 

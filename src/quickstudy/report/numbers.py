@@ -13,16 +13,25 @@ NOTHING = "–"
 
 
 def score(value: float | None) -> str:
-    """A score: three decimals, fewer when it is large.
+    """A score: three decimals, four when they would hide it, fewer when it is large.
 
-    >>> score(0.21345), score(-0.5), score(None), score(1234.5)
-    ('0.213', '−0.500', '–', '1,234')
+    >>> score(0.21345), score(-0.5), score(0.00042), score(None), score(1234.5)
+    ('0.213', '−0.500', '0.0004', '–', '1,234')
     """
     if value is None or math.isnan(value):
         return NOTHING
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    text = f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 100 else f"{value:,.0f}"
+    small = 0 < abs(value) < 0.0095
+    text = (
+        f"{value:.4f}"
+        if small
+        else f"{value:.3f}"
+        if abs(value) < 10
+        else f"{value:.1f}"
+        if abs(value) < 100
+        else f"{value:,.0f}"
+    )
     return text.replace("-", "−") if float(text.replace(",", "")) else text.replace("-", "")
 
 

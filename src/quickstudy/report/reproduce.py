@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Published, Study
 from quickstudy.report.intervals import RESAMPLES, stream
-from quickstudy.run.job import Setting, labels
-from quickstudy.run.reader import read_results
-from quickstudy.run.traces import load_trace
+from quickstudy.runs.job import Setting, labels
+from quickstudy.runs.reader import read_results
+from quickstudy.runs.traces import load_trace
 from quickstudy.stats.bootstrap import mean_interval
 
 FAR = 2.0

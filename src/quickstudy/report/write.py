@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from quickstudy.report.gather import gather
 from quickstudy.report.html import as_html
-from quickstudy.run.folder import write_aside
+from quickstudy.runs.folder import write_aside
 
 
 def write_report(

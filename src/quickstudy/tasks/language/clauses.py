@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.words import NAMES, VERBS
+from quickstudy.tasks.language.words import COLOURS, NAMES, OBJECTS, SIZES, VERBS
 
 JOINTS = ("AND", "BUT")
 
@@ -18,14 +18,24 @@ class Statement(NamedTuple):
     affirmed: tuple[str, ...]
     denied: tuple[str, ...]
 
+    @property
+    def mixed(self) -> bool:
+        """Something is affirmed and something is denied."""
+        return bool(self.affirmed and self.denied)
+
 
 class Fact(NamedTuple):
-    """That a verb is affirmed or denied of a name, and where the name stands."""
+    """That a verb is affirmed or denied of a name, where the name stands, and the adjectives before it."""
 
     place: int
     verb: str
     name: str
     affirmed: bool
+    adjectives: tuple[str, ...] = ()
+
+
+TakeName = Callable[[Reader, Collection[str]], str]
+"""Reads one name, which may be of several words, that is none of those given."""
 
 
 def write_statement(
@@ -42,21 +52,34 @@ def write_statement(
     return clauses[0] if len(clauses) == 1 else [*clauses[0], joint, *clauses[1]]
 
 
-def read_statement(reader: Reader, names: Collection[str], verbs: Collection[str]) -> Statement:
-    """The statement that stands next: one clause, or two of opposite polarity about one verb, no name twice."""
-    verb, is_affirmed, first = _read_clause(reader, names, verbs, ())
+def plain_names(names: Collection[str]) -> TakeName:
+    """Names of one word each."""
+
+    def take(reader: Reader, used: Collection[str]) -> str:
+        return reader.take([name for name in names if name not in used], "a name not yet mentioned")
+
+    return take
+
+
+def read_statement(
+    reader: Reader, take_name: TakeName, verbs: Collection[str], used: Collection[str] = ()
+) -> Statement:
+    """The statement that stands next: one clause, or two of opposite polarity about one verb, no name twice and none
+    that was used before.
+    """
+    verb, is_affirmed, first = _read_clause(reader, take_name, verbs, used)
     second: tuple[str, ...] = ()
     if reader.sees(JOINTS):
         reader.take(JOINTS, "AND or BUT")
         start = reader.index
-        _, again, second = _read_clause(reader, names, (verb,), first)
+        _, again, second = _read_clause(reader, take_name, (verb,), (*used, *first))
         if again == is_affirmed:
             raise Malformed(start, "two clauses of one statement must not be both affirmed or both denied")
     return Statement(verb, first, second) if is_affirmed else Statement(verb, second, first)
 
 
 def _read_clause(
-    reader: Reader, names: Collection[str], verbs: Collection[str], used: Sequence[str]
+    reader: Reader, take_name: TakeName, verbs: Collection[str], used: Collection[str]
 ) -> tuple[str, bool, tuple[str, ...]]:
     reader.phrase("I")
     is_affirmed = not reader.sees(("DO",))
@@ -67,19 +90,19 @@ def _read_clause(
     while not found or (reader.sees(("AND",)) and not reader.sees(("I",), ahead=1)):
         if found:
             reader.phrase("AND")
-        fresh = [name for name in names if name not in used and name not in found]
-        found.append(reader.take(fresh, "a name not yet mentioned"))
+        found.append(take_name(reader, (*used, *found)))
     return verb, is_affirmed, tuple(found)
 
 
 def skim_facts(words: Sequence[str]) -> list[Fact]:
     """All that is stated before the first question, whatever the words are. What it finds up to an index depends on
-    nothing after it. A question begins where DO does not follow I.
+    nothing after it. A question begins with HOW, with WHAT, or where DO does not follow I.
     """
     facts: list[Fact] = []
     verb, affirmed = "", True
+    adjectives: list[str] = []
     for index, word in enumerate(words):
-        if word == "DO" and (index == 0 or words[index - 1] != "I"):
+        if word in ("HOW", "WHAT") or (word == "DO" and (index == 0 or words[index - 1] != "I")):
             break
         if word == "I":
             affirmed = True
@@ -87,6 +110,10 @@ def skim_facts(words: Sequence[str]) -> list[Fact]:
             affirmed = False
         elif word in VERBS:
             verb = word
-        elif word in NAMES:
-            facts.append(Fact(index, verb, word, affirmed))
+        elif word in COLOURS or word in SIZES:
+            adjectives.append(word)
+        elif word in NAMES or word in OBJECTS:
+            facts.append(Fact(index, verb, word, affirmed, tuple(adjectives)))
+        if word not in COLOURS and word not in SIZES:
+            adjectives = []
     return facts

@@ -13,8 +13,8 @@ from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
-from quickstudy.tasks.language.checking import Answer, Malformed, Verdict, judge
-from quickstudy.tasks.language.patterns import draw_patterns, latest_delay
+from quickstudy.tasks.language.checking import Verdict, judge
+from quickstudy.tasks.language.patterns import draw_patterns, latest_delay, pattern_verdict
 
 
 @task("language/periodic", version=1, controls=["majority", "copy-last"], oracle="periodic-oracle")
@@ -77,34 +77,9 @@ class Periodic:
         )
 
     def check(self, tokens: Any) -> Verdict:
-        """The verdict on a sequence; it has one mask for every period and delay that the words leave possible.
-
-        A sequence that breaks its pattern only after a question may have been asked has a wrong answer; the pattern
-        is then the one that lasts longest. One that breaks every pattern earlier is malformed.
-        """
-        return judge(tokens, self.vocabulary, self._verdict)
-
-    def _verdict(self, words: list[str]) -> Verdict:
-        if len(words) != self.length:
-            raise Malformed(min(len(words), self.length), f"there must be {self.length} tokens, got {len(words)}")
-        breaks = {period: _first_break(words, period) for period in range(self.shortest, self.longest + 1)}
-        asked = {period: place for period, place in breaks.items() if place >= 2 * period}
-        if not asked:
-            raise Malformed(max(breaks.values()), f"no period {self.shortest}..{self.longest} holds up to here")
-        last = max(asked.values())
-        possible = [period for period, place in asked.items() if place == last]
-        starts = {2 * period + delay for period in possible for delay in range(latest_delay(period) + 1)}
-        pattern = words[: possible[0]]
-        answers = [
-            Answer((index,), (pattern[index % len(pattern)],), (words[index],))
-            for index in range(min(starts), self.length)
-        ]
-        return Verdict.of(answers, [range(start, self.length) for start in sorted(starts)])
-
-
-def _first_break(words: list[str], period: int) -> int:
-    """The first index at which the words do not repeat what stood one period before; their number if there is none."""
-    return next((index for index in range(period, len(words)) if words[index] != words[index - period]), len(words))
+        """The verdict on a sequence; see `pattern_verdict`."""
+        periods = range(self.shortest, self.longest + 1)
+        return judge(tokens, self.vocabulary, lambda words: pattern_verdict(words, periods, self.length))
 
 
 @control("periodic-oracle", version=1, role="oracle")

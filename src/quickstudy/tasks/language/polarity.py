@@ -1,7 +1,8 @@
-"""Rules that answer a question about a statement without looking at what is asked."""
+"""Rules that answer a question about a statement without looking at the name in it."""
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
 from quickstudy.tasks.coins import prefix_coins
 from quickstudy.tasks.language.clauses import skim_facts
-from quickstudy.tasks.language.words import NO, YES
+from quickstudy.tasks.language.words import NO, VERBS, YES
 
 
 class _Polarity:
@@ -25,12 +26,13 @@ class _Polarity:
         """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """The answer that the names mentioned so far lean to."""
+        """The answer that the names mentioned so far with the verb read last lean to."""
         words = [self._vocabulary[id] for id in inputs.tolist()]
+        verbs = np.array(list(accumulate(words, lambda last, word: word if word in VERBS else last)))
         affirmed = np.zeros(len(words), dtype=np.int64)
         denied = np.zeros(len(words), dtype=np.int64)
         for fact in skim_facts(words):
-            (affirmed if fact.affirmed else denied)[fact.place :] += 1
+            (affirmed if fact.affirmed else denied)[fact.place :] += verbs[fact.place :] == fact.verb
         leaning = self._leaning(affirmed, denied)
         coins = prefix_coins(self._seed, inputs, len(self._vocabulary)) < 0.5
         yes, no = self._vocabulary.index(YES), self._vocabulary.index(NO)
@@ -42,7 +44,7 @@ class _Polarity:
 
 @control("polarity", version=1, role="control")
 class Polarity(_Polarity):
-    """YES if all names of the statement are affirmed, NO if all are denied, else a coin."""
+    """YES if all names of the queried verb are affirmed, NO if all are denied, else a coin."""
 
     def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
         return np.sign(affirmed) - np.sign(denied)
@@ -50,7 +52,7 @@ class Polarity(_Polarity):
 
 @control("polarity-count", version=1, role="control")
 class PolarityCount(_Polarity):
-    """YES if more names of the statement are affirmed than denied, NO if fewer, a coin if as many."""
+    """YES if more names of the queried verb are affirmed than denied, NO if fewer, a coin if as many."""
 
     def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
         return affirmed - denied

@@ -1,4 +1,4 @@
-"""Language task 5, elementary question answering, and its oracle."""
+"""Language task 5, elementary question answering."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import control, task
+from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict, judge
-from quickstudy.tasks.language.clauses import JOINTS, read_statement, skim_facts, write_statement
+from quickstudy.tasks.language.clauses import JOINTS, plain_names, read_statement, write_statement
 from quickstudy.tasks.language.draws import between, heads, shuffled
 from quickstudy.tasks.language.words import GLUE, NAMES, NO, VERBS, YES
 
@@ -127,7 +125,7 @@ class Qa:
 
     def _verdict(self, words: list[str]) -> Verdict:
         reader = Reader(words)
-        verb, affirmed, denied = read_statement(reader, self.people, self.actions)
+        verb, affirmed, denied = read_statement(reader, plain_names(self.people), self.actions)
         mentioned = affirmed + denied
         if not self.fewest <= len(mentioned) <= self.most:
             wanted = f"{self.fewest} to {self.most} names"
@@ -142,24 +140,3 @@ class Qa:
         found = reader.take((YES, NO), f"{YES} or {NO}")
         reader.end()
         return Verdict.of([Answer((place,), (expected,), (found,))])
-
-
-@control("qa-oracle", version=1, role="oracle")
-class QaOracle:
-    """Looks up whether the verb of the question was affirmed of its name: always right."""
-
-    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        self._vocabulary: tuple[str, ...] = task.vocabulary
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Nothing to learn."""
-
-    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """YES after the question mark that follows an affirmed verb and name, else NO."""
-        words = [self._vocabulary[id] for id in inputs.tolist()]
-        affirmed = {(fact.verb, fact.name) for fact in skim_facts(words) if fact.affirmed}
-        answers = [
-            YES if word == "?" and tuple(words[max(index - 2, 0) : index]) in affirmed else NO
-            for index, word in enumerate(words)
-        ]
-        return np.array([self._vocabulary.index(answer) for answer in answers], dtype=np.int64)

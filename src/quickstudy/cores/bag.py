@@ -1,0 +1,70 @@
+"""Bag of words: which symbols have been read, whatever their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import core
+from quickstudy.base.spaces import Fields, Space, Tokens
+from quickstudy.cores.core import Array, Reservoir
+from quickstudy.cores.refusal import refuse_reals
+from quickstudy.gateway import eqx, jax, jnp
+
+
+class BagCore(Reservoir):
+    """State: (B, symbols), 1 for every symbol or bit that has been read. Features: the same, over how many they are."""
+
+    space: Space = eqx.field(static=True)
+
+    @property
+    def width(self) -> int:
+        """One feature per symbol or bit."""
+        return self.space.width
+
+    @property
+    def head_bounds(self) -> tuple[float, float]:
+        """A hundredth of the square root of 1/symbols: the published linear model starts next to zero."""
+        return 0.01 / np.sqrt(self.width), 0.01 / np.sqrt(self.width)
+
+    def start(self, batch: int, capacity: int) -> Array:
+        """Nothing read."""
+        return jnp.zeros((batch, self.width))
+
+    def step(self, state: Array, x: Any, *, key: Array | None = None) -> tuple[Array, Array]:
+        """Put one input into the bag."""
+        state = jnp.maximum(state, _indicator(self.space, x))
+        return state, state / jnp.maximum(state.sum(axis=-1, keepdims=True), 1.0)
+
+
+def _indicator(space: Space, x: Any) -> Array:
+    """(..., width): 1 for the symbol that is read, or the bits that are on."""
+    if isinstance(space, Tokens):
+        return jax.nn.one_hot(x, space.size)
+    if isinstance(space, Fields):
+        return jnp.concatenate([_indicator(part, x[name]) for name, part in space.parts], axis=-1)
+    return jnp.asarray(x, jnp.float32)
+
+
+@core("bag", version=1)
+@dataclass(frozen=True)
+class BagOfWords:
+    """Bag of words: an indicator of the different symbols read so far, over their number; never trained.
+
+    Order and number of occurrences are lost: with a linear readout, what can be told from the words alone. Of bits,
+    each that has been on counts; real numbers are refused. Nothing is random.
+
+    Source: the linear model of Cisneros et al. 2022 on reviews.
+    """
+
+    frozen: ClassVar[bool] = True
+    draws: ClassVar[bool] = False
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> BagCore:
+        """Nothing is drawn. Raises UsageError for real numbers."""
+        refuse_reals("bag", inputs)
+        return BagCore(inputs)

@@ -1,0 +1,148 @@
+"""Reservoir cellular automaton: an elementary automaton that inputs disturb and a rule mixes, never trained."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import core
+from quickstudy.base.parameters import parameter
+from quickstudy.base.spaces import Fields, Space, Tokens
+from quickstudy.cores.core import Array, Reservoir
+from quickstudy.cores.refusal import refuse_reals
+from quickstudy.cores.ring import evolved, packed, rule_masks, unpacked
+from quickstudy.gateway import eqx, jnp, lax
+
+PROJECTIONS = ("one-to-one", "one-to-many", "one-to-pattern", "rewrite")
+
+
+class AutomatonCore(Reservoir):
+    """s <- rule applied `applications` times to the disturbed s. The state is the packed ring, (words, batch).
+
+    places: (width of the inputs, words), the cells of every symbol or bit. masks: the rule (see `ring`), an array: all
+    rules share a compiled program. writes: inputs are written over what was there, instead of flipping it.
+    """
+
+    places: Array
+    masks: Array
+    writes: bool = eqx.field(static=True)
+    space: Space = eqx.field(static=True)
+    cells: int = eqx.field(static=True)
+    applications: int = eqx.field(static=True)
+
+    @property
+    def width(self) -> int:
+        """The rings after all applications, one after the other."""
+        return self.cells * self.applications
+
+    def start(self, batch: int, capacity: int) -> Array:
+        """All cells zero."""
+        return jnp.zeros((self.places.shape[1], batch), jnp.uint32)
+
+    def step(self, state: Array, x: Any, *, key: Array | None = None) -> tuple[Array, Array]:
+        """One input; features are the cells as zeros and ones."""
+        state, rings = self._read(state, self._cells_of(x))
+        return state, self._features(rings)
+
+    def unroll(self, state: Array, xs: Any, *, key: Array | None = None) -> tuple[Array, Array]:
+        """The same on packed rings only. Unpacked afterwards, only the features that somebody looks at are made."""
+        state, rings = lax.scan(lambda state, cells: self._read(state, cells), state, self._cells_of(xs))
+        return state, self._features(rings)
+
+    def _cells_of(self, x: Any) -> Array:
+        """(..., words): the cells of what is read. Cells that several inputs share are flipped by each, or written."""
+        return _combined(self.space, self.places, x, lax.bitwise_or if self.writes else lax.bitwise_xor)
+
+    def _read(self, state: Array, cells: Array) -> tuple[Array, Array]:
+        """The ring (words, batch) after the inputs' cells (batch, words), and the rings after each application."""
+        if self.writes:
+            anybodys = lax.reduce(self.places, np.uint32(0), lax.bitwise_or, (0,))
+            state = (state & ~anybodys[:, None]) | cells.T
+        else:
+            state = state ^ cells.T
+        rings = []
+        for _ in range(self.applications):
+            state = evolved(state, self.masks, self.cells)
+            rings.append(state)
+        return state, jnp.stack(rings)
+
+    def _features(self, rings: Array) -> Array:
+        """(..., batch, width) from rings (..., applications, words, batch)."""
+        cells = unpacked(jnp.moveaxis(rings, -1, -3), self.cells)
+        return cells.reshape(*cells.shape[:-2], self.width)
+
+
+def _combined(space: Space, places: Array, x: Any, combine: Callable[[Array, Array], Array]) -> Array:
+    if isinstance(space, Tokens):
+        return places[x]
+    if isinstance(space, Fields):
+        parts, first = [], 0
+        for name, part in space.parts:
+            parts.append(_combined(part, places[first : first + part.width], x[name], combine))
+            first += part.width
+        return functools.reduce(combine, parts)
+    on = jnp.where(jnp.asarray(x)[..., None] > 0.5, places, jnp.uint32(0))
+    return lax.reduce(on, np.uint32(0), combine, (on.ndim - 2,))
+
+
+@core("reca", version=1)
+@dataclass(frozen=True)
+class ReservoirAutomaton:
+    """Reservoir cellular automaton: a ring of cells under an elementary rule, never trained.
+
+    rule: 0 to 255, in Wolfram's numbering (206 is near the top on three published tasks). The ring has `redundancy`
+    blocks of `block` cells; it is one ring, blocks are no borders. An input disturbs the ring in every block, then the
+    rule is applied `applications` times; the rings after each are the features, the last is the new state.
+
+    projection: which cells a symbol has in a block. `one-to-one`: one, uniform (two symbols may share it);
+    `one-to-many`: `pattern` different ones; `one-to-pattern`: `pattern` neighbouring cells at a random place in the
+    block, each taken or not, at least one; `rewrite`: one. An input flips its cells; `rewrite` sets them to 1, and all
+    cells of other symbols to 0. Of bits, each that is on is an input; real numbers are refused.
+
+    Source: Yilmaz 2014; Cisneros et al. 2022 (all 256 rules, 15 blocks of 60, twice applied: 1,800 features).
+    """
+
+    rule: int = parameter(206, at_least=0, at_most=255)
+    redundancy: int = parameter(15, at_least=1)
+    block: int = parameter(60, at_least=1)
+    applications: int = parameter(2, at_least=1)
+    projection: str = parameter("one-to-one", choices=PROJECTIONS)
+    pattern: int = parameter(4, at_least=1)
+
+    frozen: ClassVar[bool] = True
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def __post_init__(self) -> None:
+        if self.projection in ("one-to-many", "one-to-pattern") and self.pattern > self.block:
+            raise ValueError(f"pattern must be at most block ({self.block}), got {self.pattern}")
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> AutomatonCore:
+        """Only the cells of the inputs are drawn. Raises UsageError for real numbers."""
+        refuse_reals("reca", inputs)
+        return AutomatonCore(
+            jnp.asarray(packed(self.places(inputs.width, rng))),
+            jnp.asarray(rule_masks(self.rule)),
+            self.projection == "rewrite",
+            inputs,
+            self.redundancy * self.block,
+            self.applications,
+        )
+
+    def places(self, symbols: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """(symbols, cells): the cells of every symbol."""
+        shape = symbols, self.redundancy
+        if self.projection == "one-to-many":
+            chosen = rng.random((*shape, self.block)).argsort(axis=-1) < self.pattern
+        elif self.projection == "one-to-pattern":
+            offsets = rng.integers(self.block - self.pattern + 1, size=shape)
+            numbers = rng.integers(1, 2**self.pattern, size=shape)
+            bit = np.arange(self.block) - offsets[..., None]
+            chosen = (bit >= 0) & (bit < self.pattern) & (numbers[..., None] >> np.maximum(bit, 0) & 1 == 1)
+        else:
+            chosen = rng.integers(self.block, size=shape)[..., None] == np.arange(self.block)
+        return np.asarray(chosen.reshape(symbols, -1))

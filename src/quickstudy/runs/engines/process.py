@@ -1,0 +1,236 @@
+"""Worker processes on this machine: one that hangs or dies takes nothing with it but the call it was on.
+
+Workers are started as fresh interpreters, not through `multiprocessing`: the user's script is not imported again in
+each, and thread counts are set before any library is loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, BinaryIO, cast
+
+from quickstudy.runs.blocks import Block
+from quickstudy.runs.messages import Begun, Broken, Done, Finished, Lost, Message, Ready, Tick
+from quickstudy.runs.threads import ONE_THREAD
+from quickstudy.runs.work import too_long
+from quickstudy.runs.worker import FINISH, QUIT
+
+POLL_SECONDS = 0.1
+PATIENCE_SECONDS = 2.0
+"""How long a worker that was told to leave may take, before it is killed."""
+
+MOST_FAILED_STARTS = 3
+
+
+class ProcessEngine:
+    """`workers` processes, started when there is work for them."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._waiting: deque[Block] = deque()
+        self._staff: list[_Worker] = []
+        self._inbox: queue.SimpleQueue[tuple[_Worker, Message | None]] = queue.SimpleQueue()
+        self._finishing = False
+        self._failed_starts = 0
+
+    def submit(self, block: Block) -> None:
+        """Take a block."""
+        self._waiting.append(block)
+
+    def results(self) -> Iterator[Message]:
+        """Messages of all workers, until nothing is left to do."""
+        while True:
+            self._tell_finishing()
+            self._assign()
+            if not any(worker.block for worker in self._staff):
+                return
+            try:
+                worker, message = self._inbox.get(timeout=POLL_SECONDS)
+            except queue.Empty:
+                self._look_for_silent_deaths()
+                yield Tick()
+            else:
+                if worker in self._staff:
+                    yield from self._hear(worker, message)
+            self._stop_overdue()
+
+    def finish(self) -> None:
+        """Stop after the calls in progress. Only notes it: this may be called between any two instructions."""
+        self._finishing = True
+
+    def shutdown(self, now: bool = False) -> None:
+        """Let everybody go. Closing the line makes a worker leave as soon as it is not writing."""
+        for worker in self._staff:
+            if not now:
+                worker.tell(QUIT)
+            worker.hang_up()
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        for worker in self._staff:
+            worker.end(max(0.0, deadline - time.monotonic()))
+        self._staff.clear()
+        self._waiting.clear()
+
+    def _tell_finishing(self) -> None:
+        if self._finishing:
+            self._waiting.clear()
+            for worker in self._staff:
+                if not worker.told_to_finish:
+                    worker.told_to_finish = True
+                    worker.tell(FINISH)
+
+    def _assign(self) -> None:
+        while self._waiting:
+            worker = next((worker for worker in self._staff if worker.block is None), None)
+            if worker is None:
+                if len(self._staff) >= self.workers:
+                    return
+                worker = _Worker(self._inbox)
+                self._staff.append(worker)
+            worker.give(self._waiting.popleft())
+
+    def _hear(self, worker: _Worker, message: Message | None) -> Iterator[Message]:
+        match message:
+            case None:
+                yield from self._bury(worker)
+                return
+            case Ready():
+                worker.ready, self._failed_starts = True, 0
+            case Begun(keys):
+                worker.begin(keys)
+            case Done(key):
+                worker.done.add(key)
+                worker.call = tuple(other for other in worker.call if other != key)
+            case Finished():
+                worker.block = None
+        yield message
+
+    def _bury(self, worker: _Worker) -> Iterator[Message]:
+        """A worker is gone: its call is lost, the rest of its block waits for another worker."""
+        worker.end(PATIENCE_SECONDS)
+        self._staff.remove(worker)
+        block = worker.block
+        if block is None:
+            return
+        if not worker.ready:
+            self._failed_starts += 1
+            if self._failed_starts >= MOST_FAILED_STARTS:
+                self._waiting.clear()
+                yield Broken(f"workers do not start ({worker.last_words()}); try `quickstudy doctor`")
+            else:
+                self._waiting.appendleft(block)
+            return
+        left = block.without(worker.done)
+        if worker.condemned:  # killed by us, perhaps just after the call had ended
+            lost = tuple(key for key in worker.condemned if key in left.keys)
+            reason = too_long(block.limit_seconds)
+        else:  # one that dies between two calls would do so again: the next repetition answers for it
+            lost = worker.call or left.keys[:1]
+            reason = f"worker died ({worker.last_words()})"
+        if lost:
+            yield Lost(lost, reason, worker.elapsed())
+        left = left.without(lost)
+        if left.keys and not self._finishing:
+            self._waiting.appendleft(left)
+
+    def _stop_overdue(self) -> None:
+        for worker in self._staff:
+            limit = worker.block.limit_seconds if worker.block else None
+            if limit is not None and worker.call and worker.elapsed() > limit and not worker.condemned:
+                worker.condemned = worker.call
+                worker.process.kill()  # its end of the line closes, and it is buried like any other
+
+    def _look_for_silent_deaths(self) -> None:
+        # A process that a learner has started may hold a dead worker's line open.
+        for worker in self._staff:
+            if worker.process.poll() is not None:
+                worker.listener.join(PATIENCE_SECONDS / 4)
+                self._inbox.put((worker, None))
+
+
+class _Worker:
+    """One worker process, as the driver sees it."""
+
+    def __init__(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]]) -> None:
+        start = f"import sys; sys.path[:] = {sys.path!r}; from quickstudy.runs.worker import main; main()"
+        with _interrupts_held():
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", start],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, **ONE_THREAD},
+            )
+        self.block: Block | None = None
+        self.call: tuple[str, ...] = ()
+        self.done: set[str] = set()
+        self.ready = self.told_to_finish = False
+        self.condemned: tuple[str, ...] = ()
+        self._began = time.monotonic()
+        self.listener = threading.Thread(target=self._listen, args=(inbox,), daemon=True)
+        self.listener.start()
+
+    def give(self, block: Block) -> None:
+        self.block, self.call, self.done = block, (), set()
+        self._began = time.monotonic()
+        self.tell((block.includes, pickle.dumps(block)))
+
+    def begin(self, keys: tuple[str, ...]) -> None:
+        self.call, self._began = keys, time.monotonic()
+
+    def elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+    def tell(self, command: Any) -> None:
+        line = cast(BinaryIO, self.process.stdin)
+        with contextlib.suppress(OSError, ValueError):  # it has died or was hung up on; the listener will notice
+            line.write(pickle.dumps(command))
+            line.flush()
+
+    def hang_up(self) -> None:
+        with contextlib.suppress(OSError):
+            cast(BinaryIO, self.process.stdin).close()
+
+    def end(self, patience: float) -> None:
+        """Wait for the process to end, kill it if it does not, and close its line."""
+        self.hang_up()
+        try:
+            self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.listener.join(PATIENCE_SECONDS)
+        if not self.listener.is_alive():
+            cast(BinaryIO, self.process.stdout).close()
+
+    def last_words(self) -> str:
+        code = self.process.returncode or 0
+        return f"signal {-code}" if code < 0 else f"exit status {code}"
+
+    def _listen(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]]) -> None:
+        line = cast(BinaryIO, self.process.stdout)
+        with contextlib.suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
+            while True:
+                inbox.put((self, pickle.load(line)))
+        inbox.put((self, None))
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """A worker starts with interrupts held back, until it ignores them: Ctrl-C goes to the whole process group."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,145 @@
+"""Run what a plan still lacks: resume, extend and repeat are this one function."""
+
+from __future__ import annotations
+
+import pathlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
+from quickstudy.runs.blocks import Block, cut
+from quickstudy.runs.engines import Engine
+from quickstudy.runs.folder import prepare_folder
+from quickstudy.runs.interrupt import Interrupts
+from quickstudy.runs.journal import Journal
+from quickstudy.runs.messages import Begun, Broken, Done, Lost, Tick
+from quickstudy.runs.plan import Cell, Plan, failed_record
+from quickstudy.runs.reader import Damage, read_results
+
+
+@dataclass(frozen=True)
+class Started:
+    """A run begins. cells: what is to do; found: cells that are there already; workers: who share the work."""
+
+    cells: tuple[Cell, ...]
+    found: int
+    workers: int
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """The user has asked to stop: calls in progress end, nothing new begins."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """How a run went. found: cells that were there before, by status; the rest were run now. damage: lines of the
+    folder that could not be read, and were left out.
+    """
+
+    found: dict[str, int] = field(default_factory=dict)
+    ok: int = 0
+    failed: int = 0
+    not_applicable: int = 0
+    interrupted: bool = False
+    seconds: float = 0.0
+    damage: tuple[Damage, ...] = ()
+
+    @property
+    def exit_status(self) -> int:
+        """0 fine, 1 some runs have failed, now or before, 130 interrupted with everything saved."""
+        return 130 if self.interrupted else 1 if self.failed or self.found.get(FAILED) else 0
+
+
+Event = Started | Begun | Done | Tick | Stopping | Execution
+Report = Callable[[Event], None]
+
+
+def execute(
+    plan: Plan,
+    folder: str | pathlib.Path,
+    engine: Engine,
+    *,
+    retry_failed: bool = False,
+    keep_learners: bool = False,
+    limit_seconds: float | None = None,
+    report: Report = lambda event: None,
+) -> Execution:
+    """Run the cells that the folder does not hold, and give the counts. `report` hears everything on the way.
+
+    limit_seconds: how long the call that a repetition is part of may take. Cells that have failed before run again
+    only with retry_failed. The engine is shut down at the end. Raises QuickstudyError if results cannot be written.
+    """
+    if limit_seconds is not None and not limit_seconds > 0:
+        raise UsageError(f"the time limit must be above 0 seconds, got {limit_seconds}")
+    began, folder = time.monotonic(), pathlib.Path(folder).absolute()
+    prepare_folder(folder)
+    reading = read_results(folder)
+    statuses = reading.statuses()
+    missing = plan.missing(statuses, retry_failed=retry_failed)
+    to_do = {cell.key: cell for cell in missing}
+    found = Counter(statuses[cell.key] for cell in plan.cells if cell.key not in to_do)
+    report(Started(tuple(missing), sum(found.values()), engine.workers))
+    for cells in cut(missing, engine.workers):
+        engine.submit(
+            Block(
+                cells[0].setting,
+                tuple(cell.repetition for cell in cells),
+                tuple(cell.key for cell in cells),
+                str(folder),
+                plan.includes,
+                plan.examiner,
+                keep_learners,
+                limit_seconds,
+            )
+        )
+    counts: Counter[str] = Counter()
+    interrupts = Interrupts(engine.finish)
+    stopped_now = True
+    try:
+        with interrupts, Journal(folder) as journal:
+            for event in _watch(engine, to_do, journal, interrupts):
+                report(event)
+                if isinstance(event, Done):
+                    counts[event.status] += 1
+        stopped_now = False
+    except KeyboardInterrupt:
+        if not interrupts.came:  # not ours: somebody raised it
+            raise
+    finally:
+        engine.shutdown(now=stopped_now)
+    execution = Execution(
+        found=dict(found),
+        ok=counts[OK],
+        failed=counts[FAILED],
+        not_applicable=counts[NOT_APPLICABLE],
+        interrupted=interrupts.came,
+        seconds=time.monotonic() - began,
+        damage=reading.damage,
+    )
+    report(execution)
+    return execution
+
+
+def _watch(
+    engine: Engine, cells: dict[str, Cell], journal: Journal, interrupts: Interrupts
+) -> Iterator[Begun | Done | Tick | Stopping]:
+    announced = False
+    for message in engine.results():
+        if interrupts.came and not announced:
+            announced = True
+            yield Stopping()
+        if isinstance(message, Broken):
+            raise UsageError(message.reason) if message.usage else QuickstudyError(message.reason)
+        if isinstance(message, Lost):
+            for key in message.keys:
+                cell, seconds = cells[key], message.seconds
+                journal.write(
+                    failed_record(cell.setting, cell.repetition, message.reason, time.time() - seconds, seconds)
+                )
+                yield Done(key, FAILED, message.reason, seconds)
+        elif isinstance(message, Begun | Done | Tick):
+            yield message

@@ -1,0 +1,131 @@
+"""What is to be run: cells in a fixed order, each with its key. Making a plan runs nothing.
+
+More seeds, tasks or learners only add cells; a cell's key, and so its numbers, depend on nothing but itself.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from quickstudy.base.canonical import digest
+from quickstudy.base.record import FAILED, Record
+from quickstudy.base.registry import include
+from quickstudy.runs.estimate import MEASURED, Estimates
+from quickstudy.runs.job import Setting, identity, labels
+from quickstudy.runs.reader import Reading
+
+EXAMINER = "quickstudy.runs.job:examine"
+"""The function, as `module:function`, that turns a setting and repetitions into outcomes."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One repetition of one setting.
+
+    task, learner, family, role: as shown to people. seconds: estimated; source: `measured` or `guessed`. programs:
+    how many programs its setting needs compiled.
+    """
+
+    key: str
+    setting: Setting
+    repetition: int
+    task: str
+    learner: str
+    family: str
+    role: str
+    seconds: float
+    source: str
+    programs: int = 0
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a dry run prints. found: cells that need not run; seconds: of work to do, on one worker, of which
+    `measured` says how many cells' estimates rest on this very task and learner.
+    """
+
+    cells: int
+    found: int
+    to_do: int
+    programs: int
+    seconds: float
+    measured: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Cells by task, then learner, then repetition. found: status by key of what the results folder already holds.
+
+    includes: files that every worker imports first.
+    """
+
+    cells: tuple[Cell, ...]
+    found: dict[str, str] = field(default_factory=dict)
+    includes: tuple[str, ...] = ()
+    examiner: str = EXAMINER
+
+    def missing(self, found: dict[str, str] | None = None, *, retry_failed: bool = False) -> list[Cell]:
+        """The cells still to be run; found: what the folder holds now, if it may have changed since the plan."""
+        found = self.found if found is None else found
+        wanted = {None, FAILED} if retry_failed else {None}
+        return [cell for cell in self.cells if found.get(cell.key) in wanted]
+
+    def summary(self, *, retry_failed: bool = False) -> Summary:
+        """Counts, programs to compile and estimated seconds."""
+        missing = self.missing(retry_failed=retry_failed)
+        programs = {(cell.task, cell.learner, cell.setting.convention): cell.programs for cell in missing}
+        return Summary(
+            cells=len(self.cells),
+            found=len(self.cells) - len(missing),
+            to_do=len(missing),
+            programs=sum(programs.values()),
+            seconds=sum(cell.seconds for cell in missing),
+            measured=sum(cell.source == MEASURED for cell in missing),
+        )
+
+
+def make_plan(
+    settings: Iterable[Setting],
+    repetitions: int | Sequence[int],
+    *,
+    reading: Reading | None = None,
+    includes: Sequence[str | pathlib.Path] = (),
+    examiner: str = EXAMINER,
+) -> Plan:
+    """The plan of some settings, each with the repetitions 0 .. n-1 or with those named.
+
+    Settings that are the same run under two spellings (`esn` and `esn:units=1800`) are one. reading: what the results
+    folder holds, for estimates and for what is found. Raises UsageError for anything that does not exist.
+    """
+    for path in includes:
+        include(path)
+    numbers = list(range(repetitions)) if isinstance(repetitions, int) else sorted(set(repetitions))
+    reading = reading or Reading()
+    estimates = Estimates.from_records(reading.records.values())
+    cells: dict[str, Cell] = {}
+    for setting in _ordered(list(settings)):
+        parts = setting.resolve()
+        names = labels(setting, parts)
+        estimate = estimates.of(names["task"], names["learner"])
+        for repetition in numbers:
+            key = digest(identity(setting, parts, repetition))
+            shown = (names["task"], names["learner"], names["family"], names["role"])
+            cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, parts.learner.programs))
+    absolute = tuple(str(pathlib.Path(path).expanduser().resolve()) for path in includes)
+    return Plan(tuple(cells.values()), reading.statuses(), absolute, examiner)
+
+
+def failed_record(setting: Setting, repetition: int, reason: str, began: float, seconds: float) -> Record:
+    """The record of a repetition whose outcome never came. began: seconds since the epoch."""
+    parts = setting.resolve()
+    where = {"started": round(began, 3), "seconds": round(seconds, 6)}
+    what = identity(setting, parts, repetition)
+    return Record(what, FAILED, reason, where=where, labels=labels(setting, parts))
+
+
+def _ordered(settings: list[Setting]) -> list[Setting]:
+    tasks = {name: place for place, name in reversed(list(enumerate(setting.task for setting in settings)))}
+    learners = {name: place for place, name in reversed(list(enumerate(setting.learner for setting in settings)))}
+    return sorted(settings, key=lambda setting: (tasks[setting.task], learners[setting.learner]))

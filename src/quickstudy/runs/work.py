@@ -1,0 +1,87 @@
+"""One block's work, in whichever process it is done: run, write down, tell."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from quickstudy.runs.blocks import Block
+from quickstudy.runs.journal import Journal
+from quickstudy.runs.messages import Begun, Done, Message
+from quickstudy.runs.plan import failed_record
+
+
+class TooLong(BaseException):
+    """A call has passed its limit. Not an Exception, so that no learner's own handler swallows it."""
+
+
+def work(
+    block: Block,
+    journal: Journal,
+    stopping: Callable[[], bool],
+    around: Callable[[float | None], AbstractContextManager[Any]] = nullcontext,
+) -> Iterator[Message]:
+    """Run a block's repetitions and write each one down when its call ends, giving messages on the way.
+
+    stopping: asked before every call; True ends the block there. around: makes, from the limit, a context for each
+    wait for an outcome; it may raise TooLong. What goes wrong in a call makes its repetitions failed; the next call
+    goes on. Only the journal's own errors come out of here.
+    """
+    module, _, function = block.examiner.partition(":")
+    examine = getattr(importlib.import_module(module), function)
+    lanes = block.setting.resolve().learner.lanes()
+    calls = [slice(start, start + lanes) for start in range(0, len(block.keys), lanes)]
+    outcomes: Iterator[Any] | None = None
+    for call in calls:
+        if stopping():
+            return
+        if outcomes is None:
+            outcomes = iter(examine(block.setting, block.repetitions[call.start :], block.keep_learners))
+        yield Begun(block.keys[call])
+        fault = ""
+        for repetition, key in zip(block.repetitions[call], block.keys[call], strict=True):
+            began, clock = time.time(), time.monotonic()
+            if not fault:
+                outcome, fault = _next_outcome(outcomes, key, around, block.limit_seconds)
+            if fault:
+                record = failed_record(block.setting, repetition, fault, began, time.monotonic() - clock)
+                journal.write(record)
+            else:
+                record = journal.save(outcome)
+            yield Done(key, record.status, _short(record.reason), time.monotonic() - clock)
+        if fault:  # an iterator that has raised gives nothing more: the next call begins a new one
+            outcomes = None
+
+
+def _next_outcome(
+    outcomes: Iterator[Any],
+    key: str,
+    around: Callable[[float | None], AbstractContextManager[Any]],
+    limit: float | None,
+) -> tuple[Any, str]:
+    try:
+        with around(limit):
+            outcome = next(outcomes)
+    except StopIteration:
+        return None, "the examination ended before this repetition"
+    except TooLong:
+        return None, too_long(limit)
+    except (Exception, SystemExit) as error:  # a measure at fault, or a learner that wants to leave
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return None, f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+    if outcome.record.key != key:
+        return None, "another run was examined than was planned; do all workers have the same version of the code?"
+    return outcome, ""
+
+
+def too_long(limit: float | None) -> str:
+    """Why a repetition was stopped."""
+    return f"took longer than {limit or 0:g} s"
+
+
+def _short(reason: str) -> str:
+    return reason.strip().partition("\n")[0][:300]

@@ -1,0 +1,84 @@
+"""Rules that answer the queries of `language/pattern-counting`: the oracle, and rules that do not count."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import control
+from quickstudy.base.learner import Brief
+from quickstudy.tasks.language.pattern_counting import SEPARATOR, PatternCounting
+from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY
+
+
+class _PatternCounter:
+    """Answers every query with the digits of a count, one by one, then with the end mark.
+
+    A subclass says which count, from the patterns shown and from the queries answered so far, as (pattern, digits).
+    """
+
+    def __init__(self, task: PatternCounting, brief: Brief, seed: int) -> None:
+        self._vocabulary = task.vocabulary
+        self._ids = {word: id for id, word in enumerate(task.vocabulary)}
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Nothing to learn."""
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """After the separator of a query and after each digit, the next digit; anywhere else the end mark."""
+        words = [self._vocabulary[id] for id in inputs.tolist()]
+        answers = np.full(len(words), self._ids[END], dtype=np.int64)
+        start = words.index(QUERY) if QUERY in words else len(words)
+        shown = "".join(words[:start]).split(SEPARATOR)
+        answered: list[tuple[str, str]] = []
+        pattern, digits, answer = "", "", ""
+        for index, word in enumerate(words[start + 1 :], start + 1):
+            if word == SEPARATOR:
+                answer = str(self._count(shown, answered, pattern))
+            elif word in DIGITS and answer:
+                digits += word
+            else:
+                if digits:
+                    answered.append((pattern, digits))
+                pattern = word if digits else pattern + word
+                digits, answer = "", ""
+            if len(digits) < len(answer):
+                answers[index] = self._ids[answer[len(digits)]]
+        return answers
+
+    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], pattern: str) -> int:
+        raise NotImplementedError
+
+
+@control("pattern-counting-oracle", version=1, role="oracle")
+class PatternCountingOracle(_PatternCounter):
+    """Counts the queried pattern among those of the prompt.
+
+    Always right where negative queries are verified. Where they are not, the answer that is asked for is itself wrong
+    once in 65 times, and counting is the best that is known: 0.985.
+    """
+
+    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], pattern: str) -> int:
+        return shown.count(pattern)
+
+
+@control("seen-or-not", version=1, role="control")
+class SeenOrNot(_PatternCounter):
+    """Looks for the queried pattern but does not count: 1 if it was shown, else 0."""
+
+    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], pattern: str) -> int:
+        return int(pattern in shown)
+
+
+@control("query-only", version=1, role="control")
+class QueryOnly(_PatternCounter):
+    """Does not look at the prompt: 0 if the query is made of letters of the query before, and that was not answered 0
+    itself, else 1.
+    """
+
+    def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], pattern: str) -> int:
+        last, digits = answered[-1] if answered else ("", "0")
+        return int(digits == "0" or not set(pattern) <= set(last))

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Brief
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
+from quickstudy.cores.bag import BagOfWords
+from quickstudy.learners.adam import Adam
+
+
+def features(space, inputs, batch, steps):
+    core = BagOfWords().build(space, np.random.default_rng(0))
+    return np.asarray(core.unroll(core.start(batch, steps), inputs)[1])
+
+
+def test_different_symbols_so_far_over_their_number():
+    """Read 2, 0, 2, 3 beside 1, 1, 1, 1."""
+    found = features(Tokens(4), np.array([[2, 1], [0, 1], [2, 1], [3, 1]]), 2, 4)
+    third = 1 / 3
+    assert found[:, 0].tolist() == [
+        [0, 0, 1, 0],
+        [0.5, 0, 0.5, 0],
+        [0.5, 0, 0.5, 0],
+        pytest.approx([third, 0] + [third] * 2),
+    ]
+    assert (found[:, 1] == [0, 1, 0, 0]).all()
+
+
+def test_bits_that_have_been_on():
+    bits = np.array([[[0, 0, 0]], [[1, 0, 0]], [[0, 0, 1]]], np.float32)
+    assert features(Bits(3), bits, 1, 3)[:, 0].tolist() == [[0, 0, 0], [1, 0, 0], [0.5, 0, 0.5]]
+
+
+def test_fields_share_one_bag():
+    inputs = {"word": np.array([[1]]), "flags": np.array([[[1, 0]]], np.float32)}
+    assert features(Fields({"word": Tokens(2), "flags": Bits(2)}), inputs, 1, 1).tolist() == [[[0, 0.5, 0.5, 0]]]
+
+
+def test_real_numbers_are_refused():
+    with pytest.raises(UsageError, match="bag reads symbols and bits, not real numbers"):
+        features(Reals(1), np.zeros((1, 1, 1)), 1, 1)
+
+
+def test_a_linear_model_of_it_starts_next_to_zero():
+    brief = Brief(Tokens(25), Tokens(25), "cross-entropy", 5, 5)
+    pupil = Adam().begin(BagOfWords(), brief, [Streams(0, "bag", 0)])
+    arrays = pupil.snapshot().arrays
+    (weights,) = (array for name, array in arrays.items() if name.endswith("[0].head.weights"))
+    assert weights.shape == (1, 25, 25)
+    assert 0.0015 < np.abs(weights).max() <= 0.002
+    assert (pupil.cost()[0].trained_parameters, pupil.cost()[0].fixed_parameters) == (25 * 25 + 25, 0)

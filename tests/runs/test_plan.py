@@ -1,0 +1,107 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.record import Record
+from quickstudy.runs.blocks import cut
+from quickstudy.runs.estimate import Estimates
+from quickstudy.runs.job import Setting
+from quickstudy.runs.plan import Cell, make_plan
+
+
+def test_cells_are_ordered_by_task_then_learner_then_repetition(lab):
+    plan = lab.plan(["good", "slow"], 2, tasks=["specimen/b", "specimen/a"])
+    assert [(cell.task[-1], cell.learner, cell.repetition) for cell in plan.cells] == [
+        ("b", "good", 0),
+        ("b", "good", 1),
+        ("b", "slow", 0),
+        ("b", "slow", 1),
+        ("a", "good", 0),
+        ("a", "good", 1),
+        ("a", "slow", 0),
+        ("a", "slow", 1),
+    ]
+
+
+def test_settings_in_any_order_are_grouped_by_task(lab):
+    specimen = lab.specimens.Specimen
+    settings = [specimen("b", "x"), specimen("a", "x"), specimen("b", "y"), specimen("a", "y")]
+    cells = make_plan(settings, 1).cells
+    assert [(cell.task, cell.learner) for cell in cells] == [("b", "x"), ("b", "y"), ("a", "x"), ("a", "y")]
+
+
+def test_two_spellings_of_one_setting_are_one(lab):
+    assert lab.plan(["good", "good:"], 3).cells == lab.plan(["good"], 3).cells
+
+
+def test_extending_a_plan_only_adds_cells(lab):
+    small = {cell.key for cell in lab.plan(["good"], 2).cells}
+    large = {cell.key for cell in lab.plan(["slow", "good"], 5, tasks=["specimen/b", "specimen/a"]).cells}
+    assert small < large
+    assert len(large) == 20
+
+
+def test_named_repetitions_are_sorted_and_unique(lab):
+    assert [cell.repetition for cell in lab.plan(["good"], [7, 3, 7]).cells] == [3, 7]
+
+
+def test_what_does_not_exist_is_a_usage_error():
+    with pytest.raises(UsageError, match="no task"):
+        make_plan([Setting("nothing/here", "majority")], 1)
+    with pytest.raises(UsageError, match="no file"):
+        make_plan([], 1, includes=["/nowhere/at/all.py"])
+
+
+def test_summary_counts_what_is_left(lab, tmp_path):
+    lab.run(tmp_path, ["good"], 2)
+    summary = lab.plan(["good", "slow"], 3, folder=tmp_path).summary()
+    assert (summary.cells, summary.found, summary.to_do) == (6, 2, 4)
+    assert summary.programs == 2 * 3
+    # One more of "good" at its measured 0.5 s, three of "slow" at the guess of 1 s.
+    assert summary.seconds == pytest.approx(0.5 + 3.0)
+    assert summary.measured == 1
+
+
+def test_programs_are_not_counted_for_settings_that_are_complete(lab, tmp_path):
+    lab.run(tmp_path, ["good"], 2)
+    assert lab.plan(["good"], 2, folder=tmp_path).summary().programs == 0
+
+
+def record(task, learner, seconds, status="ok"):
+    cost = {"learn_seconds": seconds, "answer_seconds": 1.0} if status == "ok" else {}
+    return Record({"n": seconds}, status, cost=cost, labels={"task": task, "learner": learner})
+
+
+def test_estimates_take_the_pair_then_the_learner_then_a_guess():
+    records = [record("t", "l", 1.0), record("t", "l", 5.0), record("t", "l", 2.0), record("u", "l", 10.0)]
+    estimates = Estimates.from_records([*records, record("t", "l", 99.0, "failed")])
+    assert estimates.of("t", "l") == (3.0, "measured")
+    assert estimates.of("v", "l") == (4.5, "guessed")  # the median of 2, 3, 6, 11
+    assert estimates.of("t", "m") == (1.0, "guessed")
+
+
+counts = st.lists(st.integers(1, 12), min_size=1, max_size=5)
+
+
+@given(counts, st.integers(1, 6), st.lists(st.floats(0.0, 100.0), min_size=5, max_size=5))
+def test_a_cut_keeps_every_cell_in_order_and_never_mixes_settings(counts, workers, seconds):
+    cells = []
+    for number, count in enumerate(counts):
+        setting = Setting(f"t{number}", "l")
+        for repetition in range(count):
+            key = f"{number}/{repetition}"
+            cells.append(Cell(key, setting, repetition, setting.task, "l", "t", "learner", seconds[number], "guessed"))
+    pieces = cut(cells, workers)
+    assert [cell for piece in pieces for cell in piece] == cells
+    assert all(piece and len({cell.task for cell in piece}) == 1 for piece in pieces)
+    share = sum(cell.seconds for cell in cells) / (2 * workers)
+    if workers > 1 and share > 0:  # no piece is more than its share and one run over
+        assert all(sum(cell.seconds for cell in piece) <= (share + piece[0].seconds) * 1.000001 for piece in pieces)
+
+
+def test_one_setting_is_cut_for_all_workers(lab):
+    cells = lab.plan(["good"], 10).cells
+    assert [len(piece) for piece in cut(cells, 1)] == [10]
+    assert [len(piece) for piece in cut(cells, 2)] == [2, 3, 2, 3]
+    assert cut([], 4) == []

@@ -1,0 +1,111 @@
+import builtins
+import math
+import zipfile
+
+import numpy as np
+import pytest
+
+from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.base.record import Record
+from quickstudy.base.trace import Trace
+from quickstudy.runs import seal as seal_module
+from quickstudy.runs.job import Outcome
+from quickstudy.runs.journal import Journal
+from quickstudy.runs.pack import pack
+from quickstudy.runs.reader import read_results
+from quickstudy.runs.seal import query, seal
+
+
+@pytest.fixture
+def folder(lab, tmp_path):
+    folder = tmp_path / "it's [a] *folder?"
+    lab.run(folder, ["good", "raise", "absent"], 2, tasks=["specimen/a", "specimen/large"])
+    return folder
+
+
+def test_sql_gives_what_the_records_hold(folder):
+    records = read_results(folder).records
+    columns, rows = query(folder, "SELECT key, task, learner, status, repetition, examples, learn_seconds FROM runs")
+    assert columns[:2] == ["key", "task"]
+    assert {row[0]: row[1:5] for row in rows} == {
+        key: (record.labels["task"], record.labels["learner"], record.status, record.what["repetition"])
+        for key, record in records.items()
+    }
+    assert {row[5:] for row in rows} == {(10, 0.25), (None, None)}
+    _, scores = query(folder, "SELECT key, value FROM scores WHERE measure = 'mean' AND name = 'mean'")
+    assert dict(scores) == {
+        key: record.scores["mean"]["values"]["mean"] for key, record in records.items() if record.scores
+    }
+    _, never = query(folder, "SELECT DISTINCT value FROM scores WHERE name = 'never'")
+    assert never == [(math.inf,)]
+    _, points = query(folder, "SELECT task, learner, count(*), max(step) FROM curves GROUP BY ALL ORDER BY ALL")
+    assert points == [
+        ("specimen/a", "good", 60, 30.0),
+        ("specimen/a", "raise", 30, 30.0),
+        ("specimen/large", "good", 10_000, 5000.0),
+        ("specimen/large", "raise", 5000, 5000.0),
+    ]
+
+
+def test_sealing_again_only_when_the_journals_have_changed(lab, folder, monkeypatch):
+    sealed = []
+    monkeypatch.setattr(seal_module, "seal", lambda folder: sealed.append(seal(folder)))
+    count = "SELECT count(*) FROM runs"
+    assert query(folder, count)[1] == query(folder, count)[1] == [(12,)]
+    assert len(sealed) == 1
+    lab.run(folder, ["good"], 3)
+    assert query(folder, count)[1] == [(13,)]
+    (folder / "sealed" / "runs.parquet").unlink()
+    assert query(folder, count)[1] == [(13,)]
+    assert len(sealed) == 3
+
+
+def test_values_that_are_not_finite_keep_their_meaning(tmp_path):
+    trace = Trace("learning-curve", {"step": np.arange(3), "accuracy": np.array([np.nan, 1.0, -np.inf])})
+    with Journal(tmp_path) as journal:
+        journal.save(Outcome(Record({"n": 1}, "ok"), trace))
+    _, rows = query(tmp_path, "SELECT accuracy FROM curves ORDER BY step")
+    np.testing.assert_array_equal([row[0] for row in rows], trace.arrays["accuracy"])
+
+
+def test_what_cannot_be_answered_is_a_usage_error(folder, tmp_path):
+    with pytest.raises(UsageError, match="cannot be answered"):
+        query(folder, "SELECT colour FROM runs")
+    with pytest.raises(UsageError, match="no results in"):
+        query(tmp_path / "nowhere", "SELECT 1")
+
+
+def test_without_duckdb_the_extra_is_named(folder, monkeypatch):
+    ordinary = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name == "duckdb":
+            raise ModuleNotFoundError(name)
+        return ordinary(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(MissingExtra, match=r"quickstudy\[report\]"):
+        seal(folder)
+
+
+def test_a_pack_unpacks_to_the_same_results(lab, folder, tmp_path):
+    seal(folder)
+    (folder / "traces" / ".x.npz.host-1-y.tmp").write_bytes(b"half")
+    target = pack(folder, tmp_path / "one.zip")
+    assert target == tmp_path / "one.zip"
+    with zipfile.ZipFile(target) as archive:
+        names = archive.namelist()
+        archive.extractall(tmp_path / "out")
+    assert not any("sealed" in name or name.endswith(".tmp") for name in names)
+    assert lab.numbers(tmp_path / "out" / folder.name) == lab.numbers(folder)
+    assert pack(folder, tmp_path / "two.zip").read_bytes() == target.read_bytes()
+
+
+def test_a_pack_overwrites_nothing_and_needs_results(folder, tmp_path):
+    (tmp_path / "there.zip").write_text("precious")
+    with pytest.raises(UsageError, match="exists"):
+        pack(folder, tmp_path / "there.zip")
+    assert (tmp_path / "there.zip").read_text() == "precious"
+    with pytest.raises(UsageError, match="no results"):
+        pack(tmp_path / "nowhere")
+    assert pack(folder).name == f"{folder.name}.zip"
