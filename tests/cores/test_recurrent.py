@@ -24,7 +24,7 @@ def built(layer):
     return layer(units=UNITS).build(Tokens(SYMBOLS), np.random.default_rng(0))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def tokens():
     return np.random.default_rng(1).integers(SYMBOLS, size=(STEPS, BATCH))
 
@@ -119,7 +119,7 @@ def test_no_matrix_of_weights_is_added_up_step_by_step(tokens):
     """The scan of the gradient carries the states' gradients only, as many numbers as the state has."""
     core = built(GRU)
     start = core.start(BATCH, STEPS)
-    loss = loss_of(lambda core, *rest: core.unroll(*rest), jnp.asarray(tokens, jnp.int32), start)
+    loss = loss_of(lambda core, *rest: core.unroll(*rest), tokens, start)
     graph = jax.make_jaxpr(jax.grad(lambda core: loss((core, start))))(core)
     scans = [line for line in graph.jaxpr.eqns if line.primitive.name == "scan"]
     assert len(scans) == 2

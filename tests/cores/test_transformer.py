@@ -99,7 +99,7 @@ def test_the_leak_sees_everything_but_padding(tokens):
         core.step(core.start(BATCH, 1), tokens[0])
 
 
-@pytest.mark.parametrize(("capacity", "dropout"), [(3, 0.0), (3, 0.4), (9, 0.4)])
+@pytest.mark.parametrize(("capacity", "dropout"), [(3, 0.4), (9, 0.0)])
 def test_whole_sequences_agree_with_single_steps(tokens, capacity, dropout):
     """With more steps than capacity as well: then the oldest are forgotten."""
     core, key = built(dropout=dropout), jax.random.key(0)

@@ -56,15 +56,25 @@ def test_wade_as_printed(convention):
 def test_wade_published_for_networks():
     # Evaluations 1, 3, 4; strictly above 0 ... 0.49, 0.50 ... 0.74, 0.75 ... 0.87.
     expected = (sum(range(50)) + sum(range(50, 75)) / 3 + sum(range(75, 88)) / 4) / 4950
-    assert values("wade", trace(), "published") == {"wade": pytest.approx(expected, rel=1e-14)}
+    found = values("wade", trace(steps=[8, 16, 24, 32], batch=8), "published")
+    assert found == {"wade": pytest.approx(expected, rel=1e-14)}
 
 
 def test_wade_published_for_reservoirs():
     # m = 4: evaluations 1, 3, 4 are at T = 1, 5, 7.
     expected = (sum(range(50)) + sum(range(50, 75)) / 5 + sum(range(75, 88)) / 7) / 4950
     for facts in ({"tokens_per_sequence": 4.0}, {"published_tokens_per_sequence": 4.0}):
-        found = values("wade", trace(item="question", unit="tokens", **facts), "published")
+        found = values("wade", trace(steps=[1, 9, 17, 20], item="question", unit="tokens", **facts), "published")
         assert found == {"wade": pytest.approx(expected, rel=1e-14)}
+
+
+def test_a_thinned_curve_has_the_times_of_the_whole_one():
+    """What was tested less often is scored at the same times."""
+    steps, accuracy = np.arange(8, 808, 8), np.minimum(np.arange(1, 101) / 50, 1.0)
+    whole = values("wade", trace(steps=steps, accuracy=accuracy, batch=8), "published")
+    kept = [place for place in range(100) if place < 60 or place % 7 == 0]
+    thin = values("wade", trace(steps=steps[kept], accuracy=accuracy[kept], batch=8), "published")
+    assert thin == whole
 
 
 def test_steps_in_tokens_are_turned_into_sequences():

@@ -169,6 +169,7 @@ def test_facts():
     answers = test.targets[test.asked]
     assert trace.facts == {
         "item": "example",
+        "batch": 1,
         "unit": "sequences",
         "training_sequences": 48,
         "test_sequences": 12,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quickstudy.protocols.clock import Clock
-from quickstudy.protocols.schedule import every, thinning
+from quickstudy.protocols.schedule import every, thinned
 
 
 def test_worked_schedules():
@@ -13,9 +13,9 @@ def test_worked_schedules():
     assert every(17, 8, first=1).tolist() == [1, 9, 17]
     assert every(16, 8).tolist() == [8, 16]
     assert every(5, 1).tolist() == [1, 2, 3, 4, 5]
-    assert thinning(100, 1, 4, 2).tolist() == [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 100]
-    assert thinning(21, 8, 16, 12).tolist() == [8, 16]
-    assert thinning(7, 8, 16, 12).tolist() == []
+    assert thinned(np.arange(1, 101), 4, 2).tolist() == [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 100]
+    assert thinned(every(20, 8, first=1), 2, 12).tolist() == [1, 9, 17, 20]
+    assert thinned(np.zeros(0, dtype=np.int64), 16, 12).tolist() == []
 
 
 @given(st.integers(1, 5000), st.integers(1, 20), st.none() | st.integers(1, 10))
@@ -27,19 +27,14 @@ def test_every(total, stride, first):
     assert np.diff(points).max(initial=0) <= stride
 
 
-@given(st.integers(1, 20000), st.integers(1, 10), st.integers(1, 32), st.integers(1, 24))
-def test_thinning(total, stride, dense, per_octave):
-    points = thinning(total, stride, dense, per_octave)
-    updates = total // stride
+@given(st.integers(1, 20000), st.integers(1, 32), st.integers(1, 24))
+def test_thinned(count, dense, per_octave):
+    points = thinned(3 * np.arange(1, count + 1), dense, per_octave) // 3
     assert (np.diff(points) > 0).all()
-    assert (points % stride == 0).all()
-    if updates == 0:
-        assert len(points) == 0
-        return
-    assert points[-1] == updates * stride
-    assert points[: min(dense, updates)].tolist() == [stride * n for n in range(1, min(dense, updates) + 1)]
+    assert points[-1] == count
+    assert points[: min(dense, count)].tolist() == list(range(1, min(dense, count) + 1))
     # Later on, no two points are much farther apart than the share of an octave between them.
-    later = points[points >= dense * stride] / stride
+    later = points[points >= dense]
     assert (np.diff(later) <= later[:-1] * (2 ** (1 / per_octave) - 1) + 1.5).all()
 
 

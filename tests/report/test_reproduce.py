@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
+from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.report.reproduce import reproduce, settings_of, summary
 from quickstudy.report.reproduce_text import reproduction_rows
 
@@ -26,9 +28,13 @@ def study(score: str = "wade") -> Study:
     return Study("mini", 1, "Two cells", "nowhere", "table", score, 100, ("Same", "Other", "human"), (row,))
 
 
+def protocol(convention: str) -> dict[str, Any]:
+    return parameters_of(configure("language", LanguageProtocol, {}, convention))
+
+
 def scored(make_record: Make, learner: str, values: list[float], convention: str) -> list[Any]:
     scores = [{"wade": {"version": 1, "values": {"wade": value}}} for value in values]
-    more = {"role": "control", "convention": convention}
+    more = {"role": "control", "convention": convention, "protocol": protocol(convention)}
     return [make_record(learner, repetition=seed, scores=score, **more) for seed, score in enumerate(scores)]
 
 
@@ -70,7 +76,14 @@ def test_the_maximum_of_the_mean_curve_is_not_the_mean_of_the_maxima(
 ) -> None:
     curves = [([1, 2, 3], [0.1, 0.9, 0.2]), ([1, 2, 3], [0.5, 0.3, 0.4])]
     records = [
-        make_record("majority", repetition=seed, curve=curve, convention="published", role="control")
+        make_record(
+            "majority",
+            repetition=seed,
+            curve=curve,
+            convention="published",
+            role="control",
+            protocol=protocol("published"),
+        )
         for seed, curve in enumerate(curves)
     ]
     cell = reproduce(study("maximum-of-mean-curve"), save(tmp_path, records), "published").cells["5 qa"]["Same"]

@@ -22,6 +22,7 @@ def reproduce(
     convention: str = CONVENTION,
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
     only: list[str] = typer.Option([], "--only", help="Only these tasks (patterns) of the study."),
+    exact: bool = typer.Option(False, "--exact", help="Test as often as the publication did; a few times slower."),
     controls: bool = typer.Option(False, help="Also run each task's controls and oracle."),
     workers: int | None = typer.Option(None, "--workers", "-j", help="Processes; 0 for none. Default: one per core."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
@@ -46,9 +47,12 @@ def reproduce(
 
     declared = find_study(study).only(only)
     folder = out or pathlib.Path("results", declared.id)
-    settings = settings_of(declared, convention, root)
+    protocol = {"schedule": "every" if exact else "thinned"}
+    settings = settings_of(declared, convention, root, protocol)
     if controls:
-        settings += [Setting(r.task, name, convention, root) for r in declared.rows for name in task_controls(r.task)]
+        settings += [
+            Setting(r.task, name, convention, root, protocol) for r in declared.rows for name in task_controls(r.task)
+        ]
     plan = make_plan(settings, seeds, reading=read_results(folder))
     number = default_workers() if workers is None else workers
     if dry_run:
@@ -56,8 +60,8 @@ def reproduce(
         return
     progress = choose_progress(quiet=json, stream=sys.stderr)
     execution = execute(plan, folder, choose_engine(number), report=progress)
-    found = compare(declared, folder, convention)
-    others = [compare(declared, folder, other) for other in ("published", "corrected") if other != convention]
+    found = compare(declared, folder, convention, protocol)
+    others = [compare(declared, folder, other, protocol) for other in ("published", "corrected") if other != convention]
     page = Results(folder, execution).report(command_line())
     if json:
         print_json({**found.as_facts(), "report": str(page)})

@@ -9,6 +9,7 @@ evaluation on the test questions; facts `unit` (`sequences` or `tokens`: what a 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from quickstudy.base.parameters import check_convention
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
 
+PUBLISHED_STRIDE = 8
+"""Items between two evaluations of a readout in the published programs."""
 ACCURACIES = (0.5, 0.75, 0.9)
 """The accuracies of `steps-to-accuracy`."""
 
@@ -48,13 +51,27 @@ def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
     accuracy = trace.arrays["accuracy"]
     if convention != "published":
         return {"wade": wade.paper(100, _sequences(trace)).score(trace.arrays["step"], accuracy)}
-    evaluations = np.arange(1, len(accuracy) + 1)
-    if trace.facts.get("item") != "question":
-        return {"wade": wade.published_nets().score(evaluations, accuracy)}
-    # The published programs estimated m from fresh draws of the task as it is by default, not from the training data.
-    known = trace.facts.get("published_tokens_per_sequence")
-    tokens = float(_fact(trace, "tokens_per_sequence") if known is None else known)
-    return {"wade": wade.published_reservoirs(tokens).score(evaluations, accuracy)}
+    preset = wade.published_nets()
+    if trace.facts.get("item") == "question":
+        # The published programs estimated m from fresh draws of the task as it is by default, not from training data.
+        known = trace.facts.get("published_tokens_per_sequence")
+        preset = wade.published_reservoirs(float(_fact(trace, "tokens_per_sequence") if known is None else known))
+    evaluations = _published_evaluations(int(trace.facts.get("batch", 1)))
+    time = preset.time
+    return {"wade": replace(preset, time=lambda steps: time(evaluations(steps))).score(trace.arrays["step"], accuracy)}
+
+
+def _published_evaluations(batch: int) -> curve.Times:
+    """From items shown to the number of the evaluation in the published schedule.
+
+    One evaluation comes after every update of a network; for all others one after the first item and then one after
+    every 8. So a curve that was tested more or less often has the right times too.
+    """
+
+    def number(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ceil(steps / batch) if batch > 1 else 1 + np.ceil((steps - 1) / PUBLISHED_STRIDE)
+
+    return number
 
 
 @measure(

@@ -22,7 +22,7 @@ from quickstudy.base.task import ExampleTask, spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.clock import Clock
 from quickstudy.protocols.examination import Examination
-from quickstudy.protocols.schedule import every, thinning
+from quickstudy.protocols.schedule import every, thinned
 from quickstudy.tasks.sampling import Split, draw_unique, split
 
 GROUP = 8
@@ -37,8 +37,9 @@ class LanguageProtocol:
     sequences: how many different sequences are asked for (at most five draws for each are made; a task may have
     fewer). share: part of them that is learned from. order: `sequences` shows whole sequences to everybody;
     `published` shows readouts single questions in random order across sequences, the first of them twice. schedule:
-    `thinned` tests after every update at first and evenly in log time later; `every` tests after every update
-    (`published` order: after the first question and then every 8 questions, or every 8 sequences).
+    `every` tests after every update (under the published order of a readout: after the first question and
+    then every 8); `thinned` keeps the first 16 of these tests and then 12 per doubling: nearly the same scores, for a
+    fraction of the time.
 
     Steps are training sequences shown (questions, under the published order of a readout). All learners of one seed
     see the same sequences in the same order. Source: Cisneros et al. 2022, section 5.
@@ -84,9 +85,12 @@ class LanguageProtocol:
                 correct[number] = _correct(pupil.answer(exam), exam)
             shown = int(point)
         costs = clock.charge(pupil.cost())
+        batch = int(getattr(learner, "batch", 1))
         traces = [
             Trace(
-                "learning-curve", *_curve(points, correct[:, lane], lesson, exam, lane, self._unit(task, stream)), cost
+                "learning-curve",
+                *_curve(points, correct[:, lane], lesson, exam, lane, batch, self._unit(task, stream)),
+                cost,
             )
             for lane, (stream, cost) in enumerate(zip(streams, costs, strict=True))
         ]
@@ -109,12 +113,12 @@ class LanguageProtocol:
 
     def _points(self, learner: Any, lesson: Lesson) -> NDArray[np.int64]:
         batch = int(getattr(learner, "batch", 1))
-        if self.schedule == "thinned" and not self._single_questions(learner):
-            return thinning(lesson.items, batch, dense=16, per_octave=12)
-        # An incomplete last batch changes nothing, so nothing is tested after it.
-        if batch == 1 and self.order == "published":
-            return every(lesson.items, GROUP, first=1)
-        return every(lesson.items // batch * batch, batch)
+        if batch > 1 or self.order != "published":
+            # An incomplete last batch changes nothing, so nothing is tested after it.
+            points = every(lesson.items // batch * batch, batch)
+        else:
+            points = every(lesson.items, GROUP, first=1)
+        return thinned(points, dense=16, per_octave=12) if self.schedule == "thinned" else points
 
     def _unit(self, task: Any, streams: Streams) -> dict[str, float]:
         """The published programs' questions per sequence: from 500 fresh sequences of the task as its paper has it."""
@@ -171,6 +175,7 @@ def _curve(
     lesson: Lesson,
     exam: Exam,
     lane: int,
+    batch: int,
     unit: Mapping[str, float],
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and facts of one lane's trace. A lane with fewer items than the others ends where it ends."""
@@ -185,6 +190,7 @@ def _curve(
     }
     facts = {
         "item": lesson.item,
+        "batch": batch,
         "unit": "sequences" if lesson.item == "example" else "tokens",
         "training_sequences": training.count,
         "test_sequences": exam.examples[lane].count,

@@ -17,16 +17,16 @@ def every(total: int, stride: int, first: int | None = None) -> NDArray[np.int64
     return np.unique(np.append(points[points > 0], total))
 
 
-def thinning(total: int, stride: int, dense: int, per_octave: int) -> NDArray[np.int64]:
-    """Every `stride` items up to `dense` of them, then `per_octave` times per doubling, and at the end.
+def thinned(points: NDArray[np.int64], dense: int, per_octave: int) -> NDArray[np.int64]:
+    """The first `dense` of some points, then about `per_octave` per doubling, and the last.
 
     Scores built on first-passage times hardly notice: they need points evenly spaced in log time.
 
-    >>> thinning(100, 1, 4, 2).tolist()
+    >>> thinned(np.arange(1, 101), 4, 2).tolist()
     [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 100]
     """
-    updates = total // stride
-    octaves = max(0.0, np.log2(max(updates, 1) / dense))
-    later = dense * 2 ** (np.arange(1, int(octaves * per_octave) + 1) / per_octave)
-    numbers = np.concatenate([np.arange(1, min(dense, updates) + 1), np.round(later).astype(np.int64), [updates]])
-    return np.unique(numbers[(numbers > 0) & (numbers <= updates)]) * stride
+    count = len(points)
+    octaves = max(0.0, np.log2(max(count, 1) / dense))
+    later = np.round(dense * 2 ** (np.arange(1, int(octaves * per_octave) + 1) / per_octave)).astype(np.int64)
+    numbers = np.unique(np.concatenate([np.arange(1, min(dense, count) + 1), later, [count]]))
+    return np.asarray(points[numbers[(numbers > 0) & (numbers <= count)] - 1])

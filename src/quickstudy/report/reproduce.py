@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.canonical import canonical
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Published, Study
 from quickstudy.report.intervals import RESAMPLES, stream
-from quickstudy.runs.job import Setting, labels
+from quickstudy.runs.job import Setting, identity, labels
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_trace
 from quickstudy.stats.bootstrap import mean_interval
@@ -74,26 +75,36 @@ class Reproduction:
         }
 
 
-def settings_of(study: Study, convention: str, root: int = 0) -> list[Setting]:
+def settings_of(
+    study: Study, convention: str, root: int = 0, protocol: Mapping[str, Any] | None = None
+) -> list[Setting]:
     """The runs that a study asks for under a convention."""
-    return [Setting(row.task, learner, convention, root) for row in study.rows for learner in row.learners.values()]
+    return [
+        Setting(row.task, learner, convention, root, protocol or {})
+        for row in study.rows
+        for learner in row.learners.values()
+    ]
 
 
-def reproduce(study: Study, folder: str | pathlib.Path, convention: str) -> Reproduction:
-    """What a results folder holds of a study, beside what was published."""
-    records: dict[tuple[str, str], list[Record]] = {}
+def reproduce(
+    study: Study, folder: str | pathlib.Path, convention: str, protocol: Mapping[str, Any] | None = None
+) -> Reproduction:
+    """What a results folder holds of a study, beside what was published; only runs under just this protocol."""
+    records: dict[tuple[str, str, str], list[Record]] = {}
     for record in read_results(folder).records.values():
         if record.status == OK and record.what["convention"] == convention:
-            records.setdefault((record.labels["task"], record.labels["learner"]), []).append(record)
+            place = record.labels["task"], record.labels["learner"], canonical(record.what["protocol"])
+            records.setdefault(place, []).append(record)
     cells: dict[str, dict[str, Reproduced]] = {}
     for row in study.rows:
         cells[row.label] = {}
         for column in study.columns:
             found: Sequence[Record] = ()
             if column in row.learners:
-                setting = Setting(row.task, row.learners[column], convention)
-                names = labels(setting, setting.resolve())
-                found = records.get((names["task"], names["learner"]), ())
+                setting = Setting(row.task, row.learners[column], convention, protocol=protocol or {})
+                parts = setting.resolve()
+                names, what = labels(setting, parts), identity(setting, parts, 0)
+                found = records.get((names["task"], names["learner"], canonical(what["protocol"])), ())
             cells[row.label][column] = _cell(study, row.published.get(column), found, folder)
     return Reproduction(study, convention, cells)
 

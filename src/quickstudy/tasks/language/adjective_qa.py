@@ -56,10 +56,10 @@ class AdjectiveQa(Conversation):
     before, after a period.)
     Answers: a colour, a size, YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: the share of the most frequent answer, @MAJORITY_9@. Other controls: `question-majority`, the most
-    frequent answer to each kind of question; `latest-adjective`, the colour or size that was mentioned last;
-    `verb-only`, which looks at the statement with the queried verb but not at the noun: @VERB_ONLY_9@. Best published
-    reservoir: 0.62.
+    Chance: 0.13, the share of the most frequent answer (published: 0.26). Other controls: `question-majority`, the most
+    frequent answer to each kind of question, 0.30 (0.44); `latest-adjective`, the colour or size that was mentioned
+    last with anything affirmed, 0.47 (0.79); `verb-only`, which looks at the statement with the queried verb but not at
+    the noun, 0.49 (0.94). Best published reservoir: 0.62.
     Ceiling: 1, by looking the noun up. It is 1 in the published form too: what has vanished there was denied.
     Example: `I TOUCH A HUGE TRAIN BUT I DO NOT TOUCH AN APPLE . WHAT SIZE IS THE TRAIN I TOUCH ? HUGE`.
     Source: Cisneros, Sivic and Mikolov 2022, task 9.

@@ -22,7 +22,7 @@ class HarderQa(Qa):
     Answers: YES or NO, the last token; nothing else is asked.
     Scored: share of right answers.
     Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which do not look at the queried
-    name. In the published form, with 1200 different sequences, they reach 0.68 and 0.81, and the best published
+    name. In the published form, with 1200 different sequences, they reach 0.69 and 0.81, and the best published
     reservoir 0.72; in the balanced form they stay at 1/2.
     Ceiling: 1, by looking the name up.
     Example: `I DO NOT CALL LUKE AND LISA BUT I CALL MARC . DO I CALL LISA ? NO`.

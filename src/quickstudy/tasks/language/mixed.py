@@ -31,7 +31,7 @@ class Mixed:
     Scored: share of right answers, over all members; members that ask more count more.
     Chance: depends on the members; the controls are the most frequent answer and the token just read.
     Ceiling: 1 where the words before a question tell its member, as far as the answer depends on it. That is so unless
-    `periodic` and `increasing-period` are mixed.
+    `periodic` and `increasing-period` are mixed, where 0.9998 was reached.
     Example: members=periodic/qa, `0 1 0 1 0 1 ...` or `I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE TOM ? YES`.
     Source: Cisneros, Sivic and Mikolov 2022, section 7, and the hybrid task of their task package.
 
@@ -80,43 +80,55 @@ class Mixed:
         return judge(tokens, self.vocabulary, self._verdict)
 
     def _verdict(self, words: list[str]) -> Verdict:
-        verdicts = [member.check(words) for member in self.tasks]
-        best = next(filter(lambda found: found.right, verdicts), None) or next(
-            filter(lambda found: found.well_formed, verdicts), verdicts[0]
-        )
+        verdicts: list[Verdict] = [member.check(words) for member in self.tasks]
+        best = max(verdicts, key=lambda found: (found.right, found.well_formed))
         masks = dict.fromkeys(mask for found in verdicts if found.right for mask in found.masks)
         return replace(best, masks=tuple(masks) or best.masks)
 
 
 @control("mixed-oracle", version=1, role="oracle")
 class MixedOracle:
-    """Asks the oracle of a member whose vocabulary has all the words read so far: of several, the one with the fewest
-    words, and of these the first.
+    """Asks the oracles of the members whose vocabularies have all the words read so far.
+
+    Of several it believes the one with the fewest words; of those with equally many the one that has foretold the most
+    of the latest tokens without a mistake; of these the first.
     """
 
     def __init__(self, task: Mixed, brief: Brief, seed: int) -> None:
         self._vocabulary = task.vocabulary
-        self._members = sorted(task.tasks, key=lambda member: len(member.vocabulary))
-        self._oracles = [
-            catalogue.control.get(member.oracle)(
-                member,
-                replace(brief, inputs=Tokens(len(member.vocabulary)), outputs=Tokens(len(member.vocabulary))),
-                seed,
-            )
-            for member in self._members
-        ]
+        self._members = task.tasks
+        self._oracles = [self._oracle(member, brief, seed) for member in task.tasks]
+
+    def _oracle(self, member: Any, brief: Brief, seed: int) -> Any:
+        space = Tokens(len(member.vocabulary))
+        return catalogue.control.get(member.oracle)(member, replace(brief, inputs=space, outputs=space), seed)
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """Each oracle answers as long as it knows the words; those with fewer words have the last say."""
+        """The answer of the oracle that is believed, for every prefix; the token just read where none knows it."""
         words = [self._vocabulary[id] for id in inputs.tolist()]
         answers = np.array(inputs, dtype=np.int64)
-        for member, oracle in reversed(list(zip(self._members, self._oracles, strict=True))):
+        belief = np.full(len(words), -np.inf)
+        for member, oracle in zip(self._members, self._oracles, strict=True):
             own = {word: id for id, word in enumerate(member.vocabulary)}
             known = next((place for place, word in enumerate(words) if word not in own), len(words))
             if known:
-                found = oracle.predict(np.array([own[word] for word in words[:known]]))
-                answers[:known] = [self._vocabulary.index(member.vocabulary[id]) for id in found.tolist()]
+                found = oracle.predict(np.array([own[word] for word in words[:known]])).tolist()
+                said = np.array([self._vocabulary.index(member.vocabulary[id]) for id in found])
+                # One word less counts more than any number of tokens foretold.
+                trust = _streaks(said[:-1] == inputs[1:known]) - len(words) * len(own)
+                better = np.flatnonzero(trust > belief[:known])
+                answers[better], belief[better] = said[better], trust[better]
         return answers
+
+
+def _streaks(right: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many predictions in a row were right just before each token, the first included.
+
+    >>> _streaks(np.array([True, True, False, True])).tolist()
+    [0, 1, 2, 0, 1]
+    """
+    places = np.arange(len(right) + 1)
+    return places - np.maximum.accumulate(np.where(np.concatenate([[True], ~right]), places, 0))

@@ -62,7 +62,8 @@ class VerbOnly(_ByKind):
     """Looks at the statement with the queried verb, not at the name in the question, and does not count.
 
     By yes or no: YES if more names of the verb are affirmed than denied, NO if fewer, a coin if as many. How many: ZERO
-    if none is affirmed, else the most frequent other number so far. What colour or size: the one mentioned last among those affirmed of the verb.
+    if none is affirmed, else the most frequent other number so far. What colour or size: the one mentioned last among
+    those affirmed of the verb.
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:

@@ -28,7 +28,7 @@ class Translated:
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """What the task itself gives, translated."""
-        examples = self.task.sample(rng, count)
+        examples: Examples = self.task.sample(rng, count)
         ids = np.array([self.vocabulary.index(word) for word in self.task.vocabulary], dtype=examples.inputs.dtype)
         inside = np.arange(examples.steps)[:, None] < examples.lengths
         inputs, targets = (np.where(inside, ids[tokens], 0) for tokens in (examples.inputs, examples.targets))

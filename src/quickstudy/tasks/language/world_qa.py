@@ -32,8 +32,8 @@ class WorldQa(Conversation):
     Answers: YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
     Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which look at the statement with
-    the queried verb but not at the name. In the published form, with 1200 different sequences, they reach 0.90 and
-    0.93, and the best published reservoir 0.66; in the balanced form they stay at 1/2.
+    the queried verb but not at the name. In the published form, with 1200 different sequences, they reach 0.89 and
+    0.92, and the best published reservoir 0.66; in the balanced form they stay at 1/2.
     Ceiling: 1, by looking the name up.
     Example: `I SEE LEO . I DO NOT CALL LISA AND MARC . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
