@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores.bag import BagOfWords
 from quickstudy.learners.adam import Adam
+from quickstudy.learners.naming import choose_learner
+from quickstudy.testing import check_core
+from quickstudy.testing.specimens import FaultyCore
 
 
 def features(space, inputs, batch, steps):
@@ -52,3 +58,44 @@ def test_a_linear_model_of_it_starts_next_to_zero():
     assert weights.shape == (1, 25, 25)
     assert 0.0015 < np.abs(weights).max() <= 0.002
     assert (pupil.cost()[0].trained_parameters, pupil.cost()[0].fixed_parameters) == (25 * 25 + 25, 0)
+
+
+@dataclass(frozen=True)
+class Pretender(FaultyCore):
+    """Says that it draws nothing, and draws."""
+
+    draws: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Picky(FaultyCore):
+    """Refuses some inputs."""
+
+    refused: str = "Tokens"
+
+    def build(self, inputs, rng):
+        if type(inputs).__name__ == self.refused:
+            raise UsageError("not for me")
+        return super().build(inputs, rng)
+
+
+def broken(spec):
+    return {finding.what: finding.detail for finding in check_core(spec) if not finding.ok}
+
+
+def test_the_checker_does_not_take_it_on_trust_that_nothing_is_drawn():
+    assert broken(Pretender()) == {
+        "same stream, same weights": "draws is False, but cores from different streams differ"
+    }
+
+
+def test_the_checker_lets_a_core_refuse_anything_but_symbols():
+    assert broken(Picky(refused="Reals")) == {}
+    reading = "reads tokens, reals, bits and fields, or says why not"
+    assert broken(Picky(refused="Tokens"))[reading] == "UsageError: not for me"
+
+
+@pytest.mark.parametrize("convention", ["corrected", "published"])
+def test_adam_gets_whole_examples_of_it_under_every_convention(convention):
+    assert choose_learner("bag+adam", convention).make(None).reads_out is False
+    assert choose_learner("bag", convention).make(None).reads_out is True

@@ -129,16 +129,6 @@ def test_groups_of_units_add_up_to_the_whole_matrix(units):
     np.testing.assert_allclose(np.asarray(found), np.tanh(drive).T, atol=3e-6)
 
 
-def test_noise_is_added_with_a_key_only():
-    core = EchoState(units=50, noise=0.1, input_scale=0.0, bias_scale=0.0).build(Tokens(2), np.random.default_rng(0))
-    tokens = np.zeros((1, 40), int)
-    quiet = np.asarray(core.unroll(core.start(40, 1), tokens)[1])
-    assert not quiet.any()
-    noisy = np.arctanh(np.asarray(core.unroll(core.start(40, 1), tokens, key=jax.random.key(0))[1]))
-    assert np.abs(noisy).max() <= 0.1 + 1e-6
-    assert noisy.std() == pytest.approx(0.1 / np.sqrt(3), rel=0.1)
-
-
 def test_fields_are_read_side_by_side():
     space = Fields({"word": Tokens(3), "level": Reals(2), "flags": Bits(2)})
     core = EchoState(units=7).build(space, np.random.default_rng(0))

@@ -137,17 +137,29 @@ def test_dropout_leaves_numbers_out_with_a_key_only(tokens, causal):
 
 
 def test_noise_has_the_share_that_is_asked_for_and_keeps_the_mean():
-    @jax.jit
-    def twice(key):
-        noise = Noise(0.3, jax.random.split(key, 50))
-        return noise(jnp.ones((50, 40, 10))), noise(jnp.ones((50, 40, 10)))
-
-    first, second = twice(jax.random.key(0))
+    drawn = jax.jit(lambda key: Noise.drawn(0.3, jax.random.split(key, 50), 40, 20).factors)(jax.random.key(0))
+    noise, rows = Noise(drawn), jnp.ones((50, 40, 10))
+    first, second = np.asarray(noise(rows)), np.asarray(noise(rows))
     for found in (first, second):
-        values = np.asarray(found)
-        assert set(np.unique(values)) == {0.0, np.float32(1 / 0.7)}
-        assert (values == 0).mean() == pytest.approx(0.3, abs=0.015)  # 4.6 standard deviations
+        assert set(np.unique(found)) == {0.0, np.float32(1 / 0.7)}
+        assert (found == 0).mean() == pytest.approx(0.3, abs=0.015)  # 4.6 standard deviations
     assert not np.array_equal(first, second)
+    assert noise.factors.shape[-1] == 0
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_all_the_noise_that_is_drawn_is_used(tokens, causal, monkeypatch):
+    """After the embedding, then in every layer: attention, after it, within the feed-forward part, after it."""
+    core, handed, take = built(layers=2, dropout=0.5, causal=causal), [], Noise.take
+
+    def taken(noise, numbers):
+        handed.append((numbers, noise.factors.shape[-1]))
+        return take(noise, numbers)
+
+    monkeypatch.setattr(Noise, "take", taken)
+    jax.eval_shape(lambda key: core.unroll(core.start(BATCH, STEPS), tokens, key=key), jax.random.key(0))
+    assert [numbers for numbers, _ in handed] == [6, *[2 * STEPS, 6, 7, 6] * 2]
+    assert handed[-1][0] == handed[-1][1]
 
 
 # Vocabulary and parameters of the published transformer with its output layer.
@@ -159,9 +171,11 @@ PUBLISHED = {
 def test_published_sizes():
     spec = configure("transformer", Transformer, {}, "published")
     for symbols, parameters in PUBLISHED.items():
-        brief = Brief(Tokens(symbols), Tokens(symbols), "cross-entropy", 5, 5)
-        (cost,) = Adam().begin(spec, brief, [Streams(0, "size", 0)]).cost()
-        assert (cost.trained_parameters, cost.fixed_parameters) == (parameters, 0)
+        core = spec.build(Tokens(symbols), np.random.default_rng(0))
+        assert sum(leaf.size for leaf in jax.tree.leaves(core)) + 80 * symbols + symbols == parameters
+    brief = Brief(Tokens(16), Tokens(16), "cross-entropy", 5, 5)
+    (cost,) = Adam().begin(spec, brief, [Streams(0, "size", 0)]).cost()
+    assert (cost.trained_parameters, cost.fixed_parameters) == (PUBLISHED[16], 0)
 
 
 def test_weights_start_as_published():

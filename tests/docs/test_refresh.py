@@ -62,7 +62,7 @@ def test_a_line_that_is_not_printed_any_more_is_named(refresh: Any, tmp_path: pa
 def test_the_command_behind_make_run_is_known(refresh: Any) -> None:
     command = refresh.made_by("run")
     assert command.startswith("quickstudy run language/periodic ")
-    assert command.endswith("--seeds 5 --out results/first-look")
+    assert command.endswith("--seeds 6 --out results/first-look")
     assert "$" not in command
 
 

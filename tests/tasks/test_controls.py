@@ -8,6 +8,7 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.tasks.coins import prefix_coins
 
+LANGUAGE = [id for id in catalogue.task.names() if id.startswith("language/")]
 FOUR_TOKENS = SimpleNamespace(vocabulary=("a", "b", "c", "d"))
 
 
@@ -63,14 +64,15 @@ def test_coins_are_uniform_and_depend_on_the_prefix_and_the_seed_only():
 
 
 def test_every_task_names_controls_and_an_oracle_that_exist():
-    for id in ("language/periodic", "language/symbol-counting", "language/qa"):
+    assert len(LANGUAGE) == 11
+    for id in LANGUAGE:
         task = catalogue.task.get(id)
         assert task.version == 1
         assert {catalogue.control.get(name).role for name in task.controls} == {"control"}
         assert catalogue.control.get(task.oracle).role == "oracle"
 
 
-@pytest.mark.parametrize("id", ["language/periodic", "language/symbol-counting", "language/qa"])
+@pytest.mark.parametrize("id", LANGUAGE)
 def test_no_rule_looks_ahead_and_all_are_deterministic(make_task, make_control, id):
     task = make_task(id, "published")
     examples = task.sample(np.random.default_rng(0), 12)

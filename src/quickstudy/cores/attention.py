@@ -13,29 +13,35 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 
 @dataclass
 class Noise:
-    """Dropout with one key per step: a step's noise is the same whether it is read alone or among others.
+    """Dropout: factors that are handed out one after the other, each once.
 
-    rate: share of numbers set to zero; the others grow by as much. keys: (T,), or None for no noise. Every use draws
-    anew.
+    factors: (T, B, numbers), 0 for what is left out and what the rest is multiplied by; None for no noise.
     """
 
-    rate: float
-    keys: Array | None
-    uses: int = 0
+    factors: Array | None
 
-    def mask(self, shape: tuple[int, ...]) -> Array | None:
-        """(T, *shape): 0 for what is left out, and what the rest is multiplied by; None without noise."""
-        if self.keys is None or self.rate == 0:
+    @classmethod
+    def drawn(cls, rate: float, keys: Array | None, batch: int, numbers: int) -> Noise:
+        """All the noise of T steps with a key each: a step has the same whether it is read alone or among others.
+
+        In one draw, because every further one would add a second to the compilation.
+        """
+        if keys is None or rate == 0:
+            return cls(None)
+        kept = jax.vmap(lambda key: jax.random.bernoulli(key, 1.0 - rate, (batch, numbers)))(keys)
+        return cls(kept / (1.0 - rate))
+
+    def take(self, numbers: int) -> Array | None:
+        """The next factors (T, B, numbers)."""
+        if self.factors is None:
             return None
-        self.uses += 1
-        keys = jax.vmap(lambda key: jax.random.fold_in(key, self.uses))(self.keys)
-        kept = jax.vmap(lambda key: jax.random.bernoulli(key, 1.0 - self.rate, shape))(keys)
-        return kept / (1.0 - self.rate)
+        taken, self.factors = self.factors[..., :numbers], self.factors[..., numbers:]
+        return taken
 
     def __call__(self, rows: Array) -> Array:
-        """Rows (T, ...) with some of their numbers left out."""
-        mask = self.mask(rows.shape[1:])
-        return rows if mask is None else rows * mask
+        """Rows (T, B, E) with some of their numbers left out."""
+        factors = self.take(rows.shape[-1])
+        return rows if factors is None else rows * factors
 
 
 class Affine(eqx.Module):
@@ -85,30 +91,38 @@ class EncoderLayer(eqx.Module):
         room, place = memory[0].shape[1], jnp.arange(len(rows))[:, None]
         distance = room + place - jnp.arange(keys.shape[1])
         seen = (distance >= 0) & (distance < room) & (distance <= count + place)
-        mask = noise.mask((rows.shape[1], self.heads, room))
-        if mask is not None:  # drawn by distance: a row has the same noise alone and among others
-            mask = jnp.take_along_axis(mask, (distance % room)[:, None, None], axis=-1)
-        read = self._attended(queries, keys, values, seen, mask)
+        factors = self._factors(noise, room)
+        if factors is not None:  # by distance: a row has the same noise alone and among others
+            factors = jnp.take_along_axis(factors, (distance % room)[:, None, None], axis=-1)
+        read = self._attended(queries, keys, values, seen, factors)
         return (keys[:, -room:], values[:, -room:]), self._continued(rows, read, noise)
 
     def throughout(self, rows: Array, present: Array, noise: Noise) -> Array:
         """Every row sees all rows of its sequence that are present (T, B)."""
-        mask = noise.mask((rows.shape[1], self.heads, len(rows)))
         queries, keys, values = self._mixed(rows)
-        read = self._attended(queries, keys, values, present.T[:, None, None], mask)
+        read = self._attended(queries, keys, values, present.T[:, None, None], self._factors(noise, len(rows)))
         return self._continued(rows, read, noise)
+
+    def numbers(self, keys: int) -> int:
+        """How many factors of noise a row takes that looks at so many keys."""
+        return int(self.heads * keys + 2 * self.out.bias.size + self.widen.bias.size)
+
+    def _factors(self, noise: Noise, keys: int) -> Array | None:
+        """(T, B, heads, keys)."""
+        factors = noise.take(self.heads * keys)
+        return None if factors is None else factors.reshape(*factors.shape[:2], self.heads, keys)
 
     def _mixed(self, rows: Array) -> list[Array]:
         """Queries, keys and values, (B, T, E) each."""
         return jnp.split(jnp.swapaxes(self.mix(rows), 0, 1), 3, axis=-1)
 
-    def _attended(self, queries: Array, keys: Array, values: Array, seen: Array, mask: Array | None) -> Array:
-        """(T, B, E). seen: which keys a query sees, as (B, heads, T, K) or shorter; mask: (T, B, heads, K)."""
+    def _attended(self, queries: Array, keys: Array, values: Array, seen: Array, factors: Array | None) -> Array:
+        """(T, B, E). seen: which keys a query sees, as (B, heads, T, K) or shorter; factors: (T, B, heads, K)."""
         queries, keys, values = (part.reshape(*part.shape[:2], self.heads, -1) for part in (queries, keys, values))
         scores = jnp.einsum("bthf,bkhf->bhtk", queries, keys) / np.sqrt(queries.shape[-1])
         shares = jax.nn.softmax(jnp.where(seen, scores, -1e30))
-        if mask is not None:
-            shares = shares * jnp.moveaxis(mask, 0, 2)
+        if factors is not None:
+            shares = shares * jnp.moveaxis(factors, 0, 2)
         return self.out(jnp.einsum("bhtk,bkhf->tbhf", shares, values).reshape(queries.shape[1], len(queries), -1))
 
     def _continued(self, rows: Array, read: Array, noise: Noise) -> Array:

@@ -71,8 +71,10 @@ class TransformerCore(Core):
 
     def _read(self, state: Any, xs: Any, keys: Array | None) -> tuple[Any, Array]:
         count, memories = state
-        noise = Noise(self.dropout, keys)
         rows = self.inputs(xs) * np.sqrt(self.width)
+        seen = memories[0][0].shape[1] if self.causal else len(rows)
+        numbers = self.width + sum(layer.numbers(seen) for layer in self.layers)
+        noise = Noise.drawn(self.dropout, keys, rows.shape[1], numbers)
         rows = noise(rows + _positions(count + jnp.arange(len(rows)), self.width)[:, None])
         after = []
         for layer, memory in zip(self.layers, memories, strict=True):

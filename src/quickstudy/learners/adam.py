@@ -67,6 +67,7 @@ class Adam:
     total: str = parameter("mean", choices=("mean", "sum"))
 
     programs: ClassVar[int] = 2
+    by_question: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"total": "sum"}}
 
     def check_core(self, core: CoreSpec) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam
-from quickstudy.gateway import eqx, jnp
+from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import over_lanes, rounded
 
 TOGETHER = 64
@@ -53,17 +54,29 @@ def harvest(cores: Any, exam: Exam, shape: Shape) -> Any:
         [lane[(lane[:, 1] >= first) & (lane[:, 1] < first + shape.together)] - [0, first] for first in starts]
         for lane in exam.found
     ]
-    pieces = []
+    rows = None
+    ends = np.zeros(lanes, dtype=np.int64)
     for number, first in enumerate(starts):
         inputs = np.stack([_chunk(lane, first, shape) for lane in exam.examples])
         where = np.stack([np.pad(lane[number], [(0, shape.rows - len(lane[number])), (0, 0)]) for lane in parts])
-        pieces.append(rows_at(cores, jnp.asarray(inputs), jnp.asarray(where), lanes))
-    if len(pieces) == 1:
-        return pieces[0]
-    taken = [_taken([len(part) for part in lane], shape.rows) for lane in parts]
-    most = rounded(max(len(lane) for lane in taken), 2)
-    index = np.stack([np.pad(lane, (0, most - len(lane))) for lane in taken])
-    return jnp.take_along_axis(jnp.concatenate(pieces, axis=1), jnp.asarray(index)[..., None], axis=1)
+        piece = rows_at(cores, jnp.asarray(inputs), jnp.asarray(where), lanes)
+        if len(starts) == 1:
+            return piece
+        if rows is None:
+            most = rounded(max(len(lane) for lane in exam.found), 2) + shape.rows
+            rows = jnp.zeros((lanes, most, piece.shape[2]), piece.dtype)
+        rows = _placed(rows, piece, jnp.asarray(ends))
+        ends += [len(lane[number]) for lane in parts]
+    return rows
+
+
+@partial(jax.jit, donate_argnums=0)
+def _placed(rows: Any, piece: Any, starts: Any) -> Any:
+    """Rows with a piece written over them from each lane's start on; its padding is overwritten by the next piece.
+
+    In place: the features of a whole lesson are most of the memory, and are held once.
+    """
+    return jax.vmap(lambda rows, piece, start: lax.dynamic_update_slice(rows, piece, (start, 0)))(rows, piece, starts)
 
 
 def all_states(core: Any, inputs: NDArray[Any]) -> Any:
@@ -78,8 +91,3 @@ def _chunk(examples: Examples, first: int, shape: Shape) -> NDArray[Any]:
     inputs = examples.inputs[:, first : first + shape.together]
     grow = [(0, shape.steps - inputs.shape[0]), (0, shape.together - inputs.shape[1])] + [(0, 0)] * (inputs.ndim - 2)
     return np.pad(inputs, grow)
-
-
-def _taken(lengths: list[int], rows: int) -> NDArray[np.int64]:
-    """Places of the real rows in the joined pieces."""
-    return np.concatenate([np.arange(length) + number * rows for number, length in enumerate(lengths)])

@@ -21,11 +21,24 @@ class Statistics(NamedTuple):
 
     @classmethod
     def whole(cls, rows: Any, counted: Any) -> Statistics:
-        """Of all counted rows at once."""
-        weight = counted[:, None].astype(rows.dtype)
-        count = weight.sum()
-        mean = (rows * weight).sum(axis=0) / count
-        return cls(count, mean, (weight * (rows - mean) ** 2).sum(axis=0))
+        """Of all counted rows, in two passes over blocks of them: a copy of all would be as large as all."""
+        block = min(1024, len(rows))
+        starts = jnp.arange(0, len(rows), block)
+
+        def total(value: Any) -> Any:
+            def add(sums: Any, start: Any) -> Any:
+                # The last block begins early enough to be whole; what it shares with the one before counts once.
+                first = jnp.minimum(start, len(rows) - block)
+                part = lax.dynamic_slice_in_dim(rows, first, block)
+                fresh = first + jnp.arange(block) >= start
+                weight = (lax.dynamic_slice_in_dim(counted, first, block) & fresh)[:, None].astype(rows.dtype)
+                return sums + (value(part) * weight).sum(axis=0), None
+
+            return lax.scan(add, jnp.zeros(rows.shape[1], rows.dtype), starts)[0]
+
+        count = counted.sum().astype(rows.dtype)
+        mean = total(lambda part: part) / count
+        return cls(count, mean, total(lambda part: (part - mean) ** 2))
 
     def seen(self, row: Any) -> Statistics:
         """With one more row."""

@@ -14,7 +14,8 @@ from quickstudy.cores.core import CoreSpec
 class Training(Protocol):
     """Frozen parameters of a way of training.
 
-    programs: programs compiled for one task. passes: how often the material is shown. batch: examples per update.
+    programs: programs compiled for one task. passes: how often the material is shown. batch: examples per update. One
+    that learns from whole examples only, even where nothing but a readout is trained, says `by_question = False`.
     """
 
     programs: int
@@ -47,8 +48,8 @@ class Trained:
 
     @property
     def reads_out(self) -> bool:
-        """Whether only a readout is trained."""
-        return bool(self.core.frozen)
+        """Whether only a readout is trained, question by question."""
+        return bool(self.core.frozen) and bool(getattr(self.training, "by_question", True))
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with one lane per stream."""

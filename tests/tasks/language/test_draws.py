@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quickstudy.base import catalogue
 from quickstudy.tasks.language import draws
+
+LANGUAGE = [id for id in catalogue.task.names() if id.startswith("language/")]
 
 
 def test_doctests():
@@ -26,7 +29,7 @@ def test_bounds_may_differ_by_row():
     assert draws.between(np.full(3, 0.99), np.array([0, 1, 2]), np.array([0, 3, 9])).tolist() == [0, 3, 9]
 
 
-@pytest.mark.parametrize("id", ["language/periodic", "language/symbol-counting", "language/qa"])
+@pytest.mark.parametrize("id", LANGUAGE)
 @pytest.mark.parametrize("convention", ["published", "written", "corrected"])
 def test_draws_do_not_depend_on_grouping(make_task, id, convention):
     task = make_task(id, convention)

@@ -139,6 +139,14 @@ def test_turns_are_where_a_bit_begins():
     assert task.check(" ".join(written_out("100", 25))).masks == ((9, 12, 15, 18, 22), (12, 15, 18, 22))
 
 
+def test_what_is_not_asked_must_be_right_all_the_same():
+    sequence = [int(bit) for bit in written_out("10", 20)]
+    sequence[17] = 1 - sequence[17]
+    verdict = IncreasingPeriod(shortest=2, longest=2, length=20, turns=True).check(sequence)
+    assert verdict.reason == 'index 17: "0" must stand here, not "1"'
+    assert not verdict.well_formed
+
+
 def test_malformed():
     task = IncreasingPeriod(longest=3, length=20)
     assert task.check([0] * 19).reason == "index 19: there must be 20 tokens, got 19"

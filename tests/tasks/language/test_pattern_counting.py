@@ -117,14 +117,14 @@ def test_distribution_of_whole_sequences(verified):
     whole = sum(short.values())
     weights = enumerate_all({p: w / whole for p, w in short.items()}, Fraction(4, 5), 2, verified)
     task = PatternCounting(2, 1, 2, 2.0, 2, verified=verified)
-    examples = task.sample(np.random.default_rng(0), 20000)
+    examples = task.sample(np.random.default_rng(0), 12000)
     found = Counter(text(task, examples.sequence(i)[0]) for i in range(examples.count))
     # Longer patterns have too many shuffles to list; what is left is as likely as the rest says.
     found = Counter(
         {key: n for key, n in found.items() if max(map(len, key[: key.index("x")].replace(" ", "").split("y"))) < 3}
     )
     total = found.total()
-    assert total == pytest.approx(20000 * float(whole), abs=4 * np.sqrt(20000 / 4))
+    assert total == pytest.approx(12000 * float(whole), abs=4 * np.sqrt(12000 / 4))
     assert set(found) <= set(weights)
     common = [key for key, weight in weights.items() if float(weight) * total > 5]
     rest = 1 - sum(weights[key] for key in common)
@@ -252,7 +252,7 @@ def test_worked_example():
 
 
 def test_unverified_queries_may_have_two_right_answers():
-    # A A is a pattern of the prompt, and can be made from A A A A's letters cut short or from A's.
+    # A A is a pattern of the prompt, and can be made from the letters of A three times over.
     prompt = "A y A A x A y 1 A A y"
     assert PUBLISHED.check(f"{prompt} 1 .").right
     assert PUBLISHED.check(f"{prompt} 0 .").right
@@ -297,7 +297,7 @@ def test_malformed(tokens, reason):
 def test_what_the_rules_say(make_control):
     task = PatternCounting()
     ids = {word: id for id, word in enumerate(task.vocabulary)}
-    words = "A y B y A y A B x A B y 1 B A y 0 A y 2 A A y 0 B y 1".split()
+    words = list("AyByAyABxABy1BAy0Ay2AAy0By1")
     asked = [index for index, word in enumerate(words) if word == "y" and index > words.index("x")]
 
     def said(name):
@@ -308,7 +308,7 @@ def test_what_the_rules_say(make_control):
     assert said("seen-or-not") == ["1", "0", "1", "0", "1"]
     assert said("query-only") == ["1", "0", "1", "0", "1"]
     # A query of letters of the one before is taken for a 0, unless that was one itself.
-    words = "A y A B x A B y 1 A y 1".split()
+    words = list("AyABxABy1Ay1")
     asked = [7, 10]
     assert said("query-only") == ["1", "0"]
 

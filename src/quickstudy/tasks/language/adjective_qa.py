@@ -61,7 +61,9 @@ class AdjectiveQa(Conversation):
     last with anything affirmed, 0.47 (0.79); `verb-only`, which looks at the statement with the queried verb but not at
     the noun, 0.49 (0.94). Best published reservoir: 0.62.
     Ceiling: 1, by looking the noun up. It is 1 in the published form too: what has vanished there was denied.
-    Example: `I TOUCH A HUGE TRAIN BUT I DO NOT TOUCH AN APPLE . WHAT SIZE IS THE TRAIN I TOUCH ? HUGE`.
+    Example, not balanced: `I TOUCH A HUGE TRAIN BUT I DO NOT TOUCH AN APPLE . WHAT SIZE IS THE TRAIN I TOUCH ? HUGE`.
+    Balanced: `I SEE A BIG CAR AND A TINY PEAR BUT I DO NOT SEE A BIG PLANE AND A HUGE PEACH . DO I SEE A BIG CAR ?
+    YES`.
     Source: Cisneros, Sivic and Mikolov 2022, task 9.
 
     Vanishing things (published): in a statement with both lists, every denied thing vanishes from the prompt whose
@@ -229,7 +231,9 @@ class AdjectiveQa(Conversation):
 
     @property
     def _take(self) -> Any:
-        return phrases(OBJECTS[: self.objects], COLOURS[: self.colours], SIZES[: self.sizes])
+        colours = COLOURS[: self.colours] if self.coloured or self.balanced else ()
+        sizes = SIZES[: self.sizes] if self.sized or self.balanced else ()
+        return phrases(OBJECTS[: self.objects], colours, sizes)
 
     def _read_question(self, reader: Reader, statements: list[Statement]) -> Reading:
         if reader.sees(("WHAT",)):

@@ -39,7 +39,7 @@ class AdjectiveQaCounting(AdjectiveQa):
     last with anything affirmed, 0.51 (0.65); `verb-only`, which looks at the statement with the queried verb but
     neither at the noun nor at how many there are, 0.59 (0.90). Best published reservoir: 0.54.
     Ceiling: 1, by looking the noun up and by counting; in the published form too.
-    Example: `I SEE A BIG CAR . HOW MANY THINGS DO I SEE ? ONE . WHAT SIZE IS THE CAR I SEE ? BIG`.
+    Example, not balanced: `I SEE A BIG CAR . HOW MANY THINGS DO I SEE ? ONE . WHAT SIZE IS THE CAR I SEE ? BIG`.
     Source: Cisneros, Sivic and Mikolov 2022, task 10.
 
     Balanced or not, and vanishing things: as in `language/adjective-qa`. Where several questions are asked the balance

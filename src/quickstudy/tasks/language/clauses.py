@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.words import COLOURS, NAMES, OBJECTS, SIZES, VERBS
+from quickstudy.tasks.language.words import ADJECTIVE_WORDS, THINGS, VERBS
 
 JOINTS = ("AND", "BUT")
 
@@ -110,10 +110,10 @@ def skim_facts(words: Sequence[str]) -> list[Fact]:
             affirmed = False
         elif word in VERBS:
             verb = word
-        elif word in COLOURS or word in SIZES:
+        elif word in ADJECTIVE_WORDS:
             adjectives.append(word)
-        elif word in NAMES or word in OBJECTS:
+            continue
+        elif word in THINGS:
             facts.append(Fact(index, verb, word, affirmed, tuple(adjectives)))
-        if word not in COLOURS and word not in SIZES:
-            adjectives = []
+        adjectives = []
     return facts

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
 from quickstudy.tasks.language.clauses import Fact, skim_facts
-from quickstudy.tasks.language.words import ADJECTIVES, NAMES, NO, NUMBERS, OBJECTS, VERBS, YES
+from quickstudy.tasks.language.words import ADJECTIVES, NO, NUMBERS, THINGS, VERBS, YES
 
 
 class Question(NamedTuple):
@@ -41,7 +41,7 @@ def skim_questions(words: Sequence[str]) -> list[Question]:
             kind = word
         elif word in VERBS:
             verb = word
-        elif word in NAMES or word in OBJECTS:
+        elif word in THINGS:
             name = word
     return found
 

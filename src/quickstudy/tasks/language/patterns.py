@@ -76,8 +76,12 @@ def pattern_verdict(
         for period in possible
         for delay in range(latest_delay(period) + 1)
     }
-    places = groups[possible[0]] % possible[0]
-    answers = [Answer((index,), (words[places[index]],), (words[index],)) for index in sorted(set().union(*masks))]
+    right = [words[place] for place in (groups[possible[0]] % possible[0]).tolist()]
+    indices = sorted(set().union(*masks))
+    unasked = [index for index in range(length) if words[index] != right[index] and index not in indices]
+    if unasked:
+        raise Malformed(unasked[0], f'"{right[unasked[0]]}" must stand here, not "{words[unasked[0]]}"')
+    answers = [Answer((index,), (right[index],), (words[index],)) for index in indices]
     return Verdict.of(answers, sorted(masks, key=lambda mask: (mask[0], len(mask))))
 
 

@@ -35,7 +35,7 @@ class WorldQa(Conversation):
     the queried verb but not at the name. In the published form, with 1200 different sequences, they reach 0.89 and
     0.92, and the best published reservoir 0.66; in the balanced form they stay at 1/2.
     Ceiling: 1, by looking the name up.
-    Example: `I SEE LEO . I DO NOT CALL LISA AND MARC . DO I CALL LISA ? NO`.
+    Example: `I SEE LEO . I CALL MARC BUT I DO NOT CALL LISA . DO I CALL LISA ? NO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 7.
 
     Balanced or not. Not balanced (published, written): the question is about a uniform verb and a uniform one of its

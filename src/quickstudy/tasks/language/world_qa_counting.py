@@ -35,7 +35,7 @@ class WorldQaCounting(WorldQa):
     frequent answer to each kind of question, 0.54 (0.47); `verb-only`, which looks at the statement with the queried
     verb but neither at the name nor at how many there are, 0.64 (0.86). Best published reservoir: 0.59.
     Ceiling: 1, by looking the name up and by counting.
-    Example: `I SMELL TOM AND LUKE . HOW MANY PEOPLE DO I SMELL ? TWO`.
+    Example: `I SMELL TOM AND LUKE BUT I DO NOT SMELL LEO . HOW MANY PEOPLE DO I SMELL ? TWO`.
     Source: Cisneros, Sivic and Mikolov 2022, task 8.
 
     Balanced or not: the questions by yes or no as in `language/world-qa`, with the same proof that rules without the
