@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,7 @@ from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Answering, Brief, face
 from quickstudy.base.lesson import Exam, Lesson
-from quickstudy.base.parameters import configure, parameter
+from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of
@@ -121,10 +122,13 @@ class LanguageProtocol:
         return thinned(points, dense=16, per_octave=12) if self.schedule == "thinned" else points
 
     def _unit(self, task: Any, streams: Streams) -> dict[str, float]:
-        """The published programs' questions per sequence: from 500 fresh sequences of the task as its paper has it."""
+        """The published programs' questions per sequence: from 500 fresh sequences of the task as its package has it.
+
+        A task whose package has other defaults than the published experiment says so by `package_defaults`.
+        """
         if self.order != "published":
             return {}
-        usual = configure(task.id, type(task), {}, "written")
+        usual = dataclasses.replace(task, **getattr(task, "package_defaults", {}))
         fresh = draw_unique(usual, streams.numpy("published-unit"), 500)
         return {"published_tokens_per_sequence": fresh.questions / fresh.count}
 

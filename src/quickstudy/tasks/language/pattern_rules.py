@@ -75,8 +75,9 @@ class SeenOrNot(_PatternCounter):
 
 @control("query-only", version=1, role="control")
 class QueryOnly(_PatternCounter):
-    """Does not look at the prompt: 0 if the query is made of letters of the query before, and that was not answered 0
-    itself, else 1.
+    """Does not look at the prompt: 0 if the query is made of letters of the query before, else 1.
+
+    After a query that was answered 0 it always says 1: a query for 0 follows one for a pattern of the prompt only.
     """
 
     def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], pattern: str) -> int:

@@ -45,6 +45,8 @@ class Periodic:
     length: int = parameter(100, at_least=3)
     """Tokens per sequence."""
 
+    package_defaults: ClassVar[Mapping[str, Any]] = {"longest": 10}
+    """What the published package has where its experiment gives another value; the unit of time rests on it."""
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"longest": 5},
         "written": {},

@@ -48,8 +48,9 @@ class QuestionMajority(_ByKind):
 
 @control("latest-adjective", version=1, role="control")
 class LatestAdjective(_ByKind):
-    """Asked for a colour or a size, the one that was mentioned last with anything affirmed; otherwise the most
-    frequent answer so far to this kind of question.
+    """Asked for a colour or a size, the one that was mentioned last with anything affirmed.
+
+    Other questions, and those where none was, get the most frequent answer so far to this kind of question.
     """
 
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
