@@ -22,7 +22,7 @@ def score(value: float | None) -> str:
         return NOTHING
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    small = 0 < abs(value) < 0.0005
+    small = 0.00005 <= abs(value) < 0.0005
     text = (
         f"{value:.4f}"
         if small
