@@ -17,7 +17,7 @@ import numpy as np
 import quickstudy as qs
 
 
-@qs.task("language/reverse", version=1, controls=["majority", "copy-last"], oracle="reverse-oracle")
+@qs.task("language/backwards", version=1, controls=["majority", "copy-last"], oracle="backwards-oracle")
 @dataclass(frozen=True)
 class Reverse:
     """Repeat a string backwards."""
@@ -34,7 +34,7 @@ class Reverse:
         return qs.Examples.from_pairs(([*word, self.symbols], word[::-1]) for word in words)
 
 
-@qs.control("reverse-oracle", version=1, role="oracle")
+@qs.control("backwards-oracle", version=1, role="oracle")
 class Oracle:
     """Turns the string round."""
 
@@ -102,7 +102,7 @@ def files(tmp_path_factory):
     return folder
 
 
-def run(learner, task="language/reverse"):
+def run(learner, task="language/backwards"):
     (outcome,) = examine(Setting(task, learner, protocol={"sequences": 40}), [0])
     assert outcome.record.status == "ok", outcome.record.reason
     return outcome
@@ -113,19 +113,19 @@ def final(learner):
 
 
 def test_they_are_known_by_name(files):
-    assert "language/reverse" in catalogue.task.names()
-    assert catalogue.task.find("language/reverse").summary == "Repeat a string backwards."
+    assert "language/backwards" in catalogue.task.names()
+    assert catalogue.task.find("language/backwards").summary == "Repeat a string backwards."
     assert catalogue.core.find("delay-line").origin == str(files / "delay.py")
 
 
 def test_a_task_from_outside_runs_with_controls_and_oracle(files):
     assert final("oracle") == 1.0
     assert final("majority") < 1.0
-    record = run("majority", "language/reverse:symbols=4,longest=4").record
+    record = run("majority", "language/backwards:symbols=4,longest=4").record
     assert record.what["task"]["parameters"] == {"symbols": 4, "longest": 4}
-    assert record.labels["task"] == "language/reverse:symbols=4,longest=4"
+    assert record.labels["task"] == "language/backwards:symbols=4,longest=4"
     with pytest.raises(UsageError, match="symbols must be at least 2"):
-        Setting("language/reverse:symbols=1", "majority").resolve()
+        Setting("language/backwards:symbols=1", "majority").resolve()
 
 
 def test_a_core_from_outside_learns_the_task(files):
