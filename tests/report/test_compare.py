@@ -43,6 +43,8 @@ def test_holm_over_tasks_takes_a_verdict_back(make_record: Make, save: Make, tmp
     assert [row.p for row in rows] == pytest.approx([1 / 32, 1 / 32])
     assert [row.adjusted for row in rows] == pytest.approx([1 / 16, 1 / 16])
     assert [row.better for row in rows] == ["", ""]
+    assert [row.needed for row in rows] == [7, 7]  # 2 / 2**7 * 2 is below 0.05, 2 / 2**6 * 2 is not
+    assert rows[0].as_text()[-1] == "no verdict: 6 pairs are too few, 7 could tell"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -28,7 +29,8 @@ class Comparison:
     """One task: mean of (first - second) over the seeds both have, its interval, p-values, effect size and verdict.
 
     adjusted: p after Holm's correction over all tasks compared. better: the label of the better learner, or an empty
-    text when the corrected test does not tell them apart.
+    text when the corrected test does not tell them apart. needed: the fewest pairs with which it could, for as many
+    tasks as were compared.
     """
 
     task: str
@@ -44,6 +46,7 @@ class Comparison:
     adjusted: float
     effect: float
     better: str
+    needed: int
 
     def as_facts(self) -> dict[str, Any]:
         """Plain mapping."""
@@ -52,6 +55,8 @@ class Comparison:
     def as_text(self) -> tuple[str, ...]:
         """Cells of a table; the last is the verdict."""
         verdict = f"{self.better} is better" if self.better else "cannot be told apart"
+        if not self.better and self.pairs < self.needed:
+            verdict = f"no verdict: {self.pairs} pairs are too few, {self.needed} could tell"
         return (
             f"{self.task} ({self.convention})",
             self.score,
@@ -83,10 +88,12 @@ def compare(
         raise UsageError(f"{first} and {second} share no task with two seeds or more")
     rows = [_compare(*pair) for pair in found]
     adjusted = holm([row["p"] for row in rows])
+    # An exact test of n pairs cannot give less than 2 / 2^n, and Holm multiplies the smallest by the number of tasks.
+    needed = math.ceil(1 + math.log2(len(rows) / ALPHA))
     judged = []
     for row, p in zip(rows, adjusted, strict=True):
         ahead = first if (row["difference"] > 0) == _higher_is_better(records, row["score"]) else second
-        judged.append(Comparison(**row, adjusted=float(p), better=ahead if p <= ALPHA else ""))
+        judged.append(Comparison(**row, adjusted=float(p), better=ahead if p <= ALPHA else "", needed=needed))
     return judged
 
 
