@@ -78,7 +78,7 @@ def test_published_periodic_has_52_sequences_41_to_learn_from(make_task):
 
 
 @pytest.mark.parametrize("id", [id for id in LANGUAGE if id not in ("language/periodic", "language/mixed")])
-@pytest.mark.parametrize("convention", ["published", "corrected"])
+@pytest.mark.parametrize("convention", ["published", "written", "corrected"])
 def test_1200_sequences_that_train_and_test_do_not_share(make_task, id, convention):
     examples = draw_unique(make_task(id, convention), np.random.default_rng(1), 1200)
     train, test = split(examples, np.random.default_rng(2))

@@ -8,7 +8,7 @@ import pytest
 from quickstudy.base.seeds import Streams
 from quickstudy.tasks.sampling import draw_unique
 
-REPETITIONS = 2
+REPETITIONS = 5
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def mean_accuracy(make_task, accuracy):
     return measure
 
 
-# The references are rounded (0.005) and come from one set each, the means here from two: with n questions a set and
-# share a, 4 standard errors of the difference are 4 * sqrt(a (1 - a) / n * (1 + 1/2)).
+# The references are rounded (0.005) and come from one set each, the means here from five: with n questions a set and
+# share a, 4 standard errors of the difference are 4 * sqrt(a (1 - a) / n * (1 + 1/5)).
 @pytest.mark.parametrize(
     ("rule", "id", "reference", "questions"),
     [
@@ -75,9 +75,9 @@ def test_balanced_form_leaves_one_half(mean_accuracy, rule, id):
 
 def test_balanced_form_leaves_one_half_for_independent_draws(make_task, accuracy):
     task = make_task("language/qa")
-    examples = task.sample(np.random.default_rng(0), 5000)
+    examples = task.sample(np.random.default_rng(0), 10000)
     for rule in ("polarity", "polarity-count"):
-        assert accuracy(rule, task, examples) == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 5000))
+        assert accuracy(rule, task, examples) == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 10000))
 
 
 def test_remaining_share_is_far_above_the_majority(mean_accuracy):

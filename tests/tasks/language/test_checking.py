@@ -63,7 +63,7 @@ def test_never_raises(id, convention):
         st.sampled_from(task.vocabulary), st.integers(-2, 20), st.text(max_size=3), st.none(), st.floats(), st.binary()
     )
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=150, deadline=None)
     @given(st.one_of(st.lists(junk, max_size=12), st.text(max_size=20), junk))
     def check(tokens):
         verdict = task.check(tokens)

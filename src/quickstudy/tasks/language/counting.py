@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY, SymbolCounting
 
 
-class _Counter:
+class _Counter(ABC):
     """Answers every query with the digits of a count, one by one, then with the end mark.
 
     A subclass says which count, from the symbols shown and from the queries answered so far, as (symbol, count).
@@ -24,7 +25,7 @@ class _Counter:
         self._alphabet = task.alphabet
         self._ids = {word: id for id, word in enumerate(task.vocabulary)}
 
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:  # noqa: B027  # what such a rule is
         """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
@@ -47,8 +48,9 @@ class _Counter:
                 answers[index] = self._ids[rest[0] if rest else END]
         return answers
 
+    @abstractmethod
     def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, int]], symbol: str) -> int:
-        raise NotImplementedError
+        """What a rule of this kind decides."""
 
 
 @control("symbol-counting-oracle", version=1, role="oracle")

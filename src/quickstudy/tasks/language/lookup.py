@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -46,7 +47,7 @@ def skim_questions(words: Sequence[str]) -> list[Question]:
     return found
 
 
-class Answerer:
+class Answerer(ABC):
     """Answers every question by a rule on what was stated, and NO anywhere else.
 
     A subclass gives the answer; a word that is not in the vocabulary becomes NO.
@@ -56,7 +57,7 @@ class Answerer:
         self._vocabulary: tuple[str, ...] = task.vocabulary
         self._ids = {word: id for id, word in enumerate(task.vocabulary)}
 
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:  # noqa: B027  # what such a rule is
         """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
@@ -69,8 +70,9 @@ class Answerer:
             answers[question.place] = self._ids.get(self._answer(known, question, inputs), self._ids[NO])
         return answers
 
+    @abstractmethod
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
-        raise NotImplementedError
+        """What a rule of this kind says."""
 
 
 def adjective_of(fact: Fact, kind: str) -> str | None:

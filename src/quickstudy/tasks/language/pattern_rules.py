@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from quickstudy.tasks.language.pattern_counting import SEPARATOR, PatternCountin
 from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY
 
 
-class _PatternCounter:
+class _PatternCounter(ABC):
     """Answers every query with the digits of a count, one by one, then with the end mark.
 
     A subclass says which count, from the patterns shown and from the queries answered so far, as (pattern, digits).
@@ -24,7 +25,7 @@ class _PatternCounter:
         self._vocabulary = task.vocabulary
         self._ids = {word: id for id, word in enumerate(task.vocabulary)}
 
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:  # noqa: B027  # what such a rule is
         """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
@@ -49,8 +50,9 @@ class _PatternCounter:
                 answers[index] = self._ids[answer[len(digits)]]
         return answers
 
+    @abstractmethod
     def _count(self, shown: Sequence[str], answered: Sequence[tuple[str, str]], pattern: str) -> int:
-        raise NotImplementedError
+        """What a rule of this kind decides."""
 
 
 @control("pattern-counting-oracle", version=1, role="oracle")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from itertools import accumulate
 from typing import Any
 
@@ -15,14 +16,14 @@ from quickstudy.tasks.language.clauses import skim_facts
 from quickstudy.tasks.language.words import NO, VERBS, YES
 
 
-class _Polarity:
+class _Polarity(ABC):
     """Answers YES where `_leaning` is positive, NO where it is negative, and throws a coin where it is 0."""
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._vocabulary: tuple[str, ...] = task.vocabulary
         self._seed = seed
 
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:  # noqa: B027  # what such a rule is
         """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
@@ -38,8 +39,9 @@ class _Polarity:
         yes, no = self._vocabulary.index(YES), self._vocabulary.index(NO)
         return np.where((leaning > 0) | ((leaning == 0) & coins), yes, no)
 
+    @abstractmethod
     def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
-        raise NotImplementedError
+        """What a rule of this kind decides."""
 
 
 @control("polarity", version=1, role="control")

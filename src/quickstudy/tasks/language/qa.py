@@ -11,15 +11,16 @@ import numpy as np
 from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
+from quickstudy.tasks.language.cast import Cast
 from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict, judge
 from quickstudy.tasks.language.clauses import JOINTS, plain_names, read_statement, write_statement
 from quickstudy.tasks.language.draws import between, heads, shuffled
-from quickstudy.tasks.language.words import GLUE, NAMES, NO, VERBS, YES
+from quickstudy.tasks.language.words import NAMES, NO, VERBS, YES
 
 
 @task("language/qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
 @dataclass(frozen=True)
-class Qa:
+class Qa(Cast):
     """Say whether something was affirmed or denied of a name.
 
     Sees: a statement about s different names, s uniform in fewest .. most, and one verb, both drawn from the first
@@ -68,29 +69,6 @@ class Qa:
         "written": {"fewest": 1, "most": 5, "balanced": False},
         "corrected": {},
     }
-
-    def __post_init__(self) -> None:
-        if self.fewest > self.most:
-            raise ValueError(f"fewest must be at most most ({self.most}), got {self.fewest}")
-        if self.most > self.names:
-            raise ValueError(f"most must be at most names ({self.names}), got {self.most}")
-        if self.balanced and self.fewest < 2:
-            raise ValueError(f"fewest must be at least 2 when balanced, got {self.fewest}; or give balanced=no")
-
-    @property
-    def people(self) -> tuple[str, ...]:
-        """The names in use."""
-        return NAMES[: self.names]
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The verbs in use."""
-        return VERBS[: self.verbs]
-
-    @property
-    def vocabulary(self) -> tuple[str, ...]:
-        """The words; a token's id is its position."""
-        return *self.people, *self.actions, *GLUE
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """`count` independent sequences."""

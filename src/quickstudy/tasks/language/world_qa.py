@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
+from quickstudy.tasks.language.cast import Cast
 from quickstudy.tasks.language.checking import Malformed, Reader
 from quickstudy.tasks.language.clauses import Statement, plain_names, write_statement
 from quickstudy.tasks.language.conversations import Conversation, Inquiry, Reading, World, ask_yes_no
-from quickstudy.tasks.language.words import GLUE, NAMES, NO, VERBS, YES
+from quickstudy.tasks.language.words import NAMES, NO, VERBS, YES
 from quickstudy.tasks.language.worlds import Spread, read_world
 
 
 @task("language/world-qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
 @dataclass(frozen=True)
-class WorldQa(Conversation):
+class WorldQa(Cast, Conversation):
     """Say whether something was affirmed or denied of a name, out of several statements.
 
     Sees: s names, s uniform in fewest .. most, spread over v verbs, v uniform in 1 .. min(verbs, s): v different cuts
@@ -71,29 +72,6 @@ class WorldQa(Conversation):
         "written": {"fewest": 1, "balanced": False, "most_questions": 8},
         "corrected": {},
     }
-
-    def __post_init__(self) -> None:
-        if self.fewest > self.most:
-            raise ValueError(f"fewest must be at most most ({self.most}), got {self.fewest}")
-        if self.most > self.names:
-            raise ValueError(f"most must be at most names ({self.names}), got {self.most}")
-        if self.balanced and self.fewest < 2:
-            raise ValueError(f"fewest must be at least 2 when balanced, got {self.fewest}; or give balanced=no")
-
-    @property
-    def people(self) -> tuple[str, ...]:
-        """The names in use."""
-        return NAMES[: self.names]
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The verbs in use."""
-        return VERBS[: self.verbs]
-
-    @property
-    def vocabulary(self) -> tuple[str, ...]:
-        """The words; a token's id is its position."""
-        return *self.people, *self.actions, *GLUE
 
     @property
     def _limit(self) -> int:
