@@ -20,7 +20,7 @@ from quickstudy.learners.saving import revive
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.job import Setting
-from quickstudy.runs.plan import Plan, make_plan
+from quickstudy.runs.plan import Plan, make_plan, task_controls
 from quickstudy.runs.progress import silent
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_snapshot
@@ -159,14 +159,6 @@ def expand_tasks(names: Sequence[str]) -> list[str]:
         else:
             expanded.append(name)
     return list(dict.fromkeys(expanded))
-
-
-def task_controls(task: str) -> list[str]:
-    """The controls that a task names, then its oracle if there is one."""
-    found = catalogue.task.get(task.partition(":")[0])
-    names = [*getattr(found, "controls", [])]
-    oracle = getattr(found, "oracle", None)
-    return [*names, *([oracle] if oracle is not None and oracle in catalogue.control else [])]
 
 
 def _defined_here() -> bool:

@@ -25,7 +25,7 @@ def study(score: str = "wade") -> Study:
         {"Same": "majority", "Other": "polarity"},
         {"Same": Published(0.30, 0.05), "Other": Published(0.9, 0.05), "human": Published(0.15)},
     )
-    return Study("mini", 1, "Two cells", "nowhere", "table", score, 100, ("Same", "Other", "human"), (row,))
+    return Study("mini", 1, "Two cells", "nowhere", "table", (score,), 100, ("Same", "Other", "human"), (row,))
 
 
 def protocol(convention: str) -> dict[str, Any]:

@@ -1,9 +1,14 @@
 """A study: a declared grid of runs, with the published numbers where there are any. It is data; nothing in it computes.
 
-A file `NAME.toml` has `version`, `title`, `source`, `kind` (`table` or `curves`), `score` (a score's name, or
-`maximum-of-mean-curve`), `seeds` (of the publication), the table `learners` (column = learner, in which `{name}` is
-replaced by an entry of the row) and `rows`: each with a `task`, a `label`, its entries, and `published`: column =
-[value, spread], or a single value.
+A file `NAME.toml` has
+- `version`, `title`, `source`, `notes`; `seeds` of the publication;
+- `kind`: what is made of the runs (`table`, `curves`, ...; see `report/study`);
+- `score`: a score's name, or `maximum-of-mean-curve`; a list where there are several, the first being the main one;
+- `learners`: column = learner, or column = a learner for each convention; `{name}` stands for an entry of the row;
+- `each`: name = number of values; a column whose name holds `{name}` is there once for every value from 0 on;
+- `rows`: each with a `task`, a `label`, its entries, and `published`: column = [value, spread], or a single value;
+- `settings`: numbers and words that the kind asks for.
+`like = "OTHER"` takes learners and rows from another study, and its runs: rows that are given add published numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import importlib.resources
+import itertools
 import pathlib
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -29,28 +35,42 @@ class Published(NamedTuple):
 
 @dataclass(frozen=True)
 class StudyRow:
-    """One task of a study: its learners by column, the published numbers by column."""
+    """One task of a study: its learners by column (by convention, where they differ), the published numbers."""
 
     task: str
     label: str
-    learners: Mapping[str, str]
+    learners: Mapping[str, str | Mapping[str, str]]
     published: Mapping[str, Published]
+
+    def learner(self, column: str, convention: str) -> str | None:
+        """The learner of a column under a convention; None where the column has none."""
+        found = self.learners.get(column)
+        return found if found is None or isinstance(found, str) else found.get(convention)
 
 
 @dataclass(frozen=True)
 class Study:
-    """A published table or figure. seeds: runs behind each published number."""
+    """A published table or figure. seeds: runs behind each published number. runs: whose results folder it reads and
+    extends, its own or that of the study it is like.
+    """
 
     id: str
     version: int
     title: str
     source: str
     kind: str
-    score: str
+    scores: tuple[str, ...]
     seeds: int
     columns: tuple[str, ...]
     rows: tuple[StudyRow, ...]
     notes: str = ""
+    runs: str = ""
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def score(self) -> str:
+        """The main score."""
+        return self.scores[0]
 
     def only(self, patterns: Sequence[str]) -> Study:
         """The study with only the tasks that fit one of the patterns; all of them when there is none."""
@@ -84,20 +104,24 @@ def find_study(name: str) -> Study:
 def _read(name: str, text: str) -> Study:
     try:
         facts = tomllib.loads(text)
-        learners: Mapping[str, str] = facts["learners"]
-        rows = tuple(_row(row, learners) for row in facts["rows"])
-        published = {column: None for row in rows for column in row.published}
+        model = find_study(facts["like"]) if "like" in facts else None
+        rows = _like(model, facts.get("rows", ())) if model else _rows(facts)
+        score = facts["score"]
+        shown = [column for row in rows for column in row.learners]
+        published = [column for row in rows for column in row.published]
         return Study(
             id=name,
             version=facts["version"],
             title=facts["title"],
             source=facts["source"],
             kind=facts["kind"],
-            score=facts["score"],
+            scores=(score,) if isinstance(score, str) else tuple(score),
             seeds=facts["seeds"],
-            columns=tuple(dict.fromkeys([*learners, *published])),
+            columns=tuple(dict.fromkeys([*shown, *published])),
             rows=rows,
             notes=facts.get("notes", "").strip(),
+            runs=model.runs if model else name,
+            settings=facts.get("settings", {}),
         )
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{name}: not TOML: {error}") from error
@@ -105,14 +129,43 @@ def _read(name: str, text: str) -> Study:
         raise UsageError(f"{name}: the study says nothing of {error}") from error
 
 
-def _row(facts: Mapping[str, Any], learners: Mapping[str, str]) -> StudyRow:
-    published = {
+def _rows(facts: Mapping[str, Any]) -> tuple[StudyRow, ...]:
+    values = [
+        dict(zip(facts.get("each", {}), chosen, strict=True))
+        for chosen in itertools.product(*map(range, facts.get("each", {}).values()))
+    ]
+    return tuple(
+        StudyRow(
+            task=row["task"],
+            label=row["label"],
+            learners={
+                column.format_map(value): _filled(learner, {**row, **value})
+                for column, learner in facts["learners"].items()
+                for value in values
+            },
+            published=_published(row),
+        )
+        for row in facts["rows"]
+    )
+
+
+def _filled(learner: str | Mapping[str, str], entries: Mapping[str, Any]) -> str | Mapping[str, str]:
+    if isinstance(learner, str):
+        return learner.format_map(entries)
+    return {convention: one.format_map(entries) for convention, one in learner.items()}
+
+
+def _like(model: Study, rows: Sequence[Mapping[str, Any]]) -> tuple[StudyRow, ...]:
+    """The rows of another study, with the published numbers of this one."""
+    published = {row["label"]: _published(row) for row in rows}
+    unknown = set(published) - {row.label for row in model.rows}
+    if unknown:
+        raise UsageError(f'{model.id} has no row "{min(unknown)}"')
+    return tuple(dataclasses.replace(row, published=published.get(row.label, {})) for row in model.rows)
+
+
+def _published(facts: Mapping[str, Any]) -> dict[str, Published]:
+    return {
         column: Published(*number) if isinstance(number, list) else Published(float(number))
         for column, number in facts.get("published", {}).items()
     }
-    return StudyRow(
-        task=facts["task"],
-        label=facts["label"],
-        learners={column: learner.format_map(facts) for column, learner in learners.items()},
-        published=published,
-    )

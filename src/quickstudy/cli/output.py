@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pathlib
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,6 +15,7 @@ from quickstudy.base.canonical import plain
 
 JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
 INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with its tasks, cores or learners.")
+DATA = typer.Option(None, "--data", help="Folder with data sets, for tasks on real data.")
 CONVENTION = typer.Option("corrected", "--convention", help="corrected, published or written.")
 
 
@@ -29,10 +32,16 @@ def print_lines(values: Iterable[Any]) -> None:
 
 def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     """Columns, aligned by spaces; the last one runs on."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths[:-1], strict=True)]
-        typer.echo(indent + "  ".join([*cells, row[-1]]).rstrip())
+    from quickstudy.report.columns import aligned
+
+    for line in aligned(rows):
+        typer.echo((indent + line).rstrip())
+
+
+def name_data(folder: pathlib.Path | None) -> None:
+    """Let this process and its workers look for data sets in a folder first."""
+    if folder is not None:
+        os.environ["QUICKSTUDY_DATA"] = str(folder.absolute())
 
 
 def command_line() -> str:

@@ -1,4 +1,4 @@
-"""`quickstudy reproduce`: a published table or figure, published beside measured."""
+"""`quickstudy reproduce`: a published table or figure, or a study of ours, published beside measured."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, JSON, command_line, print_json, print_table
+from quickstudy.cli.output import CONVENTION, DATA, JSON, command_line, name_data, print_json
 
 
 def add(app: typer.Typer) -> None:
@@ -18,13 +18,17 @@ def add(app: typer.Typer) -> None:
 def reproduce(
     study: str = typer.Argument(..., help="A study, such as wade-table4, or a file.toml of yours."),
     seeds: int = typer.Option(6, "--seeds", "-s", help="Repetitions; the publication's own number is in `show`."),
-    out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="Results folder; default results/STUDY."),
+    out: pathlib.Path | None = typer.Option(
+        None, "--out", "-o", help="Results folder; default results/STUDY, or that of the study whose runs it shares."
+    ),
     convention: str = CONVENTION,
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
     only: list[str] = typer.Option([], "--only", help="Only these tasks (patterns) of the study."),
     exact: bool = typer.Option(False, "--exact", help="Test as often as the publication did; a few times slower."),
     controls: bool = typer.Option(False, help="Also run each task's controls and oracle."),
     workers: int | None = typer.Option(None, "--workers", "-j", help="Processes; 0 for none. Default: one per core."),
+    data: pathlib.Path | None = DATA,
+    retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
     json: bool = JSON,
 ) -> None:
@@ -32,44 +36,44 @@ def reproduce(
     from quickstudy.runs.threads import pin_threads
 
     pin_threads()
-    from quickstudy.api import Results, default_workers, task_controls
+    from quickstudy.api import Results, default_workers
     from quickstudy.base.study import find_study
     from quickstudy.cli.running import preview
-    from quickstudy.report.reproduce import reproduce as compare
-    from quickstudy.report.reproduce import settings_of, summary
-    from quickstudy.report.reproduce_text import reproduction_rows
+    from quickstudy.report.study.order import Order, kind_of
+    from quickstudy.report.study.render import as_lines, write_page
     from quickstudy.runs.engines import choose_engine
-    from quickstudy.runs.execute import execute
-    from quickstudy.runs.job import Setting
+    from quickstudy.runs.execute import Execution, execute
     from quickstudy.runs.plan import make_plan
     from quickstudy.runs.progress import choose_progress
     from quickstudy.runs.reader import read_results
 
+    name_data(data)
     declared = find_study(study).only(only)
-    folder = out or pathlib.Path("results", declared.id)
+    folder = out or pathlib.Path("results", declared.runs)
     protocol = {"schedule": "every" if exact else "thinned"}
-    settings = settings_of(declared, convention, root, protocol)
-    if controls:
-        settings += [
-            Setting(r.task, name, convention, root, protocol) for r in declared.rows for name in task_controls(r.task)
-        ]
-    plan = make_plan(settings, seeds, reading=read_results(folder))
+    order = Order(declared, folder, convention, seeds, root, protocol, controls)
+    kind = kind_of(declared)
     number = default_workers() if workers is None else workers
-    if dry_run:
-        preview(plan, False, number, json)
-        return
-    progress = choose_progress(quiet=json, stream=sys.stderr)
-    execution = execute(plan, folder, choose_engine(number), report=progress)
-    found = compare(declared, folder, convention, protocol)
-    others = [compare(declared, folder, other, protocol) for other in ("published", "corrected") if other != convention]
-    page = Results(folder, execution).report(command_line())
+    execution = Execution()
+    for stage in kind.stages(order):
+        plan = make_plan(stage.settings, stage.seeds, reading=read_results(folder))
+        if dry_run:
+            # What comes after the first stage follows from its results.
+            preview(plan, retry_failed, number, json)
+            return
+        progress = choose_progress(quiet=json, stream=sys.stderr)
+        done = execute(plan, folder, choose_engine(number), retry_failed=retry_failed, report=progress)
+        execution = done.after(execution)
+        if execution.interrupted:
+            break
+    page = kind.page(order)
+    path = write_page(page, folder, f"{declared.id}-{convention}")
+    if not page.whole:
+        Results(folder, execution).report(command_line())
     if json:
-        print_json({**found.as_facts(), "report": str(page)})
+        print_json({**page.facts, "report": str(path)})
     else:
-        typer.echo(f"{declared.title}. {declared.source}. {seeds} seeds, convention {convention}.\n")
-        print_table(reproduction_rows(found))
-        typer.echo("published | measured ± half the 95 % interval; = within the published spread, ≠ outside\n")
-        for line in summary(found, others[0] if others else None):
+        for line in as_lines(page):
             typer.echo(line)
-        typer.echo(f"Report: {page}")
+        typer.echo(f"Report: {path}" if page.whole else f"All runs: {folder / 'report.html'}\nReport: {path}")
     raise typer.Exit(execution.exit_status)

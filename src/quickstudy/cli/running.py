@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, command_line, print_json
+from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, command_line, name_data, print_json
 
 if TYPE_CHECKING:
     from quickstudy.runs.plan import Plan
@@ -36,6 +36,7 @@ def run(
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables."),
     json: bool = JSON,
     include: list[str] = INCLUDE,
+    data: pathlib.Path | None = DATA,
 ) -> None:
     """Run learners on tasks. The same command again resumes; more seeds, tasks or learners extend."""
     from quickstudy.runs.threads import pin_threads
@@ -47,6 +48,7 @@ def run(
     from quickstudy.runs.execute import execute
     from quickstudy.runs.progress import choose_progress
 
+    name_data(data)
     plan = plan_runs(
         tasks,
         learner,

@@ -32,7 +32,7 @@ def show(
     for path in include:
         include_file(path)
     if name in study_names():
-        _show_study(find_study(name), json)
+        _show_study(find_study(name), convention, json)
         return
     kind, found = _find(name)
     facts = {
@@ -81,14 +81,17 @@ def _find(name: str) -> tuple[str, Any]:
     raise UsageError(f'nothing is called "{name}"; {nearest(name, [n for r in registries for n in r.names()])}')
 
 
-def _show_study(study: Study, json: bool) -> None:
+def _show_study(study: Study, convention: str, json: bool) -> None:
     if json:
         facts = dataclasses.asdict(study)
         print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
         return
     typer.echo(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
-    typer.echo(f"Score: {study.score}, {study.seeds} runs behind each published number")
-    rows = [(row.label, row.task, ", ".join(dict.fromkeys(row.learners.values()))) for row in study.rows]
+    typer.echo(f"Score: {', '.join(study.scores)}; {study.seeds} runs behind each published number")
+    rows = [
+        (row.label, row.task, ", ".join(dict.fromkeys(row.learner(one, convention) or "" for one in row.learners)))
+        for row in study.rows
+    ]
     print_table(rows, indent="  ")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from itertools import groupby
 
 from quickstudy.base.canonical import canonical
 from quickstudy.report.curves import NARROW, WIDE, Style, learning_curves, styles, threshold_picture
+from quickstudy.report.document import document
 from quickstudy.report.glance import glance_table
 from quickstudy.report.html_record import how_to_read, run_record
 from quickstudy.report.html_table import change_table, cost_table, failure_table, score_table
@@ -16,7 +16,6 @@ from quickstudy.report.model import LEARNER, ROLES, ReportData, TaskTable
 from quickstudy.report.verdict import remarks, verdict
 from quickstudy.report.view import question_of
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _EYEBROW = tag("p", "quickstudy report", class_="eyebrow")
 _ALL_NAMED = 4
 
@@ -40,23 +39,8 @@ def as_html(data: ReportData) -> str:
         tag("section", tag("h2", "How to read this"), how_to_read(data, _illustration(data)), id="read"),
         tag("section", tag("h2", "The record"), run_record(data), id="record"),
     ]
-    head = "".join(
-        [
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="color-scheme" content="light dark">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">',
-            tag("title", escape(f"{title} · quickstudy")),
-            tag("style", _asset("page.css")),
-        ]
-    )
     embedded = tag("script", _harmless(canonical(as_json(data))), type="application/json", id="data")
-    body = tag("main", *sections) + embedded + tag("script", _asset("page.js"))
-    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>{body}</body>\n</html>\n'
-
-
-def _asset(name: str) -> str:
-    return resources.files("quickstudy.report").joinpath("assets", name).read_text(encoding="utf-8")
+    return document(title, tag("main", *sections) + embedded)
 
 
 def _harmless(text: str) -> str:

@@ -45,10 +45,11 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A study under one convention: cells by row label and column."""
+    """One score of a study under one convention: cells by row label and column."""
 
     study: Study
     convention: str
+    score: str
     cells: Mapping[str, Mapping[str, Reproduced]]
 
     def judged(self) -> list[tuple[str, str, Reproduced]]:
@@ -68,7 +69,7 @@ class Reproduction:
             "version": self.study.version,
             "source": self.study.source,
             "convention": self.convention,
-            "score": self.study.score,
+            "score": self.score,
             "rows": {
                 row: {column: asdict(cell) for column, cell in cells.items()} for row, cells in self.cells.items()
             },
@@ -82,14 +83,23 @@ def settings_of(
     return [
         Setting(row.task, learner, convention, root, protocol or {})
         for row in study.rows
-        for learner in row.learners.values()
+        for column in row.learners
+        if (learner := row.learner(column, convention))
     ]
 
 
 def reproduce(
-    study: Study, folder: str | pathlib.Path, convention: str, protocol: Mapping[str, Any] | None = None
+    study: Study,
+    folder: str | pathlib.Path,
+    convention: str,
+    protocol: Mapping[str, Any] | None = None,
+    score: str | None = None,
 ) -> Reproduction:
-    """What a results folder holds of a study, beside what was published; only runs under just this protocol."""
+    """What a results folder holds of a study, beside what was published; only runs under just this protocol.
+
+    score: one of the study's, the main one if none is given; only the main one has published numbers.
+    """
+    score = score or study.score
     records: dict[tuple[str, str, str], list[Record]] = {}
     for record in read_results(folder).records.values():
         if record.status == OK and record.what["convention"] == convention:
@@ -100,13 +110,14 @@ def reproduce(
         cells[row.label] = {}
         for column in study.columns:
             found: Sequence[Record] = ()
-            if column in row.learners:
-                setting = Setting(row.task, row.learners[column], convention, protocol=protocol or {})
+            if learner := row.learner(column, convention):
+                setting = Setting(row.task, learner, convention, protocol=protocol or {})
                 parts = setting.resolve()
                 names, what = labels(setting, parts), identity(setting, parts, 0)
                 found = records.get((names["task"], names["learner"], canonical(what["protocol"])), ())
-            cells[row.label][column] = _cell(study, row.published.get(column), found, folder)
-    return Reproduction(study, convention, cells)
+            published = row.published.get(column) if score == study.score else None
+            cells[row.label][column] = _cell(score, study.seeds, published, found, folder)
+    return Reproduction(study, convention, score, cells)
 
 
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
@@ -149,23 +160,25 @@ def _apart(first: Reproduced, second: Reproduced) -> bool:
     return abs((first.measured or 0.0) - (second.measured or 0.0)) > FAR * error
 
 
-def _cell(study: Study, published: Published | None, records: Sequence[Record], folder: Any) -> Reproduced:
+def _cell(
+    score: str, seeds: int, published: Published | None, records: Sequence[Record], folder: str | pathlib.Path
+) -> Reproduced:
     if not records:
         return Reproduced(published)
     keys = [record.key for record in records]
-    if study.score == "maximum-of-mean-curve":
+    if score == "maximum-of-mean-curve":
         curves = [load_trace(folder, record).arrays["accuracy"] for record in records]
-        number, low, high, spread, error = _best_of_mean(curves, stream(keys, study.score))
+        number, low, high, spread, error = _best_of_mean(curves, stream(keys, score))
     else:
-        values = np.array([_value(record, study.score) for record in records])
+        values = np.array([_value(record, score) for record in records])
         number, spread = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.nan
-        low, high = mean_interval(values, rng=stream(keys, study.score), resamples=RESAMPLES)
+        low, high = mean_interval(values, rng=stream(keys, score), resamples=RESAMPLES)
         error = spread / math.sqrt(len(values))
     within = distance = None
     if published is not None and published.spread is not None:
         # Published spreads are rounded to two decimals: a spread printed as 0.00 is up to 0.005.
         within = abs(number - published.value) <= max(published.spread, 0.005)
-        combined = math.hypot(error, published.spread / math.sqrt(study.seeds))
+        combined = math.hypot(error, published.spread / math.sqrt(seeds))
         distance = (number - published.value) / combined if combined > 0 else None
     return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
 

@@ -53,6 +53,18 @@ class Execution:
         """0 fine, 1 some runs have failed, now or before, 130 interrupted with everything saved."""
         return 130 if self.interrupted else 1 if self.failed or self.found.get(FAILED) else 0
 
+    def after(self, before: Execution) -> Execution:
+        """Two runs into one folder, one after the other, as one."""
+        return Execution(
+            found=dict(Counter(before.found) + Counter(self.found)),
+            ok=before.ok + self.ok,
+            failed=before.failed + self.failed,
+            not_applicable=before.not_applicable + self.not_applicable,
+            interrupted=before.interrupted or self.interrupted,
+            seconds=before.seconds + self.seconds,
+            damage=self.damage,
+        )
+
 
 Event = Started | Begun | Done | Tick | Stopping | Execution
 Report = Callable[[Event], None]

@@ -9,6 +9,7 @@ import pathlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.record import FAILED, Record
 from quickstudy.base.registry import include
@@ -129,3 +130,11 @@ def _ordered(settings: list[Setting]) -> list[Setting]:
     tasks = {name: place for place, name in reversed(list(enumerate(setting.task for setting in settings)))}
     learners = {name: place for place, name in reversed(list(enumerate(setting.learner for setting in settings)))}
     return sorted(settings, key=lambda setting: (tasks[setting.task], learners[setting.learner]))
+
+
+def task_controls(task: str) -> list[str]:
+    """The controls that a task names, then its oracle if there is one."""
+    found = catalogue.task.get(task.partition(":")[0])
+    names = [*getattr(found, "controls", [])]
+    oracle = getattr(found, "oracle", None)
+    return [*names, *([oracle] if oracle is not None and oracle in catalogue.control else [])]

@@ -1,0 +1,50 @@
+"""The page of a study: parts that are shown in a terminal, in HTML and as files, written once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Sentences. heading: a title above them, where a new part of the page begins."""
+
+    text: str
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of text, the heading first; the first column names the row. name: of its CSV file."""
+
+    name: str
+    caption: str
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An SVG element in the classes of the style sheet. name: of its file. narrow: another for a narrow window."""
+
+    name: str
+    caption: str
+    svg: str
+    narrow: str = ""
+
+
+Part = Paragraph | Grid | Picture
+
+
+@dataclass(frozen=True)
+class Page:
+    """parts in their order. facts: everything in plain JSON types. whole: nothing would be added by the general report
+    of the folder, so none is written.
+    """
+
+    title: str
+    source: str
+    parts: Sequence[Part]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = False
