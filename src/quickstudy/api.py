@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import os
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Pupil
+from quickstudy.base.machine import cores, has_gpu
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
@@ -24,6 +24,8 @@ from quickstudy.runs.plan import Plan, make_plan, task_controls
 from quickstudy.runs.progress import silent
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_snapshot
+
+GPU_WORKERS = 3
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def run(
     tasks: ids, with parameters after a colon if need be; patterns such as `language/*`. learners: names, host classes
     or learner objects. What is defined in the running script or notebook itself is run in this process. seeds:
     repetitions 0 .. seeds-1. controls: also run the controls and the oracle that each task names. workers: processes,
-    0 for none; by default one per core, or one where there is a GPU.
+    0 for none; by default one per core, or three that share a GPU.
     """
     several = learners if isinstance(learners, list | tuple) else [learners]
     names = [bring(learner) for learner in several]
@@ -168,7 +170,5 @@ def _defined_here() -> bool:
 
 
 def default_workers() -> int:
-    """One per core; one where there is a GPU, which a single process fills with lanes."""
-    if pathlib.Path("/dev/nvidia0").exists():
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """One per core; with a GPU a few, so that one computes while others draw data and compile."""
+    return min(GPU_WORKERS, cores()) if has_gpu() else cores()

@@ -12,9 +12,14 @@ import pathlib
 from typing import Any
 
 from quickstudy.base.errors import MissingExtra
+from quickstudy.base.machine import has_gpu
 
-os.environ.setdefault("NPROC", "1")
-os.environ.setdefault("PJRT_NPROC", "1")
+if has_gpu():
+    # There, threads only compile, and no number depends on them. Several workers share the memory.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+else:
+    os.environ.setdefault("NPROC", "1")
+    os.environ.setdefault("PJRT_NPROC", "1")
 os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
 # Autotuning tries out kernels on the spot: a minute of compilation on a GPU where one second does, and another choice,
 # so another last bit, on another day.

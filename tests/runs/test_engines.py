@@ -9,13 +9,16 @@ import pytest
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.learners.naming import bring
 from quickstudy.runs import execute as execute_module
+from quickstudy.runs.blocks import Block
 from quickstudy.runs.engines import choose_engine
+from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.execute import Execution, Started, execute
 from quickstudy.runs.job import Setting
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.messages import Done
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
+from quickstudy.runs.threads import one_thread
 from quickstudy.runs.traces import load_snapshot
 
 TASKS = ("specimen/a", "specimen/large")
@@ -231,3 +234,28 @@ def test_real_learners_have_the_same_numbers_whatever_the_workers(lab, tmp_path)
     extended = make_plan(settings, 3, reading=read_results(tmp_path / "0"))
     assert (extended.summary().found, extended.summary().measured) == (4, 2)
     assert {record.labels["role"] for record in read_results(tmp_path / "0").records.values()} == {"control"}
+
+
+class _Hand:
+    """A worker that is on a task."""
+
+    def __init__(self, task):
+        self.task = task
+
+
+def test_a_worker_stays_on_its_task_and_leaves_those_of_others_alone(tmp_path):
+    engine = ProcessEngine(2)
+    for task, learner in (("b", "1"), ("a", "1"), ("c", "1"), ("a", "2")):
+        engine.submit(Block(Setting(task, learner), (0,), ("key",), str(tmp_path)))
+    engine._staff = [_Hand("a"), _Hand("b")]
+    order = [engine._next("a").setting for _ in range(4)]
+    # Its own task first; then one that nobody is on; only then the other's.
+    assert [(setting.task, setting.learner) for setting in order] == [("a", "1"), ("a", "2"), ("c", "1"), ("b", "1")]
+
+
+def test_with_a_gpu_only_the_compiler_keeps_its_threads(monkeypatch):
+    monkeypatch.setattr("quickstudy.runs.threads.has_gpu", lambda: False)
+    alone = one_thread()
+    monkeypatch.setattr("quickstudy.runs.threads.has_gpu", lambda: True)
+    assert set(alone) - set(one_thread()) == {"NPROC", "PJRT_NPROC"}
+    assert set(alone.values()) == {"1"}

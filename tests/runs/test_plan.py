@@ -105,3 +105,15 @@ def test_one_setting_is_cut_for_all_workers(lab):
     assert [len(piece) for piece in cut(cells, 1)] == [10]
     assert [len(piece) for piece in cut(cells, 2)] == [2, 3, 2, 3]
     assert cut([], 4) == []
+
+
+def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
+    monkeypatch.setattr("quickstudy.runs.blocks.has_gpu", lambda: True)
+    setting, control = Setting("t", "esn"), Setting("t", "majority")
+
+    def made(setting, programs):
+        shown = (setting.task, setting.learner, "t", "learner", 1.0, "guessed", programs)
+        return [Cell(f"{setting.learner}/{number}", setting, number, *shown) for number in range(250)]
+
+    assert [len(piece) for piece in cut(made(setting, 4), 8)] == [83, 83, 84]  # 100 lanes: three calls whatever we do
+    assert len(cut(made(control, 0), 8)) == 16  # no lanes, no limit

@@ -16,6 +16,9 @@ from quickstudy.base.canonical import plain
 JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
 INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with its tasks, cores or learners.")
 DATA = typer.Option(None, "--data", help="Folder with data sets, for tasks on real data.")
+WORKERS = typer.Option(
+    None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, or three that share a GPU."
+)
 CONVENTION = typer.Option("corrected", "--convention", help="corrected, published or written.")
 
 

@@ -26,7 +26,9 @@ def reproduce(
     only: list[str] = typer.Option([], "--only", help="Only these tasks (patterns) of the study."),
     exact: bool = typer.Option(False, "--exact", help="Test as often as the publication did; a few times slower."),
     controls: bool = typer.Option(False, help="Also run each task's controls and oracle."),
-    workers: int | None = typer.Option(None, "--workers", "-j", help="Processes; 0 for none. Default: one per core."),
+    workers: int | None = typer.Option(
+        None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
+    ),
     data: pathlib.Path | None = DATA,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),

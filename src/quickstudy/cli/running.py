@@ -28,7 +28,9 @@ def run(
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
     set_: list[str] = typer.Option([], "--set", help="A parameter of the protocol: --set sequences=600."),
     controls: bool = typer.Option(True, help="Also run each task's controls and oracle."),
-    workers: int | None = typer.Option(None, "--workers", "-j", help="Processes; 0 for none. Default: one per core."),
+    workers: int | None = typer.Option(
+        None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
+    ),
     limit: float | None = typer.Option(None, "--limit", help="Seconds a run may take before it counts as failed."),
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     keep_learners: bool = typer.Option(False, "--keep-learners", help="Save every trained learner."),

@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
+from quickstudy.base.machine import has_gpu
+from quickstudy.learners.naming import LANES
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import EXAMINER, Cell
 
@@ -39,14 +41,17 @@ class Block:
 def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
     """Neighbouring cells of one setting together, long settings in several pieces, so that every worker has work.
 
-    No number depends on the cut; time does: each piece may compile its programs again.
+    No number depends on the cut; time does: each piece may compile its programs again, and one of fewer repetitions
+    than there are lanes takes as long as a full one.
     """
+    lanes = LANES["gpu"] if has_gpu() else LANES["cpu"]
     settings = [list(group) for _, group in groupby(cells, key=lambda cell: id(cell.setting))]
     total = sum(cell.seconds for cell in cells)
     pieces = []
     for group in settings:
         share = sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
-        count = min(len(group), max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
+        most = math.ceil(len(group) / (lanes if group[0].programs else 1))
+        count = min(most, max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
         bounds = [len(group) * piece // count for piece in range(count + 1)]
         pieces += [group[start:stop] for start, stop in pairwise(bounds)]
     return pieces

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO, cast
 
 from quickstudy.runs.blocks import Block
 from quickstudy.runs.messages import Begun, Broken, Done, Finished, Lost, Message, Ready, Tick
-from quickstudy.runs.threads import ONE_THREAD
+from quickstudy.runs.threads import one_thread
 from quickstudy.runs.work import too_long
 from quickstudy.runs.worker import FINISH, QUIT
 
@@ -96,7 +96,17 @@ class ProcessEngine:
                     return
                 worker = _Worker(self._inbox)
                 self._staff.append(worker)
-            worker.give(self._waiting.popleft())
+            worker.give(self._next(worker.task))
+
+    def _next(self, task: str | None) -> Block:
+        """The first block of the task whose data a worker holds; else of one that nobody is on; else the first."""
+        taken = {worker.task for worker in self._staff}
+        block = min(
+            self._waiting,
+            key=lambda block: 0 if block.setting.task == task else 2 if block.setting.task in taken else 1,
+        )
+        self._waiting.remove(block)
+        return block
 
     def _hear(self, worker: _Worker, message: Message | None) -> Iterator[Message]:
         match message:
@@ -167,9 +177,10 @@ class _Worker:
                 [sys.executable, "-c", start],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, **ONE_THREAD},
+                env={**os.environ, **one_thread()},
             )
         self.block: Block | None = None
+        self.task: str | None = None
         self.call: tuple[str, ...] = ()
         self.done: set[str] = set()
         self.ready = self.told_to_finish = False
@@ -179,7 +190,7 @@ class _Worker:
         self.listener.start()
 
     def give(self, block: Block) -> None:
-        self.block, self.call, self.done = block, (), set()
+        self.block, self.task, self.call, self.done = block, block.setting.task, (), set()
         self._began = time.monotonic()
         self.tell((block.includes, pickle.dumps(block)))
 
