@@ -40,11 +40,13 @@ def make_record(
     started: float = 1.0,
     root: int = 0,
     learner_version: int = 1,
+    passes: int = 1,
 ) -> Record:
     """One record. The curve rises from 0.5 to `top`, half way at `half` sequences, with the repetition's noise."""
+    parameters = {"label": learner, **({"passes": passes} if passes > 1 else {})}
     what = {
         "task": {"id": task.partition(":")[0], "version": 1, "parameters": {"verbs": 2}},
-        "learner": {"id": learner.partition(":")[0], "version": learner_version, "parameters": {"label": learner}},
+        "learner": {"id": learner.partition(":")[0], "version": learner_version, "parameters": parameters},
         "protocol": {"id": "language", "version": 1, "parameters": protocol or {"sequences": 1200}},
         "convention": convention,
         "root": root,

@@ -12,7 +12,7 @@ import pytest
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.report.build import build_report
-from quickstudy.report.model import CONTROL, LEARNER, ReportData
+from quickstudy.report.model import CONTROL, LEARNER, REPLAY, ReportData
 from quickstudy.report.verdict import clear_winner, remarks, verdict
 
 Make = Callable[..., Any]
@@ -229,3 +229,30 @@ def test_a_difference_that_nobody_can_see_is_not_worth_a_word(make_record: Make,
         "No learner is above the best control, copy (0.000); a and b cannot be told from it; "
         "a and b cannot be told apart."
     )
+
+
+def test_learners_with_replay_are_a_class_of_their_own(make_record: Make, make_report: Make) -> None:
+    records = [
+        *scored(make_record, "esn", 0.30, 0.31, 0.32),
+        *scored(make_record, "reca", 0.10, 0.11, 0.12),
+        *scored(make_record, "lstm", 0.60, 0.61, 0.62, passes=10),
+        *scored(make_record, "gru", 0.50, 0.51, 0.52, passes=10),
+        *scored(make_record, "majority", 0.0, 0.01, 0.02, role=CONTROL),
+    ]
+    table = make_report(records).tables[0]
+    assert [(row.learner, row.role) for row in table.rows[:4]] == [
+        ("esn", LEARNER),
+        ("reca", LEARNER),
+        ("lstm", REPLAY),
+        ("gru", REPLAY),
+    ]
+    assert [getattr(clear_winner(table, role), "learner", None) for role in (LEARNER, REPLAY)] == ["esn", "lstm"]
+    once, again = verdict(table).split(" With replay: ")
+    assert "esn is clearly ahead of reca" in once
+    assert "lstm is clearly ahead of gru" in again
+    assert "lstm" not in once
+
+
+def test_a_protocol_that_shows_everything_once_has_no_replay(make_record: Make, make_report: Make) -> None:
+    records = scored(make_record, "lstm", 0.6, 0.7, passes=10, protocol={"replay": False})
+    assert [row.role for row in make_report(records).tables[0].rows] == [LEARNER]

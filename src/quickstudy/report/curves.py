@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Curve, ReportData, Row, TaskTable
+from quickstudy.report.model import CONTROL, LEARNING, ORACLE, ROLES, Curve, ReportData, Row, TaskTable
 from quickstudy.report.svg import Frame, axes, points, shorten, spread, text
 
 COLOURS, DASHES = 6, 5
@@ -40,15 +40,16 @@ def styles(data: ReportData) -> Style:
     `c1` .. `c6` by name for learners (`again` from the seventh on: the colours repeat, with dots), `control` and a
     dash for the rules that never learn, `oracle`.
     """
-    names: dict[str, set[str]] = {role: set() for role in (LEARNER, CONTROL, ORACLE)}
+    names: dict[str, set[str]] = {role: set() for role in ROLES}
     for table in data.tables:
         for row in table.rows:
             names[row.role].add(row.learner)
     found = {(ORACLE, name): "oracle" for name in names[ORACLE]}
     for index, name in enumerate(sorted(names[CONTROL])):
         found[CONTROL, name] = f"control d{index % DASHES + 1}"
-    for index, name in enumerate(sorted(names[LEARNER])):
-        found[LEARNER, name] = f"c{index % COLOURS + 1}" + (" again" if index >= COLOURS else "")
+    learning = sorted((name, role) for role in LEARNING for name in names[role])
+    for index, (name, role) in enumerate(learning):
+        found[role, name] = f"c{index % COLOURS + 1}" + (" again" if index >= COLOURS else "")
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from quickstudy.report.curves import Style
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Row, TaskTable
+from quickstudy.report.model import CONTROL, LEARNING, ORACLE, REPLAY, Row, TaskTable
 from quickstudy.report.numbers import NOTHING, score
 from quickstudy.report.verdict import clear_winner
 from quickstudy.report.view import title_of
@@ -18,20 +18,28 @@ Numbered = Sequence[tuple[int, TaskTable]]
 
 def glance_table(tables: Numbered, directions: Mapping[str, str], style: Style, id: str) -> str:
     """Headline means, each with its scaled score; bold as in the tables of the tasks."""
-    learners = sorted({row.learner for _, found in tables for row in found.of_role(LEARNER)})
+    learners = sorted(
+        {(row.role, row.learner) for _, found in tables for row in found.of_role(*LEARNING)},
+        key=lambda pair: (LEARNING.index(pair[0]), pair[1]),
+    )
     heads = [Head("task", False)]
     heads += [
-        Head(tag("span", class_=f"key {style[LEARNER, name]}", aria_hidden="true") + escape(name)) for name in learners
+        Head(
+            tag("span", class_=f"key {style[role, name]}", aria_hidden="true")
+            + escape(name)
+            + ('<small class="under">replay</small>' if role == REPLAY else "")
+        )
+        for role, name in learners
     ]
     heads += [Head("best control"), Head("oracle")]
     rows = []
     for number, found in tables:
         link = tag("a", escape(found.task), href=f"#task-{number}")
-        winner = clear_winner(found)
+        winners = [clear_winner(found, role) for role in LEARNING]
         cells = []
-        for name in learners:
-            row = _find(found, name, LEARNER)
-            cells.append(_cell(row, found, _scaled(row), row is not None and row is winner))
+        for role, name in learners:
+            row = _find(found, name, role)
+            cells.append(_cell(row, found, _scaled(row), row is not None and row in winners))
         cells.append(_cell(_find(found, found.best_control, CONTROL), found, escape(found.best_control or "")))
         cells.append(_cell(_find(found, found.oracle, ORACLE), found, ""))
         rows.append(tag("tr", tag("th", link, scope="row", class_="name"), *cells))

@@ -9,7 +9,7 @@ from typing import Any
 from quickstudy.base.canonical import canonical
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import Record
-from quickstudy.report.model import LEARNER, ROLES
+from quickstudy.report.model import CONTROL, LEARNER, ORACLE, REPLAY, ROLES
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,22 @@ def family_of(record: Record) -> str:
 
 
 def role_of(record: Record) -> str:
-    """learner, control or oracle; anything else counts as a learner."""
+    """learner, replay, control or oracle. A learner that is shown the material several times is one with replay."""
     role = record.labels.get("role", LEARNER)
-    return role if role in ROLES else LEARNER
+    if role in (CONTROL, ORACLE):
+        return str(role)
+    return REPLAY if _parameter(record, "learner", "passes", 1) > 1 and _shows_again(record) else LEARNER
+
+
+def _shows_again(record: Record) -> bool:
+    """Whether the protocol lets material be shown again; one that may not says so by its parameter `replay`."""
+    return bool(_parameter(record, "protocol", "replay", True))
+
+
+def _parameter(record: Record, part: str, name: str, otherwise: Any) -> Any:
+    component = record.what.get(part)
+    parameters = component.get("parameters") if isinstance(component, Mapping) else None
+    return parameters.get(name, otherwise) if isinstance(parameters, Mapping) else otherwise
 
 
 def seed_of(record: Record) -> tuple[int, int]:

@@ -12,12 +12,13 @@ from quickstudy.report.html_record import how_to_read, run_record
 from quickstudy.report.html_table import change_table, cost_table, failure_table, score_table
 from quickstudy.report.json import as_json
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import LEARNER, ROLES, ReportData, TaskTable
+from quickstudy.report.model import LEARNING, REPLAY, ROLES, ReportData, TaskTable
 from quickstudy.report.verdict import remarks, verdict
 from quickstudy.report.view import question_of
 
 _EYEBROW = tag("p", "quickstudy report", class_="eyebrow")
 _ALL_NAMED = 4
+_WHO = {REPLAY: "learner with replay"}
 
 
 def as_html(data: ReportData) -> str:
@@ -49,7 +50,7 @@ def _harmless(text: str) -> str:
 
 
 def _title(data: ReportData) -> str:
-    names = sorted({row.learner for found in data.tables for row in found.of_role(LEARNER)})
+    names = sorted({row.learner for found in data.tables for row in found.of_role(*LEARNING)})
     if not names:
         return "Controls and oracles"
     if len(names) > _ALL_NAMED:
@@ -62,7 +63,7 @@ def _facts(data: ReportData) -> str:
     ok, rest = sum(len(row.finished) for row in rows), sum(len(row.unfinished) for row in rows)
     facts = [_count(len({(found.family, found.task) for found in data.tables}), "task")]
     names = {role: {row.learner for row in rows if row.role == role} for role in ROLES}
-    facts += [_count(len(found), role) for role, found in names.items()]
+    facts += [_count(len(found), _WHO.get(role, role)) for role, found in names.items() if found or role != REPLAY]
     facts.append(_count(ok, "finished run"))
     facts += [f"{_count(rest, 'run')} without result"] if rest else []
     facts.append("convention " + " and ".join(dict.fromkeys(escape(found.convention) for found in data.tables)))
@@ -151,7 +152,7 @@ def _figure(found: TaskTable, number: int, style: Style) -> str:
 def _illustration(data: ReportData) -> str:
     """T(α) on the first run of the first learner that left a learning curve."""
     for found in data.tables:
-        for row in found.of_role(LEARNER):
+        for row in found.of_role(*LEARNING):
             pictures = [threshold_picture(row, found.task, form) for form in (WIDE, NARROW)]
             if any(pictures):
                 caption = (

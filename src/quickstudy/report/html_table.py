@@ -9,14 +9,15 @@ from dataclasses import dataclass
 
 from quickstudy.report.curves import Style
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import CONTROL, LEARNER, ORACLE, Change, Contrast, Row, TaskTable
+from quickstudy.report.model import CONTROL, LEARNER, LEARNING, ORACLE, REPLAY, Change, Contrast, Row, TaskTable
 from quickstudy.report.numbers import NOTHING, bounds, contrast, cost, score, shown, written
 from quickstudy.report.verdict import clear_winner
 from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
 from quickstudy.stats.bootstrap import Interval
 
 _GROUPS = {
-    LEARNER: "Learners",
+    LEARNER: "Learners: every example once",
+    REPLAY: "Learners with replay: shown the same examples again, and ranked apart",
     CONTROL: "Controls: rules that never learn",
     ORACLE: "Oracle: the best that can be done",
 }
@@ -76,10 +77,10 @@ def score_table(found: TaskTable, directions: Mapping[str, str], style: Style, i
         heads.append(Head(escape(column.title) + _ARROWS.get(directions.get(column.score, ""), "") + note))
         if index == 0:
             heads.append(Head("scaled" + _ARROWS["higher"]))
-    winner = clear_winner(found)
+    winners = [clear_winner(found, role) for role in LEARNING]
     groups = []
     for role, title in _GROUPS.items():
-        rows = [_score_row(row, columns, style[row.role, row.learner], row is winner) for row in found.of_role(role)]
+        rows = [_score_row(row, columns, style[row.role, row.learner], row in winners) for row in found.of_role(role)]
         if rows:
             groups.append((title, rows))
     return table(id, f"Scores on {found.task}, convention {found.convention}", heads, groups)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from quickstudy.report.model import CONTROL, LEARNER, ORACLE, ReportData, Row, TaskTable
+from quickstudy.report.model import LEARNING, ROLES, ReportData, Row, TaskTable
 from quickstudy.report.numbers import score, shown, steps
 from quickstudy.report.verdict import clear_winner
 from quickstudy.report.view import Column, columns_of
@@ -46,9 +46,9 @@ def _table(table: TaskTable, data: ReportData) -> str:
     columns = columns_of(table.scores)
     heads = [escape(column.title) + _ARROWS.get(data.directions.get(column.score, ""), "") for column in columns]
     heads[1:1] = ["scaled"] if columns else []
-    bold = clear_winner(table)
-    groups = [table.of_role(role) for role in (LEARNER, CONTROL, ORACLE)]
-    lines = ["".join(_lines(row, columns, row is bold) for row in group) for group in groups if group]
+    bold = [clear_winner(table, role) for role in LEARNING]
+    groups = [table.of_role(role) for role in ROLES]
+    lines = ["".join(_lines(row, columns, row in bold) for row in group) for group in groups if group]
     runs = sorted({len(row.finished) for row in table.rows})
     count = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
     caption = (

@@ -8,8 +8,10 @@ from typing import Any
 
 from quickstudy.stats.bootstrap import Interval
 
-LEARNER, CONTROL, ORACLE = "learner", "control", "oracle"
-ROLES = (LEARNER, CONTROL, ORACLE)
+LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
+LEARNING = (LEARNER, REPLAY)
+"""Who learns: from material shown once, or shown several times. The two are never ranked with one another."""
+ROLES = (*LEARNING, CONTROL, ORACLE)
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ class Row:
 
 @dataclass(frozen=True)
 class TaskTable:
-    """All learners on one task under one convention. Rows: learners, best first, then controls, then oracles.
+    """All learners on one task under one convention. Rows: one-pass learners, best first, then those with replay,
+    then controls, then oracles.
 
     headline: the score that goes on the common scale, None when no run has a score. scores: all names, headline first.
     """
@@ -124,9 +127,9 @@ class TaskTable:
     oracle: str | None
     rows: tuple[Row, ...]
 
-    def of_role(self, role: str) -> tuple[Row, ...]:
-        """The rows of one role, in order."""
-        return tuple(row for row in self.rows if row.role == role)
+    def of_role(self, *roles: str) -> tuple[Row, ...]:
+        """The rows of some roles, in order."""
+        return tuple(row for row in self.rows if row.role in roles)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from quickstudy.report.model import CONTROL, Change, ReportData, Row, TaskTable
+from quickstudy.report.model import CONTROL, LEARNING, REPLAY, Change, ReportData, Row, TaskTable
 from quickstudy.report.numbers import contrast, cost, plus_minus, score, written
 from quickstudy.report.verdict import clear_winner, remarks, verdict
 from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
@@ -81,13 +81,17 @@ def _block(table: TaskTable, columns: Sequence[list[str]], width: int) -> Table:
     made.add_column("learner", no_wrap=True, overflow="ellipsis", max_width=max(12, min(44, width // 3)))
     for title, *_ in columns:
         made.add_column(title, justify="right", no_wrap=True)
-    winner = clear_winner(table)
+    winners = [clear_winner(table, role) for role in LEARNING]
     roles = [row.role for row in table.rows]
     for index, row in enumerate(table.rows):
-        style = "dim" if row.role == CONTROL else "bold" if row is winner else ""
+        style = "dim" if row.role == CONTROL else "bold" if row in winners else ""
         cells = [column[index + 1] for column in columns]
-        made.add_row(_plain(row.learner), *cells, style=style, end_section=roles[index + 1 : index + 2] != [row.role])
+        made.add_row(_name(row), *cells, style=style, end_section=roles[index + 1 : index + 2] != [row.role])
     return made
+
+
+def _name(row: Row) -> RenderableType:
+    return _plain(row.learner + (" (replay)" if row.role == REPLAY else ""))
 
 
 def _cell(row: Row, column: Column) -> str:

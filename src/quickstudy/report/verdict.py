@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from quickstudy.report.model import LEARNER, Row, TaskTable
+from quickstudy.report.model import LEARNER, LEARNING, REPLAY, Row, TaskTable
 from quickstudy.report.numbers import bounds, score
 from quickstudy.report.view import title_of
 
@@ -12,9 +12,11 @@ SMALLEST = 0.001
 """A difference that three decimals do not show is not worth a word, however certain it is."""
 
 
-def clear_winner(table: TaskTable) -> Row | None:
-    """The best learner, if its interval does not overlap the next learner's; None otherwise, or when it is alone."""
-    ranked = _ranked(table)
+def clear_winner(table: TaskTable, role: str = LEARNER) -> Row | None:
+    """The best learner of one role, if its interval does not overlap the next one's; None otherwise, or when it is
+    alone.
+    """
+    ranked = _ranked(table, role)
     if len(ranked) < 2 or table.headline is None:
         return None
     first, second = (row.scores[table.headline].interval for row in ranked[:2])
@@ -25,23 +27,33 @@ def clear_winner(table: TaskTable) -> Row | None:
 
 
 def verdict(table: TaskTable) -> str:
-    """One sentence: which learners are above the best control and by how much, and whether the best is clearly so."""
-    ranked = _ranked(table)
-    if not table.of_role(LEARNER):
+    """Which learners are above the best control and by how much, and whether the best is clearly so.
+
+    One sentence for those who see every example once, another for those with replay: the two are no match.
+    """
+    if not table.of_role(*LEARNING):
         return "Only controls and oracles were run: there is no learner to judge."
+    found = {role: _sentence(table, role) for role in LEARNING if table.of_role(role)}
+    if REPLAY in found:
+        found[REPLAY] = f"With replay: {found[REPLAY]}"
+    return " ".join(found.values())
+
+
+def _sentence(table: TaskTable, role: str) -> str:
+    ranked = _ranked(table, role)
     if not ranked or table.headline is None:
         return "No learner has a finished run with a score: there is nothing to compare."
     if any(row.scores[table.headline].n < 2 for row in ranked):
         return f"{_listing([_named(row, table) for row in ranked])}{_best_control(table)}: {_too_few(ranked, table)}."
     if table.best_control is None:
         scores = _listing([_named(row, table) for row in ranked])
-        return f"{scores}; no control was run, so nothing says what these are worth{_race(table)}."
-    return f"{_against_control(ranked, table)}{_race(table)}."
+        return f"{scores}; no control was run, so nothing says what these are worth{_race(table, role)}."
+    return f"{_against_control(ranked, table)}{_race(table, role)}."
 
 
 def remarks(table: TaskTable) -> Iterator[str]:
     """What the table of scores cannot say: why there is no scale, which learner has no score."""
-    scored = _ranked(table)
+    scored = [row for role in LEARNING for row in _ranked(table, role)]
     reasons = dict.fromkeys(row.scaled.reason for row in scored if row.scaled.reason)
     yield from (f"No scaled score: {reason}." for reason in reasons)
     silent = [row.learner for row in table.rows if row.finished and not row.scores]
@@ -74,11 +86,11 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
     return "; ".join(parts)
 
 
-def _race(table: TaskTable) -> str:
-    ranked = _ranked(table)
+def _race(table: TaskTable, role: str) -> str:
+    ranked = _ranked(table, role)
     if len(ranked) < 2:
         return ""
-    if clear_winner(table):
+    if clear_winner(table, role):
         return f"; {ranked[0].learner} is clearly ahead of {ranked[1].learner}"
     return f"; {ranked[0].learner} and {ranked[1].learner} cannot be told apart"
 
@@ -101,13 +113,13 @@ def _named(row: Row, table: TaskTable) -> str:
 
 
 def _mean(table: TaskTable, learner: str | None) -> str:
-    row = next(row for row in table.rows if row.learner == learner and row.role != LEARNER)
+    row = next(row for row in table.rows if row.learner == learner and row.role not in LEARNING)
     return score(row.scores[table.headline or ""].mean)
 
 
-def _ranked(table: TaskTable) -> list[Row]:
-    """Learners with a headline mean; the rows of a table already stand best first."""
-    found = [(row, row.scores.get(table.headline or "")) for row in table.of_role(LEARNER)]
+def _ranked(table: TaskTable, role: str) -> list[Row]:
+    """Learners of one role with a headline mean; the rows of a table already stand best first."""
+    found = [(row, row.scores.get(table.headline or "")) for row in table.of_role(role)]
     return [row for row, estimate in found if estimate is not None and estimate.mean is not None]
 
 
