@@ -10,17 +10,18 @@ from __future__ import annotations
 import pathlib
 import sys
 import textwrap
-from importlib import resources
 
 from quickstudy.report.curves import Format, learning_curves, styles
 from quickstudy.report.gather import gather
 from quickstudy.report.markup import tag
 from quickstudy.report.model import ReportData
+from quickstudy.report.study.render import as_svg
 from quickstudy.report.svg import text
 from quickstudy.report.verdict import verdict
 
 PANEL = Format("panel", 1040, 300, 26)
 EDGE, TITLE, LINE, LETTERS = 28, 30, 21, 140
+STYLE = ".task, .verdict { fill: var(--ink); font: 14px var(--body); } .task { font-size: 17px; font-weight: 650; }"
 
 
 def draw(data: ReportData) -> str:
@@ -42,29 +43,8 @@ def draw(data: ReportData) -> str:
         inner = curves.removeprefix("<svg").removesuffix("</svg>")
         parts.append(f'<g transform="translate({EDGE} {top:g})"{inner}</g>')
         top += PANEL.height + EDGE
-    width = PANEL.width + 2 * EDGE
-    ground = tag("rect", class_="ground", width=width, height=top, rx=8)
-    style_sheet = tag("style", _asset("page.css"), _own_style())
-    return tag(
-        "svg",
-        style_sheet,
-        ground,
-        *parts,
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width} {top:g}",
-        role="img",
-    )
-
-
-def _own_style() -> str:
-    return (
-        ".ground { fill: var(--paper); } .task, .verdict { fill: var(--ink); font: 14px var(--body); }"
-        ".task { font-size: 17px; font-weight: 650; }"
-    )
-
-
-def _asset(name: str) -> str:
-    return resources.files("quickstudy.report").joinpath("assets", name).read_text(encoding="utf-8")
+    style_sheet = tag("style", STYLE)
+    return as_svg(tag("svg", style_sheet, *parts, viewBox=f"0 0 {PANEL.width + 2 * EDGE} {top:g}", role="img"))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.study import Published, find_study, study_names
+from quickstudy.base.study import Published, Study, find_study, study_names
 
 MINI = """
 version = 1
@@ -68,3 +68,98 @@ def test_the_published_tables_are_whole() -> None:
 def test_an_unknown_study_is_answered_with_the_nearest() -> None:
     with pytest.raises(UsageError, match='did you mean "wade-table4"'):
         find_study("wade-tabel4")
+
+
+WHOLE = """
+version = 1
+title = "Everything a study may have"
+source = "nowhere"
+kind = "table"
+score = ["final-accuracy", "wade"]
+seeds = 10
+settings = {unit = "examples", limit = 3}
+each = {shift = 3}
+[learners]
+"A {shift}" = "esn:units={size},leak=0.{shift}"
+B = {published = "majority", corrected = "polarity:seed={size}"}
+[[rows]]
+task = "language/qa"
+label = "5 qa"
+size = 20
+published = {B = 0.5}
+"""
+
+
+def read(folder: pathlib.Path, text: str) -> Study:
+    (folder / "mine.toml").write_text(text)
+    return find_study(str(folder / "mine.toml"))
+
+
+def test_the_first_of_several_scores_is_the_main_one(tmp_path: pathlib.Path) -> None:
+    study = read(tmp_path, WHOLE)
+    assert study.scores == ("final-accuracy", "wade")
+    assert study.score == "final-accuracy"
+    assert study.settings == {"unit": "examples", "limit": 3}
+    assert study.runs == "mine"
+    assert read(tmp_path, MINI).scores == ("wade",)
+
+
+def test_each_makes_a_column_for_every_value(tmp_path: pathlib.Path) -> None:
+    (row,) = read(tmp_path, WHOLE).rows
+    assert list(row.learners) == ["A 0", "A 1", "A 2", "B"]
+    assert row.learners["A 2"] == "esn:units=20,leak=0.2"
+
+
+def test_a_column_may_have_a_learner_for_each_convention(tmp_path: pathlib.Path) -> None:
+    (row,) = read(tmp_path, WHOLE).rows
+    assert row.learner("B", "published") == "majority"
+    assert row.learner("B", "corrected") == "polarity:seed=20"
+    assert row.learner("B", "written") is None
+    assert row.learner("A 0", "written") == row.learner("A 0", "published") == "esn:units=20,leak=0.0"
+    assert row.learner("human", "published") is None
+
+
+LIKE = """
+version = 1
+title = "Another look"
+source = "nowhere"
+like = "wade-table4"
+kind = "curves"
+score = "SCORE"
+seeds = 5
+"""
+
+
+def test_like_shares_runs_and_learners_and_the_published_numbers_of_the_same_score(tmp_path: pathlib.Path) -> None:
+    model, same = find_study("wade-table4"), read(tmp_path, LIKE.replace("SCORE", "wade"))
+    assert (same.id, same.runs, same.seeds) == ("mine", "wade-table4", 5)
+    assert same.rows == model.rows
+    assert same.columns == model.columns
+    other = read(tmp_path, LIKE.replace("SCORE", "final-accuracy"))
+    assert [row.learners for row in other.rows] == [row.learners for row in model.rows]
+    assert all(not row.published for row in other.rows)
+    assert "human" not in other.columns
+
+
+def test_rows_given_with_like_have_published_numbers_of_their_own(tmp_path: pathlib.Path) -> None:
+    own = "[[rows]]\nlabel = 'LABEL'\npublished = {ESN = [0.5, 0.1]}\n"
+    study = read(tmp_path, LIKE.replace("SCORE", "wade") + own.replace("LABEL", "5 qa"))
+    assert study.rows[4].published == {"ESN": Published(0.5, 0.1)}
+    assert study.rows[0].published == find_study("wade-table4").rows[0].published
+    with pytest.raises(UsageError, match='wade-table4 has no row "11 nothing"'):
+        read(tmp_path, LIKE.replace("SCORE", "wade") + own.replace("LABEL", "11 nothing"))
+
+
+def test_the_figure_has_the_numbers_of_its_table() -> None:
+    for name in ("wade-figure3", "wade-grid"):
+        study = find_study(name)
+        assert study.runs == "wade-table4"
+        assert study.rows[4].published["ESN"] == Published(0.2636, 0.03)
+    assert find_study("wade-table5").rows[4].published["ESN"] == Published(0.73, 0.03)
+
+
+def test_a_row_may_have_only_some_of_the_columns(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "mini.toml").write_text(MINI.replace("size = 20", 'size = 20\ncolumns = ["A"]'))
+    study = find_study(str(tmp_path / "mini.toml"))
+    assert [list(row.learners) for row in study.rows] == [["A"], ["A", "B"]]
+    assert study.columns == ("A", "B", "human")

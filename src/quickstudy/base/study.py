@@ -7,8 +7,10 @@ A file `NAME.toml` has
 - `learners`: column = learner, or column = a learner for each convention; `{name}` stands for an entry of the row;
 - `each`: name = number of values; a column whose name holds `{name}` is there once for every value from 0 on;
 - `rows`: each with a `task`, a `label`, its entries, and `published`: column = [value, spread], or a single value;
+  with `columns`, only these of the learners run on it;
 - `settings`: numbers and words that the kind asks for.
-`like = "OTHER"` takes learners and rows from another study, and its runs: rows that are given add published numbers.
+`like = "OTHER"` takes learners and rows from another study, and its runs, and its published numbers where the main
+score is the same; rows that are given have published numbers of their own.
 """
 
 from __future__ import annotations
@@ -105,8 +107,9 @@ def _read(name: str, text: str) -> Study:
     try:
         facts = tomllib.loads(text)
         model = find_study(facts["like"]) if "like" in facts else None
-        rows = _like(model, facts.get("rows", ())) if model else _rows(facts)
         score = facts["score"]
+        scores = (score,) if isinstance(score, str) else tuple(score)
+        rows = _like(model, scores[0], facts.get("rows", ())) if model else _rows(facts)
         shown = [column for row in rows for column in row.learners]
         published = [column for row in rows for column in row.published]
         return Study(
@@ -115,7 +118,7 @@ def _read(name: str, text: str) -> Study:
             title=facts["title"],
             source=facts["source"],
             kind=facts["kind"],
-            scores=(score,) if isinstance(score, str) else tuple(score),
+            scores=scores,
             seeds=facts["seeds"],
             columns=tuple(dict.fromkeys([*shown, *published])),
             rows=rows,
@@ -142,6 +145,7 @@ def _rows(facts: Mapping[str, Any]) -> tuple[StudyRow, ...]:
                 column.format_map(value): _filled(learner, {**row, **value})
                 for column, learner in facts["learners"].items()
                 for value in values
+                if column in row.get("columns", facts["learners"])
             },
             published=_published(row),
         )
@@ -155,13 +159,16 @@ def _filled(learner: str | Mapping[str, str], entries: Mapping[str, Any]) -> str
     return {convention: one.format_map(entries) for convention, one in learner.items()}
 
 
-def _like(model: Study, rows: Sequence[Mapping[str, Any]]) -> tuple[StudyRow, ...]:
-    """The rows of another study, with the published numbers of this one."""
+def _like(model: Study, score: str, rows: Sequence[Mapping[str, Any]]) -> tuple[StudyRow, ...]:
+    """The rows of another study, with the published numbers of this one, or the other's where the main score is its."""
     published = {row["label"]: _published(row) for row in rows}
     unknown = set(published) - {row.label for row in model.rows}
     if unknown:
         raise UsageError(f'{model.id} has no row "{min(unknown)}"')
-    return tuple(dataclasses.replace(row, published=published.get(row.label, {})) for row in model.rows)
+    return tuple(
+        dataclasses.replace(row, published=published.get(row.label, row.published if score == model.score else {}))
+        for row in model.rows
+    )
 
 
 def _published(facts: Mapping[str, Any]) -> dict[str, Published]:

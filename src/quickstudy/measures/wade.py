@@ -54,7 +54,12 @@ def wade(
     if not (np.all(shares >= 0) and 0 < shares.sum() < np.inf):
         raise UsageError("weights must be finite, not negative, and not all 0")
     times = threshold_times(steps, accuracy, thresholds, strict=strict, time=time)
-    return math.fsum(shares / times) / math.fsum(shares)
+    return mean_efficiency(shares, times)
+
+
+def mean_efficiency(weights: NDArray[np.float64], times: NDArray[np.float64]) -> float:
+    """The weighted average of 1/T: what `wade` is once the times are known."""
+    return math.fsum((weights / times).tolist()) / math.fsum(weights.tolist())
 
 
 @dataclass(frozen=True)

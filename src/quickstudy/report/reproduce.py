@@ -100,24 +100,40 @@ def reproduce(
     score: one of the study's, the main one if none is given; only the main one has published numbers.
     """
     score = score or study.score
+    runs = runs_of(study, folder, convention, protocol)
+    cells: dict[str, dict[str, Reproduced]] = {}
+    for row in study.rows:
+        cells[row.label] = {}
+        for column in study.columns:
+            published = row.published.get(column) if score == study.score else None
+            found = runs[row.label].get(column, ())
+            cells[row.label][column] = _cell(score, study.seeds, published, found, folder)
+    return Reproduction(study, convention, score, cells)
+
+
+def runs_of(
+    study: Study, folder: str | pathlib.Path, convention: str, protocol: Mapping[str, Any] | None = None
+) -> dict[str, dict[str, list[Record]]]:
+    """The finished runs of a study in a results folder, by row label and column; only those under just this protocol.
+
+    Every column that has a learner under the convention is there, with an empty list where nothing was run.
+    """
     records: dict[tuple[str, str, str], list[Record]] = {}
     for record in read_results(folder).records.values():
         if record.status == OK and record.what["convention"] == convention:
             place = record.labels["task"], record.labels["learner"], canonical(record.what["protocol"])
             records.setdefault(place, []).append(record)
-    cells: dict[str, dict[str, Reproduced]] = {}
+    runs: dict[str, dict[str, list[Record]]] = {}
     for row in study.rows:
-        cells[row.label] = {}
-        for column in study.columns:
-            found: Sequence[Record] = ()
+        runs[row.label] = {}
+        for column in row.learners:
             if learner := row.learner(column, convention):
                 setting = Setting(row.task, learner, convention, protocol=protocol or {})
                 parts = setting.resolve()
                 names, what = labels(setting, parts), identity(setting, parts, 0)
-                found = records.get((names["task"], names["learner"], canonical(what["protocol"])), ())
-            published = row.published.get(column) if score == study.score else None
-            cells[row.label][column] = _cell(score, study.seeds, published, found, folder)
-    return Reproduction(study, convention, score, cells)
+                place = names["task"], names["learner"], canonical(what["protocol"])
+                runs[row.label][column] = records.get(place, [])
+    return runs
 
 
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:

@@ -13,7 +13,7 @@ from quickstudy.base.study import Study
 from quickstudy.report.study.page import Page
 from quickstudy.runs.job import Setting
 
-KINDS = ("table", "curves")
+KINDS = ("atlas", "audit", "curves", "grid", "illustration", "table")
 
 
 @dataclass(frozen=True)

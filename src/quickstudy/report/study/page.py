@@ -26,12 +26,16 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG element in the classes of the style sheet. name: of its file. narrow: another for a narrow window."""
+    """An SVG element in the classes of the style sheet. name: of its file. narrow: another for a narrow window.
+
+    data: the numbers behind it as rows of text, the heading first, for a CSV file of the same name.
+    """
 
     name: str
     caption: str
     svg: str
     narrow: str = ""
+    data: Sequence[Sequence[str]] = ()
 
 
 Part = Paragraph | Grid | Picture

@@ -35,7 +35,7 @@ def page(order: Order) -> Page:
         found = reproduce(study, order.folder, convention, order.protocol, score)
         facts[score] = found.as_facts()
         caption = f"{score}. {MARKS}" if found.judged() else f"{score}: mean ± half the 95 % interval"
-        parts.append(Grid(f"{study.id}-{score}", caption, reproduction_rows(found)))
+        parts.append(Grid(f"{study.id}-{convention}-{score}", caption, reproduction_rows(found)))
         if score == study.score:
             others = [name for name in ("published", "corrected") if name != convention]
             other = reproduce(study, order.folder, others[0], order.protocol, score)

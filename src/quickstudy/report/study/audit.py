@@ -1,0 +1,107 @@
+"""The audit of a published comparison: what its numbers rest on, and which of its conclusions stand.
+
+Under the convention `corrected` everything is run, under `published` only what was published; the page shows what
+there is of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from quickstudy.report.reproduce import settings_of
+from quickstudy.report.study import audit_claims, audit_controls, audit_first, audit_leak, audit_material, audit_time
+from quickstudy.report.study.audit_data import CONVENTIONS, Audit
+from quickstudy.report.study.found import Found
+from quickstudy.report.study.order import Order, Stage
+from quickstudy.report.study.page import Page, Paragraph
+from quickstudy.runs.job import Setting
+from quickstudy.runs.plan import task_controls
+
+_SECTIONS = {
+    "leak": audit_leak,
+    "first": audit_first,
+    "controls": audit_controls,
+    "material": audit_material,
+    "time": audit_time,
+    "claims": audit_claims,
+}
+
+
+def stages(order: Order) -> Iterator[Stage]:
+    """All models and controls under the conventions wanted, what the closer looks need, and the tampered networks."""
+    study = order.study
+    wanted = CONVENTIONS if order.convention == "corrected" else (order.convention,)
+    settings = []
+    for convention in wanted:
+        settings += settings_of(study, convention, order.root, order.protocol)
+        settings += [
+            Setting(row.task, name, convention, order.root, order.protocol)
+            for row in study.rows
+            for name in task_controls(row.task)
+        ]
+        settings += _closer(order, convention)
+    networks = [study.settings[name] for name in ("leaking", "causal") if name in study.settings]
+    if "published" in wanted:
+        settings += [
+            Setting(row.task, network, "published", order.root, order.protocol)
+            for row in study.rows
+            for network in networks
+        ]
+    yield Stage(settings, order.seeds)
+    tampered = [
+        Setting(row.task, audit_leak.tampered(network, how), "published", order.root, order.protocol)
+        for row in study.rows
+        if "published" in wanted and row.task in study.settings.get("exchange", [])
+        for network in networks
+        for how in audit_leak.KINDS
+    ]
+    if tampered:
+        yield Stage(tampered, min(order.seeds, int(study.settings.get("exchange_seeds", order.seeds))))
+
+
+def page(order: Order) -> Page:
+    """All sections."""
+    study = order.study
+    audit = Audit(order, Found.read(order.folder))
+    head = (
+        f"Everything below is computed from runs, {order.seeds} seeds wanted of each; intervals are 95 % bootstrap "
+        "intervals over runs, differences are over common seeds. Fewer than 6 pairs give no verdict."
+    )
+    found = {name: section.section(audit) for name, section in _SECTIONS.items()}
+    facts = {"study": study.id, "version": study.version, **{name: part.facts for name, part in found.items()}}
+    parts = [Paragraph(head), *_absent(audit), *(part for section in found.values() for part in section.parts)]
+    return Page(study.title, study.source, parts, facts, whole=True)
+
+
+def _closer(order: Order, convention: str) -> list[Setting]:
+    """Every model on the other forms of the task that is looked at more closely."""
+    tasks = {row.task: row for row in order.study.rows}
+    return [
+        Setting(form, learner, convention, order.root, order.protocol)
+        for task, form in audit_material.variants(order.study.settings)
+        if task in tasks
+        for column in tasks[task].learners
+        if (learner := tasks[task].learner(column, convention))
+    ]
+
+
+def _absent(audit: Audit) -> list[Paragraph]:
+    """Which runs of the models are not there."""
+    found = []
+    for convention in CONVENTIONS:
+        lacking = {
+            row.label: [
+                column
+                for column in audit.columns
+                if not audit.runs(row.task, row.learner(column, convention), convention)
+            ]
+            for row in audit.rows
+        }
+        cells = [
+            label if len(columns) == len(audit.columns) else f"{label} ({', '.join(columns)})"
+            for label, columns in lacking.items()
+            if columns
+        ]
+        if cells:
+            found.append(Paragraph(f"No finished runs under the convention {convention}: {', '.join(cells)}."))
+    return found

@@ -1,0 +1,168 @@
+"""Last section of the audit: what was concluded, and whether the runs say so.
+
+A claim is an entry of the study's `claims`: `text`; `score`; columns that are `better` `than` others; the `rows` it is
+about, by the number that begins their labels (all, if none are given); `wants`: `all` (the default), `most` or `some`
+of the rows; `every = true` if every one of the better columns must be above every other, where otherwise one that is
+above all of them is enough. A column that has no learner stands for its published number (a human).
+
+On one row, a claim holds if the intervals of paired differences say so, is contradicted if they say the opposite, and
+is open otherwise, or has too few runs to say. It stands if enough rows hold, falls if so many are contradicted that not
+enough are left, and cannot be told otherwise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.study import StudyRow, find_study
+from quickstudy.report.study.audit_data import (
+    ABOVE,
+    BELOW,
+    CONVENTIONS,
+    LEVEL,
+    UNTOLD,
+    Audit,
+    Section,
+    compare,
+)
+from quickstudy.report.study.page import Grid, Paragraph
+
+HOLDS, CONTRADICTED, OPEN, ABSENT = "holds", "contradicted", "open", "too few runs"
+STANDS, FALLS, CANNOT = "stands", "falls", "cannot be told"
+_WANTS = ("all", "most", "some")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published conclusion; see above."""
+
+    text: str
+    score: str
+    better: Sequence[str]
+    than: Sequence[str]
+    rows: Sequence[int] = ()
+    wants: str = "all"
+    every: bool = False
+
+    def __post_init__(self) -> None:
+        if self.wants not in _WANTS:
+            raise UsageError(f'a claim wants {", ".join(_WANTS)} of its rows, got "{self.wants}"')
+
+    def about(self, label: str) -> bool:
+        """Whether a row belongs to it."""
+        return not self.rows or label.split()[0] in map(str, self.rows)
+
+    def on_row(self, standing: Callable[[str, str], str]) -> str:
+        """What one row says. standing: of one column against another."""
+        table = {one: [standing(one, other) for other in self.than] for one in self.better}
+        if self.every:
+            found = [cell for cells in table.values() for cell in cells]
+            holds, contradicted = all(cell == ABOVE for cell in found), BELOW in found
+        else:
+            holds = any(all(cell == ABOVE for cell in cells) for cells in table.values())
+            # Some other one is above each of those that should be better.
+            contradicted = any(
+                all(cells[place] == BELOW for cells in table.values()) for place in range(len(self.than))
+            )
+        if holds or contradicted:
+            return HOLDS if holds else CONTRADICTED
+        return ABSENT if any(UNTOLD in cells for cells in table.values()) else OPEN
+
+    def verdict(self, found: Sequence[str], wanted: int) -> str:
+        """From what the rows say to the verdict. wanted: how many rows the claim is about, examined or not."""
+        counts = Counter(found)
+        needed = {"all": wanted, "most": wanted // 2 + 1, "some": 1}[self.wants]
+        if wanted and counts[HOLDS] >= needed:
+            return STANDS
+        return FALLS if wanted - counts[CONTRADICTED] < needed else CANNOT
+
+
+def section(audit: Audit) -> Section:
+    """Every claim as printed, under the published convention and under the corrected one."""
+    claims = [Claim(**facts) for facts in audit.setting("claims", [])]
+    heading = ("claim", "printed numbers", *CONVENTIONS)
+    rows: list[tuple[str, ...]] = [heading]
+    facts: list[dict[str, Any]] = []
+    printed = _printed(audit)
+    labels = {row.label: row for table in printed.values() for row in table.values()}
+    labels.update({row.label: row for row in audit.rows})
+    for claim in claims:
+        wanted = sum(map(claim.about, labels))
+        numbers = {label: row.published for label, row in printed.get(claim.score, {}).items() if claim.about(label)}
+        by_print = {
+            label: claim.on_row(lambda one, other, known=known: _by_numbers(known, one, other))  # type: ignore[misc]
+            for label, known in numbers.items()
+        }
+        cells, said = [_cell(claim.verdict(list(by_print.values()), wanted), by_print)], {}
+        for convention in CONVENTIONS:
+            found = {
+                row.label: claim.on_row(_measured(audit, row, convention, claim.score, printed))
+                for row in audit.rows
+                if claim.about(row.label)
+            }
+            verdict = claim.verdict(list(found.values()), wanted)
+            cells.append(_cell(verdict, found))
+            said[convention] = {"verdict": verdict, "rows": found}
+        rows.append((claim.text, *cells))
+        facts.append({"claim": claim.text, "printed": by_print, **said})
+    if not facts:
+        return Section([], {})
+    counts = {name: Counter(entry[name]["verdict"] for entry in facts) for name in CONVENTIONS}
+    sentences = [
+        f"Of {len(facts)} published conclusions, convention {name}: {_count(counts[name])}." for name in CONVENTIONS
+    ]
+    text = (
+        "Each conclusion is written down as a comparison of models, and judged task by task from 95 % intervals of "
+        "differences over common seeds, without a correction for their number. In brackets: the tasks on which it "
+        "holds, is contradicted (≠), is open (?) or has too few runs (–). " + " ".join(sentences)
+    )
+    return Section(
+        [
+            Paragraph(text, "6. What was concluded"),
+            Grid(f"{audit.order.study.id}-claims", "stands, falls or cannot be told: computed from the runs", rows),
+        ],
+        {"claims": facts},
+    )
+
+
+def _printed(audit: Audit) -> dict[str, dict[str, StudyRow]]:
+    """The published tables by score, their rows by label."""
+    tables: Mapping[str, str] = audit.setting("tables", {})
+    return {score: {row.label: row for row in find_study(name).rows} for score, name in tables.items()}
+
+
+def _by_numbers(published: Mapping[str, Any], one: str, other: str) -> str:
+    if one not in published or other not in published:
+        return UNTOLD
+    first, second = published[one].value, published[other].value
+    return ABOVE if first > second else BELOW if first < second else LEVEL
+
+
+def _measured(
+    audit: Audit, row: StudyRow, convention: str, score: str, printed: Mapping[str, Mapping[str, StudyRow]]
+) -> Callable[[str, str], str]:
+    def standing(one: str, other: str) -> str:
+        known = [column for column in (one, other) if row.learner(column, convention)]
+        values = {c: audit.values(row.task, row.learner(c, convention), convention, score) for c in known}
+        for column, rival in ((one, other), (other, one)):
+            published = printed.get(score, {}).get(row.label)
+            if column not in known and rival in known and published and column in published.published:
+                values[column] = dict.fromkeys(values[rival], published.published[column].value)
+        if one not in values or other not in values:
+            return UNTOLD
+        return compare(values[one], values[other], f"claim {row.task} {one} {other} {convention} {score}").standing
+
+    return standing
+
+
+def _cell(verdict: str, found: Mapping[str, str]) -> str:
+    marks = {HOLDS: "", CONTRADICTED: "≠", OPEN: "?", ABSENT: "–"}
+    return f"{verdict} [{' '.join(label.split()[0] + marks[said] for label, said in found.items())}]"
+
+
+def _count(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{counts.get(name, 0)} {name}" for name in (STANDS, FALLS, CANNOT))

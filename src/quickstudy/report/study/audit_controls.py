@@ -1,0 +1,88 @@
+"""Third section of the audit: every model beside the rules that never learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quickstudy.report.numbers import NOTHING
+from quickstudy.report.study.audit_data import (
+    ABOVE,
+    CONVENTIONS,
+    UNTOLD,
+    Audit,
+    Section,
+    compare,
+    listed,
+    mean_of,
+    mean_text,
+    pair_text,
+)
+from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.view import title_of
+from quickstudy.runs.plan import task_controls
+
+SCORES = ("maximum-accuracy", "wade")
+
+
+def section(audit: Audit) -> Section:
+    """The best control of each task, every model's distance from it, and all controls by themselves."""
+    text = (
+        "Each task names rules that never learn what it is about: the most frequent answer, the token just read, the "
+        "shortcuts that its sentences leave open. They are run under the same protocol on the same data."
+    )
+    parts: list[Part] = [Paragraph(text, "3. Rules that never learn")]
+    facts: dict[str, Any] = {}
+    for convention in CONVENTIONS:
+        parts += _controls(audit, convention)
+        for score in SCORES:
+            found = _against(audit, convention, score)
+            parts += found.parts
+            facts.setdefault(convention, {})[score] = found.facts
+    return Section(parts, facts)
+
+
+def _controls(audit: Audit, convention: str) -> list[Part]:
+    rows = [("task", "rule", *(title_of(score) for score in SCORES))]
+    for row in audit.rows:
+        for name in task_controls(row.task):
+            values = [audit.values(row.task, name, convention, score) for score in SCORES]
+            if any(values):
+                rows.append((row.label, name, *map(mean_text, values)))
+    if len(rows) == 1:
+        return [Paragraph(f"Convention {convention}: no runs of the controls are there.")]
+    caption = f"Controls and oracles, convention {convention}, mean ± half the 95 % interval"
+    return [Grid(f"{audit.order.study.id}-rules-{convention}", caption, rows)]
+
+
+def _against(audit: Audit, convention: str, score: str) -> Section:
+    """Every model less the best control, task by task."""
+    rows = [("task", "best control", "its score", *audit.columns)]
+    facts: dict[str, Any] = {}
+    ahead: dict[str, list[str]] = {}
+    for row in audit.rows:
+        control = audit.best_control(row, convention, score)
+        if control is None:
+            continue
+        name, values = control
+        cells = []
+        facts[row.label] = {"control": name, "score": mean_of(values), "models": {}}
+        for column in audit.columns:
+            own = audit.values(row.task, row.learner(column, convention), convention, score)
+            pair = compare(own, values, f"control {row.task} {column} {convention} {score}")
+            cells.append(NOTHING if pair.value is None else f"{pair_text(pair)} {pair.standing}")
+            if pair.value is not None:
+                facts[row.label]["models"][column] = {"difference": pair.value, "standing": pair.standing}
+            if pair.standing != UNTOLD:
+                ahead.setdefault(column, []).extend([row.label] if pair.standing == ABOVE else [])
+        rows.append((row.label, name, mean_text(values), *cells))
+    if len(rows) == 1:
+        return Section([], facts)
+    caption = (
+        f"{title_of(score)} of every model less that of the best control, convention {convention}: mean ± half the "
+        "95 % interval over common seeds; above, below or level by the interval, untold with fewer than 6 pairs"
+    )
+    told = [f"{column} on {listed(tasks)}" for column, tasks in ahead.items()]
+    sentence = f"Above the best control by {title_of(score)}, convention {convention}: {'; '.join(told) or 'untold'}."
+    return Section(
+        [Grid(f"{audit.order.study.id}-above-{score}-{convention}", caption, rows), Paragraph(sentence)], facts
+    )

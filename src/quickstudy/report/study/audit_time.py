@@ -1,0 +1,106 @@
+"""Fifth section of the audit: the same curves with time in updates and in sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.trace import Trace
+from quickstudy.measures import curve, wade
+from quickstudy.report.intervals import Values
+from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
+from quickstudy.report.study.page import Grid, Paragraph, Part
+
+UNITS = ("updates", "sequences")
+HOW = {"published": "as published", "corrected": "as corrected"}
+
+
+def wade_in(unit: str, trace: Trace, convention: str) -> float:
+    """WADE of a curve with T in updates of the weights or in training sequences; thresholds as the convention has them.
+
+    What is shown between two updates counts as part of the next; nothing comes before time 1.
+    """
+    per_step = _updates(trace) if unit == "updates" else _sequences(trace)
+
+    def time(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.maximum(1.0, steps * per_step)
+
+    thresholds, strict = (wade.published_nets().thresholds, True) if convention == "published" else (_paper(), False)
+    times = curve.threshold_times(trace.arrays["step"], trace.arrays["accuracy"], thresholds, strict=strict, time=time)
+    return float(np.sum(np.array(thresholds) / times) / np.sum(thresholds))
+
+
+def section(audit: Audit) -> Section:
+    """Every model in both units, and how the ranking changes."""
+    text = (
+        "As published, time runs in updates from 8 sequences for the networks and in sequences for the readouts. Here "
+        "both units are applied to all, on the same curves: an update is one change of the trained weights, which a "
+        "readout makes after every question and a network after every batch."
+    )
+    parts: list[Part] = [Paragraph(text, "5. The unit of time")]
+    facts: dict[str, Any] = {}
+    for convention in CONVENTIONS:
+        found = _convention(audit, convention)
+        parts += found.parts
+        facts[convention] = found.facts
+    return Section(parts, facts)
+
+
+def ranking(means: Mapping[str, float]) -> list[str]:
+    """The models from the best to the worst."""
+    return sorted(means, key=lambda column: -means[column])
+
+
+def _convention(audit: Audit, convention: str) -> Section:
+    rows = [("task", "time in", *audit.columns, "ranking")]
+    facts: dict[str, Any] = {}
+    for row in audit.rows:
+        scored: dict[str, dict[str, Values]] = {}
+        for column in audit.columns:
+            learner = row.learner(column, convention)
+            scored.setdefault(HOW[convention], {})[column] = audit.values(row.task, learner, convention, "wade")
+            traces = audit.traces(row.task, learner, convention)
+            for unit in UNITS:
+                values = {seed: wade_in(unit, trace, convention) for seed, trace in traces.items()}
+                scored.setdefault(unit, {})[column] = values
+        for unit, values_of in scored.items():
+            means = {column: mean for column, values in values_of.items() if (mean := mean_of(values)) is not None}
+            if means:
+                order = ranking(means)
+                cells = [mean_text(values) for values in values_of.values()]
+                rows.append((row.label, unit, *cells, " > ".join(order)))
+                facts.setdefault(row.label, {})[unit] = {"means": means, "ranking": order}
+    if len(rows) == 1:
+        return Section([Paragraph(f"Convention {convention}: no runs are there.")], facts)
+    caption = f"WADE by the unit of time, convention {convention}: mean ± half the 95 % interval; ranking by the means"
+    lines = [_changes(facts, HOW[convention], unit) for unit in UNITS]
+    grid = Grid(f"{audit.order.study.id}-time-{convention}", caption, rows)
+    return Section([grid, *map(Paragraph, lines)], facts)
+
+
+def _changes(facts: Mapping[str, Any], before: str, after: str) -> str:
+    """How many rankings another unit changes."""
+    pairs = {task: (found[before]["ranking"], found[after]["ranking"]) for task, found in facts.items()}
+    turned = [task for task, (one, other) in pairs.items() if one != other]
+    best = [f"{task} ({one[0]}, then {other[0]})" for task, (one, other) in pairs.items() if one[0] != other[0]]
+    return (
+        f"From time {before} to {after} for all, the ranking of the models changes on {len(turned)} of {len(pairs)} "
+        f"tasks, the best model on {len(best)}: {listed(best)}."
+    )
+
+
+def _updates(trace: Trace) -> float:
+    """Updates of the weights per step of the curve."""
+    return trace.cost.updates / trace.cost.examples if trace.cost.examples else 1.0
+
+
+def _sequences(trace: Trace) -> float:
+    """Training sequences per step of the curve."""
+    return 1.0 if trace.facts["unit"] == "sequences" else 1.0 / float(trace.facts["tokens_per_sequence"])
+
+
+def _paper() -> tuple[float, ...]:
+    return wade.paper(100).thresholds
