@@ -8,7 +8,9 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.tasks.coins import prefix_coins
 
-LANGUAGE = [id for id in catalogue.task.names() if id.startswith("language/")]
+# Made-up languages: a task on measured data has tests of its own.
+NAMES = [id for id in catalogue.task.names() if id.startswith("language/")]
+LANGUAGE = [id for id in NAMES if not hasattr(catalogue.task.get(id), "data")]
 FOUR_TOKENS = SimpleNamespace(vocabulary=("a", "b", "c", "d"))
 
 

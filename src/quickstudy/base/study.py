@@ -75,13 +75,17 @@ class Study:
         return self.scores[0]
 
     def only(self, patterns: Sequence[str]) -> Study:
-        """The study with only the tasks that fit one of the patterns; all of them when there is none."""
+        """The study with only the rows whose task or label fits one of the patterns; all when there is none."""
         if not patterns:
             return self
-        rows = tuple(row for row in self.rows if any(fnmatch.fnmatch(row.task, pattern) for pattern in patterns))
+        rows = tuple(
+            row
+            for row in self.rows
+            if any(fnmatch.fnmatch(name, pattern) for name in (row.task, row.label) for pattern in patterns)
+        )
         if not rows:
-            tasks = ", ".join(row.task for row in self.rows)
-            raise UsageError(f"no task of {self.id} fits {' or '.join(patterns)}; it has {tasks}")
+            known = ", ".join(f"{row.task} ({row.label})" for row in self.rows)
+            raise UsageError(f"no task of {self.id} fits {' or '.join(patterns)}; it has {known}")
         return dataclasses.replace(self, rows=rows)
 
 

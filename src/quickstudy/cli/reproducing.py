@@ -23,7 +23,7 @@ def reproduce(
     ),
     convention: str = CONVENTION,
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
-    only: list[str] = typer.Option([], "--only", help="Only these tasks (patterns) of the study."),
+    only: list[str] = typer.Option([], "--only", help="Only these rows of the study: patterns of tasks or labels."),
     exact: bool = typer.Option(False, "--exact", help="Test as often as the publication did; a few times slower."),
     controls: bool = typer.Option(False, help="Also run each task's controls and oracle."),
     workers: int | None = typer.Option(

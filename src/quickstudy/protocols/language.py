@@ -5,14 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Answering, Brief, face
 from quickstudy.base.lesson import Exam, Lesson
@@ -23,8 +22,10 @@ from quickstudy.base.task import ExampleTask, spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.clock import Clock
 from quickstudy.protocols.examination import Examination
+from quickstudy.protocols.marking import right_answers
+from quickstudy.protocols.material import draw_material, padded_orders
 from quickstudy.protocols.schedule import every, thinned
-from quickstudy.tasks.sampling import Split, draw_unique, split
+from quickstudy.tasks.sampling import draw_unique
 
 GROUP = 8
 """Questions between two tests of a readout, and sequences between two tests of anything else, as published."""
@@ -61,8 +62,7 @@ class LanguageProtocol:
         """One trace per lane, of kind `learning-curve`: step, correct, accuracy."""
         if not isinstance(task, ExampleTask):
             raise NotApplicable(f"{task.id} does not sample examples")
-        draw: Any = _material if _hashable(task) else _material.__wrapped__
-        splits = [draw(task, stream, self.sequences, self.share) for stream in streams]
+        splits = [draw_material(task, stream, self.sequences, self.share) for stream in streams]
         lesson = self._lesson(learner, [part.train for part in splits], streams)
         exam = Exam([part.test for part in splits])
         points = self._points(learner, lesson)
@@ -83,7 +83,7 @@ class LanguageProtocol:
             with clock.timing("learn"):
                 pupil.learn(lesson, shown, int(point))
             with clock.timing("answer"):
-                correct[number] = _correct(pupil.answer(exam), exam)
+                correct[number] = right_answers(pupil.answer(exam), exam).sum(axis=1)
             shown = int(point)
         costs = clock.charge(pupil.cost())
         batch = int(getattr(learner, "batch", 1))
@@ -104,13 +104,13 @@ class LanguageProtocol:
         rngs = [stream.numpy("order") for stream in streams]
         if self._single_questions(learner):
             orders = [_question_order(lane.questions, rng) for lane, rng in zip(examples, rngs, strict=True)]
-            return Lesson(examples, _padded(orders), "question")
+            return Lesson(examples, padded_orders(orders), "question")
         passes = int(getattr(learner, "passes", 1))
         orders = [
             np.concatenate([rng.permutation(lane.count) for _ in range(passes)])
             for lane, rng in zip(examples, rngs, strict=True)
         ]
-        return Lesson(examples, _padded(orders))
+        return Lesson(examples, padded_orders(orders))
 
     def _points(self, learner: Any, lesson: Lesson) -> NDArray[np.int64]:
         batch = int(getattr(learner, "batch", 1))
@@ -133,44 +133,11 @@ class LanguageProtocol:
         return {"published_tokens_per_sequence": fresh.questions / fresh.count}
 
 
-@lru_cache(maxsize=128)
-def _material(task: Any, streams: Streams, sequences: int, share: float) -> Split:
-    """What is learned from and what is held out. Kept, since the next learner gets the same."""
-    unique = draw_unique(task, streams.numpy("data"), sequences)
-    return split(unique, streams.numpy("split"), share)
-
-
-def _hashable(task: Any) -> bool:
-    """Whether a task can be remembered: one with a list among its parameters cannot."""
-    try:
-        hash(task)
-    except TypeError:
-        return False
-    return True
-
-
-def _padded(orders: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    longest = max(len(order) for order in orders)
-    return np.stack([np.pad(order, (0, longest - len(order)), constant_values=-1) for order in orders])
-
-
 def _question_order(questions: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """The first question alone, then all of them (the first again) in groups of 8 that are shuffled inside."""
     order = rng.permutation(questions)
     groups = [rng.permutation(order[first : first + GROUP]) for first in range(0, questions, GROUP)]
     return np.concatenate([order[:1], *groups])
-
-
-def _correct(scores: Any, exam: Exam) -> NDArray[np.int64]:
-    """(lane,) right answers."""
-    lanes, questions = exam.counted.shape
-    if scores.ndim != 3 or scores.shape[:2] != (lanes, questions):
-        raise LearnerFault(f"answer must give scores of shape ({lanes}, {questions}, outputs), got {scores.shape}")
-    scores = np.asarray(scores)
-    if not np.isfinite(scores).all():
-        raise LearnerFault("the learner's scores are not finite: it has diverged")
-    decisions = scores.argmax(axis=-1)
-    return np.asarray(((decisions == exam.targets) & exam.counted).sum(axis=1))
 
 
 def _curve(

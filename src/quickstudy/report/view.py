@@ -23,6 +23,11 @@ _COLUMNS = (
     Column("final-accuracy", "final accuracy"),
     Column("maximum-accuracy", "maximum accuracy"),
     Column("steps-to-0.9", "steps to 0.9", "median"),
+    Column("average-accuracy", "average accuracy at the end"),
+    Column("learned-accuracy", "learned"),
+    Column("forgetting", "forgotten"),
+    Column("forward-transfer", "known before"),
+    Column("wade-within", "WADE within segments"),
 )
 """Scores that have a heading of their own, in their order; the first that a task has is its headline."""
 
@@ -39,6 +44,7 @@ COST_TITLES = {
 
 _FAMILY_QUESTIONS = {
     "language": "How fast does it learn from few examples?",
+    "continual": "Does it keep what it has learned when the task changes?",
     "grammar": "How far does it generalise from how little?",
     "dynamics": "What can its memory compute?",
     "curriculum": "Does it reuse and keep what it learned?",

@@ -25,11 +25,12 @@ def draw_unique(task: ExampleTask, rng: np.random.Generator, wanted: int, most_d
     """The first `wanted` different sequences among at most `most_draws` (5 times `wanted`) draws; fewer if there are
     no more.
 
-    Exactly: let d1, d2 ... be the draws that `task.sample(rng, wanted)` gives, called again and again. The result is
-    those of d1 .. d(most_draws) that equal no earlier one, in order, cut after `wanted`. Two sequences are equal when
-    their tokens are; of equal ones the first is kept, with its own supervised positions. For a task that draws the
-    same whatever the grouping, as the language tasks do, this is what drawing one by one gives. The stream itself is
-    left behind the last batch, not behind the last sequence kept.
+    Exactly: let d1, d2 ... be the draws that `task.sample(rng, ...)` gives, called again and again: for `wanted` at
+    first, and then for twice as many as are still missing (at least 64, at most `wanted`). The result is those of
+    d1 .. d(most_draws) that equal no earlier one, in order, cut after `wanted`. Two sequences are equal when their
+    tokens are; of equal ones the first is kept, with its own supervised positions. For a task that draws the same
+    whatever the grouping, as the language tasks do, this is what drawing one by one gives. The stream itself is left
+    behind the last batch, not behind the last sequence kept.
     """
     if wanted < 1:
         raise UsageError(f"at least 1 sequence must be wanted, got {wanted}")
@@ -37,18 +38,18 @@ def draw_unique(task: ExampleTask, rng: np.random.Generator, wanted: int, most_d
     seen: set[bytes] = set()
     kept: list[Examples] = []
     while left > 0 and len(seen) < wanted:
-        size = min(wanted, left)
+        size = min(wanted, left, max(64, 2 * (wanted - len(seen))))
         batch = task.sample(rng, size)
         left -= size
         fresh = []
-        for index, key in enumerate(_keys(batch)):
+        for index, key in enumerate(sequence_keys(batch)):
             if key not in seen and len(seen) < wanted:
                 seen.add(key)
                 fresh.append(index)
         kept.append(batch.take(fresh))
     if not kept:
         raise UsageError(f"at least 1 draw must be allowed, got {most_draws}")
-    return _joined(kept)
+    return joined(kept)
 
 
 def split(examples: Examples, rng: np.random.Generator, share: float = 0.8) -> Split:
@@ -60,7 +61,7 @@ def split(examples: Examples, rng: np.random.Generator, share: float = 0.8) -> S
     return Split(examples.take(order[:cut]), examples.take(order[cut:]))
 
 
-def _keys(examples: Examples) -> list[bytes]:
+def sequence_keys(examples: Examples) -> list[bytes]:
     """What makes two sequences equal: all that is in them, less the padding and the supervised positions."""
     inputs = np.ascontiguousarray(np.moveaxis(examples.inputs, 1, 0))
     targets = np.ascontiguousarray(np.moveaxis(examples.targets, 1, 0))
@@ -68,7 +69,8 @@ def _keys(examples: Examples) -> list[bytes]:
     return [inputs[i, :length].tobytes() + targets[i, :length].tobytes() for i, length in enumerate(lengths)]
 
 
-def _joined(parts: Sequence[Examples]) -> Examples:
+def joined(parts: Sequence[Examples]) -> Examples:
+    """All examples of the parts, in their order, padded to one length."""
     steps = max(part.steps for part in parts)
     padded = [part.padded(steps) for part in parts]
     return Examples(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.language import mixed
+from quickstudy.tasks.language import members, streams
 from quickstudy.tasks.language.mixed import Mixed
 from quickstudy.tasks.language.periodic import Periodic
 from quickstudy.tasks.language.qa import Qa
@@ -25,8 +25,9 @@ def in_words(task, examples):
     ]
 
 
-def test_doctests():
-    result = doctest.testmod(mixed)
+@pytest.mark.parametrize("module", [members, streams])
+def test_doctests(module):
+    result = doctest.testmod(module)
     assert result.attempted >= 1
     assert result.failed == 0
 

@@ -160,8 +160,11 @@ def _measured(
 
 
 def _cell(verdict: str, found: Mapping[str, str]) -> str:
-    marks = {HOLDS: "", CONTRADICTED: "≠", OPEN: "?", ABSENT: "–"}
-    return f"{verdict} [{' '.join(label.split()[0] + marks[said] for label, said in found.items())}]"
+    """The verdict and, in brackets, the numbers of the rows by what they say."""
+    signs = {HOLDS: "", CONTRADICTED: "≠ ", OPEN: "? ", ABSENT: "– "}
+    groups = {said: [label.split()[0] for label, one in found.items() if one == said] for said in signs}
+    rows = "; ".join(signs[said] + " ".join(numbers) for said, numbers in groups.items() if numbers)
+    return f"{verdict} [{rows}]" if rows else verdict
 
 
 def _count(counts: Mapping[str, int]) -> str:

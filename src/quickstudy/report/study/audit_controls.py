@@ -7,7 +7,9 @@ from typing import Any
 from quickstudy.report.numbers import NOTHING
 from quickstudy.report.study.audit_data import (
     ABOVE,
+    BELOW,
     CONVENTIONS,
+    LEVEL,
     UNTOLD,
     Audit,
     Section,
@@ -22,6 +24,7 @@ from quickstudy.report.view import title_of
 from quickstudy.runs.plan import task_controls
 
 SCORES = ("maximum-accuracy", "wade")
+_SIGNS = {ABOVE: ">", BELOW: "<", LEVEL: "=", UNTOLD: "?"}
 
 
 def section(audit: Audit) -> Section:
@@ -69,7 +72,7 @@ def _against(audit: Audit, convention: str, score: str) -> Section:
         for column in audit.columns:
             own = audit.values(row.task, row.learner(column, convention), convention, score)
             pair = compare(own, values, f"control {row.task} {column} {convention} {score}")
-            cells.append(NOTHING if pair.value is None else f"{pair_text(pair)} {pair.standing}")
+            cells.append(NOTHING if pair.value is None else f"{pair_text(pair)} {_SIGNS[pair.standing]}")
             if pair.value is not None:
                 facts[row.label]["models"][column] = {"difference": pair.value, "standing": pair.standing}
             if pair.standing != UNTOLD:
@@ -79,7 +82,7 @@ def _against(audit: Audit, convention: str, score: str) -> Section:
         return Section([], facts)
     caption = (
         f"{title_of(score)} of every model less that of the best control, convention {convention}: mean ± half the "
-        "95 % interval over common seeds; above, below or level by the interval, untold with fewer than 6 pairs"
+        "95 % interval over common seeds; > above, < below, = level by the interval, ? fewer than 6 pairs"
     )
     told = [f"{column} on {listed(tasks)}" for column, tasks in ahead.items()]
     sentence = f"Above the best control by {title_of(score)}, convention {convention}: {'; '.join(told) or 'untold'}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -51,15 +52,13 @@ def section(audit: Audit) -> Section:
         if not shares:
             parts.append(Paragraph(f"Convention {convention}: no runs are there."))
             continue
-        most = [
-            f"{column} {min(known.values()):.0%} to {max(known.values()):.0%}"
-            for column in audit.columns
-            if (known := shares.get(column))
-        ]
+        most = [f"{column} {_range(shares[column].values())}" for column in audit.columns if column in shares]
         caption = f"Share of WADE from the first evaluation, mean over runs ± half the 95 % interval, {convention}"
         parts += [
             Grid(f"{audit.order.study.id}-first-{convention}", caption, rows),
-            Paragraph(f"From the lowest to the highest task, convention {convention}: {'; '.join(most)}."),
+            Paragraph(
+                f"From the task with the lowest share to that with the highest, {convention}: {'; '.join(most)}."
+            ),
         ]
     text = (
         "A threshold counts by the time at which it is first reached, so that what the first evaluation happens to "
@@ -67,3 +66,8 @@ def section(audit: Audit) -> Section:
         "network after 8 sequences, and both count as time 1; corrected, time is in sequences for all."
     )
     return Section([Paragraph(text, "2. What the first evaluation is worth"), *parts], facts)
+
+
+def _range(shares: Collection[float]) -> str:
+    low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
+    return low if low == high else f"{low} to {high}"

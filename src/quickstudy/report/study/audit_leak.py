@@ -104,7 +104,7 @@ def _swap(audit: Audit, leaking: str, causal: str) -> Section:
     still = [task for task, found in facts.items() if "causal" in found and not found["causal"]["reacts"]]
     text = (
         "After training, the answer in the input is exchanged for a false one, and marked against the true one. The "
-        f"leaking network reacts on {listed(falls)}; the causal one gives every answer as before on {listed(still)}."
+        f"leaking network reacts on {listed(falls)}; the causal one keeps the accuracy of every run on {listed(still)}."
     )
     caption = "Final test accuracy; a network reacts if any run's accuracy changes. Tasks with one question a sequence"
     return Section([Paragraph(text), Grid(f"{audit.order.study.id}-swap", caption, rows)], facts)

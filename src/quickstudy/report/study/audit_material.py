@@ -50,7 +50,7 @@ def _least(sizes: Mapping[str, list[int]]) -> str:
     """Which task has the fewest sequences to learn from."""
     every = sorted({size for found in sizes.values() for size in found})
     if len(every) == 1:
-        return f"As published, each of the {len(sizes)} tasks examined is learned from {every[0]:,} sequences."
+        return f"As published, every task that was examined ({len(sizes)}) is learned from {every[0]:,} sequences."
     fewest = [label for label, found in sizes.items() if found[0] == every[0]]
     return (
         f"As published, {listed(fewest)} is learned from {_range(sizes[fewest[0]])} sequences, the fewest of the "

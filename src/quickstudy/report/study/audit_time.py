@@ -15,7 +15,8 @@ from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, list
 from quickstudy.report.study.page import Grid, Paragraph, Part
 
 UNITS = ("updates", "sequences")
-HOW = {"published": "as published", "corrected": "as corrected"}
+HOW = {"published": "as published", "corrected": "sequences"}
+"""In which unit a convention itself counts."""
 
 
 def wade_in(unit: str, trace: Trace, convention: str) -> float:
@@ -55,7 +56,7 @@ def ranking(means: Mapping[str, float]) -> list[str]:
 
 
 def _convention(audit: Audit, convention: str) -> Section:
-    rows = [("task", "time in", *audit.columns, "ranking")]
+    rows = [("task", "time in", *audit.columns)]
     facts: dict[str, Any] = {}
     for row in audit.rows:
         scored: dict[str, dict[str, Values]] = {}
@@ -63,22 +64,31 @@ def _convention(audit: Audit, convention: str) -> Section:
             learner = row.learner(column, convention)
             scored.setdefault(HOW[convention], {})[column] = audit.values(row.task, learner, convention, "wade")
             traces = audit.traces(row.task, learner, convention)
-            for unit in UNITS:
+            for unit in _others(convention):
                 values = {seed: wade_in(unit, trace, convention) for seed, trace in traces.items()}
                 scored.setdefault(unit, {})[column] = values
         for unit, values_of in scored.items():
             means = {column: mean for column, values in values_of.items() if (mean := mean_of(values)) is not None}
             if means:
                 order = ranking(means)
-                cells = [mean_text(values) for values in values_of.values()]
-                rows.append((row.label, unit, *cells, " > ".join(order)))
+                places = {column: f" ({place})" for place, column in enumerate(order, start=1)}
+                cells = [mean_text(values) + places.get(column, "") for column, values in values_of.items()]
+                rows.append((row.label, unit, *cells))
                 facts.setdefault(row.label, {})[unit] = {"means": means, "ranking": order}
     if len(rows) == 1:
         return Section([Paragraph(f"Convention {convention}: no runs are there.")], facts)
-    caption = f"WADE by the unit of time, convention {convention}: mean ± half the 95 % interval; ranking by the means"
-    lines = [_changes(facts, HOW[convention], unit) for unit in UNITS]
+    caption = (
+        f"WADE by the unit of time, convention {convention}: mean ± half the 95 % interval; in brackets, the place "
+        "among the models by the mean"
+    )
+    lines = [_changes(facts, HOW[convention], unit) for unit in _others(convention)]
     grid = Grid(f"{audit.order.study.id}-time-{convention}", caption, rows)
     return Section([grid, *map(Paragraph, lines)], facts)
+
+
+def _others(convention: str) -> list[str]:
+    """The units that a convention does not count in."""
+    return [unit for unit in UNITS if unit != HOW[convention]]
 
 
 def _changes(facts: Mapping[str, Any], before: str, after: str) -> str:
@@ -87,8 +97,8 @@ def _changes(facts: Mapping[str, Any], before: str, after: str) -> str:
     turned = [task for task, (one, other) in pairs.items() if one != other]
     best = [f"{task} ({one[0]}, then {other[0]})" for task, (one, other) in pairs.items() if one[0] != other[0]]
     return (
-        f"From time {before} to {after} for all, the ranking of the models changes on {len(turned)} of {len(pairs)} "
-        f"tasks, the best model on {len(best)}: {listed(best)}."
+        f"With time in {after} for all instead of {before}, the ranking of the models changes on "
+        f"{len(turned)} of {len(pairs)} tasks, the best model on {len(best)}: {listed(best)}."
     )
 
 

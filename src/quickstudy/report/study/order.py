@@ -13,7 +13,7 @@ from quickstudy.base.study import Study
 from quickstudy.report.study.page import Page
 from quickstudy.runs.job import Setting
 
-KINDS = ("atlas", "audit", "curves", "grid", "illustration", "table")
+KINDS = ("atlas", "audit", "curves", "grid", "illustration", "streams", "table")
 
 
 @dataclass(frozen=True)

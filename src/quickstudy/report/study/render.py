@@ -18,6 +18,9 @@ from quickstudy.report.numbers import NOTHING
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.runs.folder import write_aside
 
+_LONG = 40
+"""Names of rows with more letters than this may be broken."""
+
 
 def as_lines(page: Page) -> list[str]:
     """For a terminal. Pictures are left out."""
@@ -82,7 +85,7 @@ def _markup(part: Part) -> str:
             body = [
                 tag(
                     "tr",
-                    tag("th", escape(row[0]), scope="row"),
+                    tag("th", escape(row[0]), scope="row", class_="long" if len(row[0]) > _LONG else None),
                     *(
                         tag("td", escape(one)) if text else cell(escape(one), _value(one))
                         for one, text in zip(row[1:], words[1:], strict=True)

@@ -1,23 +1,19 @@
-"""A language task made of others, and its oracle."""
+"""A language task made of others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from quickstudy.base import catalogue
-from quickstudy.base.catalogue import control, task
+from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief
-from quickstudy.base.parameters import CONVENTIONS, configure, parameter
-from quickstudy.base.spaces import Tokens
+from quickstudy.base.parameters import CONVENTIONS, parameter
 from quickstudy.tasks.language.checking import Verdict, judge
-from quickstudy.tasks.language.streams import Translated, common_vocabulary
+from quickstudy.tasks.language.streams import Translated, common_vocabulary, members_verdict, named_task
 
 
 @task("language/mixed", version=1, controls=["majority", "copy-last"], oracle="mixed-oracle")
@@ -39,7 +35,7 @@ class Mixed:
     """
 
     members: tuple[str, ...] = parameter(("periodic", "qa"))
-    """Names of language tasks without `language/`, such as periodic/qa."""
+    """Names of language tasks without `language/`, such as periodic/qa, or periodic:longest=5/qa."""
     convention: str = parameter("corrected", choices=CONVENTIONS)
     """The convention of the members."""
 
@@ -50,14 +46,12 @@ class Mixed:
     def __post_init__(self) -> None:
         if not self.members or "mixed" in self.members or len(set(self.members)) < len(self.members):
             raise ValueError(f"members must be different tasks other than mixed, got {'/'.join(self.members)}")
-        for member in self.members:
-            catalogue.task.find(f"language/{member}")
+        self.tasks  # noqa: B018  # a member that does not exist is said now
 
     @cached_property
     def tasks(self) -> tuple[Any, ...]:
         """The members themselves."""
-        ids = [f"language/{member}" for member in self.members]
-        return tuple(configure(id, catalogue.task.get(id), {}, self.convention) for id in ids)
+        return tuple(named_task(member, self.convention) for member in self.members)
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
@@ -74,61 +68,5 @@ class Mixed:
         return Examples.from_sequences([tokens for tokens, _ in drawn], [supervised for _, supervised in drawn])
 
     def check(self, tokens: Any) -> Verdict:
-        """The verdict of the member that finds the sequence right, with the masks of all that do; otherwise of the
-        first that finds it well formed, or of the first.
-        """
-        return judge(tokens, self.vocabulary, self._verdict)
-
-    def _verdict(self, words: list[str]) -> Verdict:
-        verdicts: list[Verdict] = [member.check(words) for member in self.tasks]
-        best = max(verdicts, key=lambda found: (found.right, found.well_formed))
-        masks = dict.fromkeys(mask for found in verdicts if found.right for mask in found.masks)
-        return replace(best, masks=tuple(masks) or best.masks)
-
-
-@control("mixed-oracle", version=1, role="oracle")
-class MixedOracle:
-    """Asks the oracles of the members whose vocabularies have all the words read so far.
-
-    Of several it believes the one with the fewest words; of those with equally many the one that has foretold the most
-    of the latest tokens without a mistake; of these the first.
-    """
-
-    def __init__(self, task: Mixed, brief: Brief, seed: int) -> None:
-        self._vocabulary = task.vocabulary
-        self._members = task.tasks
-        self._oracles = [self._oracle(member, brief, seed) for member in task.tasks]
-
-    def _oracle(self, member: Any, brief: Brief, seed: int) -> Any:
-        space = Tokens(len(member.vocabulary))
-        return catalogue.control.get(member.oracle)(member, replace(brief, inputs=space, outputs=space), seed)
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Nothing to learn."""
-
-    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """The answer of the oracle that is believed, for every prefix; the token just read where none knows it."""
-        words = [self._vocabulary[id] for id in inputs.tolist()]
-        answers = np.array(inputs, dtype=np.int64)
-        belief = np.full(len(words), -np.inf)
-        for member, oracle in zip(self._members, self._oracles, strict=True):
-            own = {word: id for id, word in enumerate(member.vocabulary)}
-            known = next((place for place, word in enumerate(words) if word not in own), len(words))
-            if known:
-                found = oracle.predict(np.array([own[word] for word in words[:known]])).tolist()
-                said = np.array([self._vocabulary.index(member.vocabulary[id]) for id in found])
-                # One word less counts more than any number of tokens foretold.
-                trust = _streaks(said[:-1] == inputs[1:known]) - len(words) * len(own)
-                better = np.flatnonzero(trust > belief[:known])
-                answers[better], belief[better] = said[better], trust[better]
-        return answers
-
-
-def _streaks(right: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many predictions in a row were right just before each token, the first included.
-
-    >>> _streaks(np.array([True, True, False, True])).tolist()
-    [0, 1, 2, 0, 1]
-    """
-    places = np.arange(len(right) + 1)
-    return places - np.maximum.accumulate(np.where(np.concatenate([[True], ~right]), places, 0))
+        """What the members say; see `members_verdict`."""
+        return judge(tokens, self.vocabulary, lambda words: members_verdict(words, self.tasks))

@@ -1,0 +1,147 @@
+"""How a stream is learned from: its segments in order, once, tested on every segment all along."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import protocol
+from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.learner import Answering, Brief, face
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.task import spaces_of
+from quickstudy.base.trace import Trace
+from quickstudy.protocols.clock import Clock
+from quickstudy.protocols.course import Course, make_course
+from quickstudy.protocols.examination import Examination
+from quickstudy.protocols.marking import right_answers
+from quickstudy.protocols.material import padded_orders
+from quickstudy.protocols.schedule import thinned
+
+DENSE, PER_OCTAVE = 8, 4
+"""Of a thinned schedule: the first tests after a segment begins, and those of each doubling from there on."""
+
+
+@protocol("continual", version=1)
+@dataclass(frozen=True)
+class ContinualProtocol:
+    """Learn from the segments of a stream one after the other, tested on held-out sequences of all of them on the way.
+
+    sequences: how many different sequences are asked for of a segment of average length (at most five draws for each
+    are made; a task may have fewer); a segment that lasts twice as long has twice as many. share: part of them that is
+    learned from. schedule: `every` tests after every update; `thinned` keeps, in each segment, the first 8 of these
+    tests and then 4 per doubling. Either also tests at the end of every segment. replay: false shows everything once,
+    also to a learner that asks for several passes; true shows such a learner each segment as often as it asks, in a new
+    order each time, before the next segment begins, and the trace says how often.
+
+    A task for it has `segments`, each with a `task` (its `id`, and `sample` in the common vocabulary), a `share` of the
+    whole and a `label`. The learner has one vocabulary from the start and is never told where a segment begins or ends,
+    nor which one a question is of. Every test asks about every segment, those to come as well. Steps are training
+    sequences shown. What is held out of one segment is learned from in none. A segment shows the sequences, in the
+    order, that its task by itself shows under the protocol `language` at the same seed, wherever in the stream it
+    stands (sequences held out of another segment apart).
+
+    Why once: a stream is gone, and all learners are at the same place in it at the same step. A readout that looks at
+    the whole lesson before it learns (peek) is not applicable: it would know the segments to come.
+    Source: ours, after Lopez-Paz and Ranzato 2017, who propose to test on all tasks after each.
+    """
+
+    sequences: int = parameter(1200, at_least=5)
+    share: float = parameter(0.8, above=0, at_most=0.99)
+    schedule: str = parameter("thinned", choices=("thinned", "every"))
+    replay: bool = False
+
+    measures: ClassVar[tuple[str, ...]] = (
+        "average-accuracy",
+        "learned-accuracy",
+        "forgetting",
+        "backward-transfer",
+        "forward-transfer",
+        "wade-within",
+    )
+    headline: ClassVar[str] = "average-accuracy"
+
+    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """One trace per lane, of kind `continual-curve`: step, correct and accuracy by segment, boundaries."""
+        segments = getattr(task, "segments", ())
+        if not segments:
+            raise NotApplicable(f"{task.id} has no segments")
+        if getattr(getattr(learner, "training", None), "peek", False):
+            raise NotApplicable("the readout looks at the whole stream before it learns; give peek=false")
+        passes = int(getattr(learner, "passes", 1)) if self.replay else 1
+        batch = int(getattr(learner, "batch", 1))
+        courses = [make_course(segments, stream, self.sequences, self.share, passes) for stream in streams]
+        lesson = Lesson([course.train for course in courses], padded_orders([course.order for course in courses]))
+        exam = Exam([course.test for course in courses])
+        if min(len(course.order) for course in courses) < batch:
+            raise UsageError(
+                f"nothing can be learned from {lesson.items} sequences, fewer than one update of the learner takes; "
+                "give more sequences or a smaller batch"
+            )
+        # Lanes may have other boundaries: each is tested at all points of all, and keeps its own.
+        chosen = [self._points(course, batch) for course in courses]
+        points = np.unique(np.concatenate(chosen))
+        brief = Brief(*spaces_of(task), "cross-entropy", max(lane.steps for lane in lesson.examples), lesson.items)
+        clock = Clock()
+        with clock.timing("learn"):
+            pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Answering)
+        right = []
+        for shown, point in pairwise([0, *points.tolist()]):
+            with clock.timing("learn"):
+                pupil.learn(lesson, shown, point)
+            with clock.timing("answer"):
+                right.append(_by_segment(right_answers(pupil.answer(exam), exam), exam, courses))
+        correct = np.stack(right)
+        facts = {"unit": "sequences", "item": "example", "batch": batch, "passes": passes}
+        labels = [segment.label for segment in segments]
+        traces = [
+            Trace(
+                "continual-curve",
+                _arrays(chosen[lane], correct[np.isin(points, chosen[lane]), lane], course),
+                {**facts, "segments": labels, **_facts(course, passes)},
+                cost,
+            )
+            for lane, (course, cost) in enumerate(zip(courses, clock.charge(pupil.cost()), strict=True))
+        ]
+        return Examination(traces, pupil, brief)
+
+    def _points(self, course: Course, batch: int) -> NDArray[np.int64]:
+        """When one lane is tested: after updates, thinned anew from each segment's start, and at its end."""
+        found = []
+        for start, end in pairwise(course.boundaries.tolist()):
+            updates = np.arange(start // batch + 1, end // batch + 1) * batch
+            found += [thinned(updates, DENSE, PER_OCTAVE) if self.schedule == "thinned" else updates, np.array([end])]
+        return np.unique(np.concatenate(found))
+
+
+def _by_segment(right: NDArray[np.bool_], exam: Exam, courses: Sequence[Course]) -> NDArray[np.int64]:
+    """(lane, segment) right answers."""
+    counts = [
+        np.bincount(course.segment_of(exam.positions[lane, right[lane], 1]), minlength=len(course.tests))
+        for lane, course in enumerate(courses)
+    ]
+    return np.stack(counts)
+
+
+def _arrays(points: NDArray[np.int64], correct: NDArray[np.int64], course: Course) -> dict[str, NDArray[Any]]:
+    questions = np.array([answers.size for answers in course.answers()])
+    return {"step": points, "correct": correct, "accuracy": correct / questions, "boundary": course.boundaries}
+
+
+def _facts(course: Course, passes: int) -> dict[str, list[Any]]:
+    """What is known of the segments, one entry for each."""
+    counts = [np.bincount(answers) for answers in course.answers()]
+    return {
+        "training_sequences": (np.diff(course.boundaries) // passes).tolist(),
+        "test_sequences": course.tests.tolist(),
+        "test_questions": [int(count.sum()) for count in counts],
+        "classes": [int((count > 0).sum()) for count in counts],
+        "constants": [float(count.max() / count.sum()) for count in counts],
+    }

@@ -1,0 +1,181 @@
+"""The rules that are best by one score: what choosing them was worth, and how they stand beside the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.report.intervals import Values, difference, estimate, stream
+from quickstudy.report.model import Contrast
+from quickstudy.report.numbers import NOTHING, plus_minus
+from quickstudy.report.numbers import score as written
+from quickstudy.report.study.atlas_rules import images
+from quickstudy.report.study.atlas_runs import TaskRuns, criterion_of, published_rules
+from quickstudy.report.study.order import Order
+from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.view import title_of
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best rule of a task by a score, and the published one, None where there is none among the rules tried.
+
+    after, theirs: scores of the two on the reported seeds. optimism: the chosen rule on the choosing seeds less on the
+    reported ones. gain: chosen less published on the reported seeds.
+    """
+
+    task: TaskRuns
+    rule: int
+    published: int | None
+    after: Values
+    theirs: Values
+    optimism: Contrast
+    gain: Contrast
+
+
+def choice_parts(order: Order, tasks: Sequence[TaskRuns], score: str) -> tuple[list[Part], dict[str, Any]]:
+    """Two grids with sentences, and everything as facts by task."""
+    found = [choice for task in tasks if (choice := _choice(order, task, score))]
+    name, title, criterion = f"{order.study.id}-{score}", title_of(score), criterion_of(order.study)
+    parts: list[Part] = [
+        Paragraph(_rise(found, title), f"Chosen by {title}"),
+        Grid(
+            name,
+            f"{title}: mean ± half the 95 % interval. Optimism: on the choosing seeds less on the reported ones, of the "
+            f"same rule. The rank is among the rules compared on the choosing seeds, by {title_of(criterion)}",
+            [
+                ("task", "rule", "its images", "choosing", "reported", "optimism", "rank by the published criterion"),
+                *(_own_row(choice, score, criterion) for choice in found),
+            ],
+        ),
+    ]
+    if any(choice.published is not None for choice in found):
+        caption = f"{title} on the reported seeds: mean ± half the 95 % interval. Ranks are on the choosing seeds"
+        heading = ("task", "published rule", f"rank by {title}", "rank by the published criterion", "its score")
+        rows = [_published_row(choice, score, criterion) for choice in found]
+        parts += [
+            Grid(f"{name}-published", caption, [(*heading, "chosen − published"), *rows]),
+            *map(Paragraph, _gain(found)),
+        ]
+    return parts, {choice.task.row.task: _facts(choice, score, criterion) for choice in found}
+
+
+def published_rule(order: Order, task: TaskRuns) -> int | None:
+    """The published rule of a task, if it is among those that are tried."""
+    return next((rule for rule in published_rules(order.study, task.row)[:1] if rule in task.choosing), None)
+
+
+def _choice(order: Order, task: TaskRuns, score: str) -> Choice | None:
+    rule = task.chosen(score)
+    if rule is None:
+        return None
+    published = published_rule(order, task)
+    after = task.values(rule, score, reported=True)
+    theirs = task.values(published, score, reported=True) if published is not None else {}
+    return Choice(
+        task,
+        rule,
+        published,
+        after,
+        theirs,
+        _contrast(task.values(rule, score), after, f"optimism {task.row.task} {score}"),
+        Contrast(None) if published == rule else _contrast(after, theirs, f"gain {task.row.task} {score}"),
+    )
+
+
+def _own_row(choice: Choice, score: str, criterion: str) -> tuple[str, ...]:
+    others = " ".join(str(one) for one in dict.fromkeys(images(choice.rule)) if one != choice.rule)
+    return (
+        choice.task.row.label,
+        str(choice.rule),
+        others or NOTHING,
+        written(choice.task.means(score)[choice.rule]),
+        _mean(choice.after),
+        _signed(choice.optimism),
+        _rank(choice.task, choice.rule, criterion),
+    )
+
+
+def _published_row(choice: Choice, score: str, criterion: str) -> tuple[str, ...]:
+    rule = choice.published
+    if rule is None:
+        return (choice.task.row.label, *[NOTHING] * 5)
+    ranks = [_rank(choice.task, rule, by) for by in (score, criterion)]
+    gain = "the same rule" if rule == choice.rule else _signed(choice.gain)
+    return choice.task.row.label, str(rule), *ranks, _mean(choice.theirs), gain
+
+
+def _rise(found: Sequence[Choice], title: str) -> str:
+    """What choosing the best has added."""
+    known = [choice.optimism for choice in found if choice.optimism.value is not None]
+    if not known:
+        return "The chosen rules have no runs on the reported seeds yet."
+    mean = sum(rise.value or 0.0 for rise in known) / len(known)
+    return (
+        f"On the seeds on which it was chosen, the best rule scores {written(abs(mean))} {'more' if mean > 0 else 'less'} "
+        f"{title} than on others, on average over {len(known)} tasks; by its interval it scores more on "
+        f"{_apart(known, 1)} of them and less on {_apart(known, -1)}."
+    )
+
+
+def _gain(found: Sequence[Choice]) -> list[str]:
+    rivals = [choice.gain for choice in found if choice.gain.value is not None]
+    if not rivals:
+        return []
+    return [
+        f"On the reported seeds the chosen rule is above the published one on {_apart(rivals, 1)} of {len(rivals)} "
+        f"tasks where they differ, below on {_apart(rivals, -1)}, and not told apart on the rest."
+    ]
+
+
+def _facts(choice: Choice, score: str, criterion: str) -> dict[str, Any]:
+    task, means = choice.task, choice.task.means(score)
+    return {
+        "rule": choice.rule,
+        "published_rule": choice.published,
+        "choosing_mean": means[choice.rule],
+        "choosing_runs": task.runs,
+        "reported_mean": _plain_mean(choice.after),
+        "reported_runs": len(choice.after),
+        "published_rule_mean": _plain_mean(choice.theirs),
+        "optimism": choice.optimism.value,
+        "gain": choice.gain.value,
+        "rank_by_criterion": task.rank(choice.rule, criterion),
+        "published_rank": None if choice.published is None else task.rank(choice.published, score),
+        "level": sum(mean == means[choice.rule] for mean in means.values()),
+    }
+
+
+def _contrast(one: Values, other: Values, purpose: str) -> Contrast:
+    return difference(one, other, stream(_seeds(one, other), purpose)) if one and other else Contrast(None)
+
+
+def _mean(values: Values) -> str:
+    found = estimate(list(values.values()), stream(_seeds(values), "atlas"))
+    return NOTHING if found is None else plus_minus(found.mean, found.interval)
+
+
+def _seeds(*several: Values) -> list[str]:
+    return [f"{root}/{repetition}" for values in several for root, repetition in values]
+
+
+def _plain_mean(values: Values) -> float | None:
+    return sum(values.values()) / len(values) if values else None
+
+
+def _apart(contrasts: Sequence[Contrast], sign: int) -> int:
+    """How many intervals lie above 0, or below it."""
+    bounds = [contrast.interval for contrast in contrasts if contrast.interval]
+    return sum((one.low > 0) if sign > 0 else (one.high < 0) for one in bounds)
+
+
+def _signed(contrast: Contrast) -> str:
+    if contrast.value is None:
+        return NOTHING
+    return ("+" if contrast.value > 0 else "") + plus_minus(contrast.value, contrast.interval)
+
+
+def _rank(task: TaskRuns, rule: int, score: str) -> str:
+    rank = task.rank(rule, score)
+    return NOTHING if rank is None else f"{rank:g} of {len(task.means(score))}"
