@@ -96,3 +96,11 @@ def test_the_runs_of_a_study_are_its_grid() -> None:
         ("language/qa", "majority"),
         ("language/qa", "polarity"),
     ]
+
+
+def test_runs_of_another_root_seed_are_others(make_record: Make, save: Make, tmp_path: Path) -> None:
+    score = {"wade": {"version": 1, "values": {"wade": 0.5}}}
+    more = {"role": "control", "convention": "published", "protocol": protocol("published"), "scores": score}
+    save(tmp_path, [make_record("majority", root=root, repetition=0, **more) for root in (0, 1)])
+    assert reproduce(study(), tmp_path, "published").cells["5 qa"]["Same"].n == 1
+    assert reproduce(study(), tmp_path, "published", root=2).cells["5 qa"]["Same"].n == 0

@@ -7,7 +7,7 @@ A file `NAME.toml` has
 - `learners`: column = learner, or column = a learner for each convention; `{name}` stands for an entry of the row;
 - `each`: name = number of values; a column whose name holds `{name}` is there once for every value from 0 on;
 - `rows`: each with a `task`, a `label`, its entries, and `published`: column = [value, spread], or a single value;
-  with `columns`, only these of the learners run on it;
+  with `columns`, only these of the learners run on it; `also.SCORE` has published numbers of another score;
 - `settings`: numbers and words that the kind asks for.
 `like = "OTHER"` takes learners and rows from another study, and its runs, and its published numbers where the main
 score is the same; rows that are given have published numbers of their own.
@@ -37,12 +37,15 @@ class Published(NamedTuple):
 
 @dataclass(frozen=True)
 class StudyRow:
-    """One task of a study: its learners by column (by convention, where they differ), the published numbers."""
+    """One task of a study: its learners by column (by convention, where they differ), the published numbers of the
+    main score, and those of other scores.
+    """
 
     task: str
     label: str
     learners: Mapping[str, str | Mapping[str, str]]
     published: Mapping[str, Published]
+    also: Mapping[str, Mapping[str, Published]] = dataclasses.field(default_factory=dict)
 
     def learner(self, column: str, convention: str) -> str | None:
         """The learner of a column under a convention; None where the column has none."""
@@ -151,7 +154,8 @@ def _rows(facts: Mapping[str, Any]) -> tuple[StudyRow, ...]:
                 for value in values
                 if column in row.get("columns", facts["learners"])
             },
-            published=_published(row),
+            published=_published(row.get("published", {})),
+            also={score: _published(numbers) for score, numbers in row.get("also", {}).items()},
         )
         for row in facts["rows"]
     )
@@ -165,7 +169,7 @@ def _filled(learner: str | Mapping[str, str], entries: Mapping[str, Any]) -> str
 
 def _like(model: Study, score: str, rows: Sequence[Mapping[str, Any]]) -> tuple[StudyRow, ...]:
     """The rows of another study, with the published numbers of this one, or the other's where the main score is its."""
-    published = {row["label"]: _published(row) for row in rows}
+    published = {row["label"]: _published(row.get("published", {})) for row in rows}
     unknown = set(published) - {row.label for row in model.rows}
     if unknown:
         raise UsageError(f'{model.id} has no row "{min(unknown)}"')
@@ -175,8 +179,8 @@ def _like(model: Study, score: str, rows: Sequence[Mapping[str, Any]]) -> tuple[
     )
 
 
-def _published(facts: Mapping[str, Any]) -> dict[str, Published]:
+def _published(numbers: Mapping[str, Any]) -> dict[str, Published]:
     return {
         column: Published(*number) if isinstance(number, list) else Published(float(number))
-        for column, number in facts.get("published", {}).items()
+        for column, number in numbers.items()
     }

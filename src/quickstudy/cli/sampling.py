@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
 import typer
 
-from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, print_lines
+from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, name_data, print_lines
 
 
 def add(app: typer.Typer) -> None:
@@ -19,6 +23,7 @@ def sample(
     convention: str = CONVENTION,
     json: bool = JSON,
     include: list[str] = INCLUDE,
+    data: pathlib.Path | None = DATA,
 ) -> None:
     """Look at the data: independent draws, before de-duplication. Supervised tokens are in [brackets]."""
     from quickstudy.base import catalogue
@@ -28,6 +33,7 @@ def sample(
     from quickstudy.base.seeds import Streams
     from quickstudy.base.task import ExampleTask
 
+    name_data(data)
     for path in include:
         include_file(path)
     if count < 1:
@@ -37,11 +43,11 @@ def sample(
     if not isinstance(made, ExampleTask):
         raise UsageError(f"{name} does not sample examples")
     examples = made.sample(Streams(seed, made.id, 0).numpy("data"), count)  # type: ignore[attr-defined]
-    words = getattr(made, "vocabulary", None)
+    name_of = _naming(made)
     rows = []
     for index in range(examples.count):
         ids, supervised = examples.sequence(index)
-        tokens = [words[id] for id in ids] if words else ids
+        tokens = name_of(ids)
         rows.append({"tokens": tokens, "supervised": supervised, "ids": ids})
     if json:
         print_lines(rows)
@@ -49,3 +55,11 @@ def sample(
     for row in rows:
         asked = set(row["supervised"])
         typer.echo(" ".join(f"[{token}]" if at in asked else str(token) for at, token in enumerate(row["tokens"])))
+
+
+def _naming(task: Any) -> Callable[[list[int]], list[Any]]:
+    """From numbers of symbols to words, where the task has words for them."""
+    if hasattr(task, "words"):
+        return task.words  # type: ignore[no-any-return]
+    words = getattr(task, "vocabulary", None)
+    return (lambda ids: [words[id] for id in ids]) if words else list

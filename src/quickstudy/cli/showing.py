@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -59,6 +60,7 @@ def show(
             )
 
 
+_MOST_NAMED = 12
 _FACTS = ("controls", "oracle", "role", "unit", "direction", "range", "chance", "equation", "measures", "headline")
 
 
@@ -89,10 +91,15 @@ def _show_study(study: Study, convention: str, json: bool) -> None:
     typer.echo(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
     typer.echo(f"Score: {', '.join(study.scores)}; {study.seeds} runs behind each published number")
     rows = [
-        (row.label, row.task, ", ".join(dict.fromkeys(row.learner(one, convention) or "" for one in row.learners)))
-        for row in study.rows
+        (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners])) for row in study.rows
     ]
     print_table(rows, indent="  ")
+
+
+def _listed(learners: Sequence[str | None]) -> str:
+    """Some learners by name; of very many, the first and the last."""
+    names = list(dict.fromkeys(filter(None, learners)))
+    return ", ".join(names) if len(names) <= _MOST_NAMED else f"{names[0]} ... {names[-1]} ({len(names)})"
 
 
 def _parameters(found: Any, convention: str) -> list[dict[str, Any]]:

@@ -43,14 +43,24 @@ def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
     `corrected` and `written`: the formula as printed, with thresholds 0.01, 0.02 ... 1, each its own weight, reached
     at ≥, T in training sequences for every learner. `published`: thresholds 0 ... 0.99, reached at >; T is the number
     of the evaluation (one per update from 8 sequences) where whole sequences are shown, and 1 + (k - 1) 8 / m for
-    evaluation k where single questions are shown, m being the mean number of questions in a sequence.
+    evaluation k where single questions are shown, m being the mean number of questions in a sequence. A trace with the
+    fact `published_preset` is scored by that preset, T being its array `evaluation`: on reviews, thresholds 0.50 ...
+    0.99 with weights on a line from 1 to 10.
 
     Source: Cisneros, Sivic, Mikolov 2022, equation 1.
     """
     check_convention(convention)
     accuracy = trace.arrays["accuracy"]
     if convention != "published":
-        return {"wade": wade.paper(100, _sequences(trace)).score(trace.arrays["step"], accuracy)}
+        return {"wade": wade.paper(100, training_sequences(trace)).score(trace.arrays["step"], accuracy)}
+    return {"wade": published_preset(trace).score(trace.arrays["step"], accuracy)}
+
+
+def published_preset(trace: Trace) -> wade.Preset:
+    """What scores a run in the publication: the thresholds, and its unit of time for a learner like this one."""
+    if "published_preset" in trace.facts:  # the protocol knows which, and the published number of every evaluation
+        own = wade.find_preset(str(trace.facts["published_preset"]))
+        return replace(own, time=lambda _: trace.arrays["evaluation"])
     preset = wade.published_nets()
     if trace.facts.get("item") == "question":
         # The published programs estimated m from fresh draws of the task as it is by default, not from training data.
@@ -58,7 +68,7 @@ def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
         preset = wade.published_reservoirs(float(_fact(trace, "tokens_per_sequence") if known is None else known))
     evaluations = _published_evaluations(int(trace.facts.get("batch", 1)))
     time = preset.time
-    return {"wade": replace(preset, time=lambda steps: time(evaluations(steps))).score(trace.arrays["step"], accuracy)}
+    return replace(preset, time=lambda steps: time(evaluations(steps)))
 
 
 def _published_evaluations(batch: int) -> curve.Times:
@@ -95,7 +105,7 @@ def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, 
     check_convention(convention)
     constant = float(_fact(trace, "constant"))
     steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
-    return {"wade-above-chance": wade.wade_above_chance(steps, accuracy, constant, _sequences(trace))}
+    return {"wade-above-chance": wade.wade_above_chance(steps, accuracy, constant, training_sequences(trace))}
 
 
 @measure(
@@ -133,7 +143,7 @@ def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
 def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     """Training sequences until the test accuracy first is 0.5, 0.75 and 0.9; inf when it never is."""
     steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
-    times = curve.threshold_times(steps, accuracy, ACCURACIES, time=_sequences(trace))
+    times = curve.threshold_times(steps, accuracy, ACCURACIES, time=training_sequences(trace))
     return {f"steps-to-{level}": float(time) for level, time in zip(ACCURACIES, times, strict=True)}
 
 
@@ -155,7 +165,7 @@ def area(trace: Trace, convention: str) -> Mapping[str, float]:
     return {"log-area": curve.log_area(trace.arrays["step"], trace.arrays["accuracy"])}
 
 
-def _sequences(trace: Trace) -> curve.Times:
+def training_sequences(trace: Trace) -> curve.Times:
     """From the trace's steps to training sequences; a part of a first sequence counts as one."""
     unit = _fact(trace, "unit")
     if unit == "sequences":

@@ -94,33 +94,41 @@ def reproduce(
     convention: str,
     protocol: Mapping[str, Any] | None = None,
     score: str | None = None,
+    root: int = 0,
 ) -> Reproduction:
-    """What a results folder holds of a study, beside what was published; only runs under just this protocol.
+    """What a results folder holds of a study, beside what was published; only runs under just this protocol and root
+    seed.
 
-    score: one of the study's, the main one if none is given; only the main one has published numbers.
+    score: one of the study's, the main one if none is given.
     """
     score = score or study.score
-    runs = runs_of(study, folder, convention, protocol)
+    runs = runs_of(study, folder, convention, protocol, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     for row in study.rows:
         cells[row.label] = {}
         for column in study.columns:
-            published = row.published.get(column) if score == study.score else None
+            numbers = row.published if score == study.score else row.also.get(score, {})
+            published = numbers.get(column)
             found = runs[row.label].get(column, ())
             cells[row.label][column] = _cell(score, study.seeds, published, found, folder)
     return Reproduction(study, convention, score, cells)
 
 
 def runs_of(
-    study: Study, folder: str | pathlib.Path, convention: str, protocol: Mapping[str, Any] | None = None
+    study: Study,
+    folder: str | pathlib.Path,
+    convention: str,
+    protocol: Mapping[str, Any] | None = None,
+    root: int = 0,
 ) -> dict[str, dict[str, list[Record]]]:
-    """The finished runs of a study in a results folder, by row label and column; only those under just this protocol.
+    """The finished runs of a study in a results folder, by row label and column; only those under just this protocol
+    and root seed.
 
     Every column that has a learner under the convention is there, with an empty list where nothing was run.
     """
     records: dict[tuple[str, str, str], list[Record]] = {}
     for record in read_results(folder).records.values():
-        if record.status == OK and record.what["convention"] == convention:
+        if record.status == OK and (record.what["convention"], record.what["root"]) == (convention, root):
             place = record.labels["task"], record.labels["learner"], canonical(record.what["protocol"])
             records.setdefault(place, []).append(record)
     runs: dict[str, dict[str, list[Record]]] = {}

@@ -48,6 +48,8 @@ class Setting:
         entry = catalogue.task.find(name)
         task_class = catalogue.task.get(name)
         task = configure(name, task_class, parse_assignments(assignments), self.convention)
+        # A task on data that is not here says so before anything is run.
+        getattr(task, "ready", lambda: None)()
         protocol_name = getattr(task_class, "protocol", entry.id.partition("/")[0])
         protocol_class = catalogue.protocol.get(protocol_name)
         protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)

@@ -28,7 +28,7 @@ def corpus(tmp_path, monkeypatch):
 
 
 def make(convention="corrected", **given):
-    return configure("language/reviews", Reviews, {"pieces": 200, **given}, convention)
+    return configure("reviews/imdb", Reviews, {"pieces": 200, **given}, convention)
 
 
 @pytest.mark.usefixtures("corpus")

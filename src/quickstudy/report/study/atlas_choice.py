@@ -42,8 +42,8 @@ def choice_parts(order: Order, tasks: Sequence[TaskRuns], score: str) -> tuple[l
         Paragraph(_rise(found, title), f"Chosen by {title}"),
         Grid(
             name,
-            f"{title}: mean ± half the 95 % interval. Optimism: on the choosing seeds less on the reported ones, of the "
-            f"same rule. The rank is among the rules compared on the choosing seeds, by {title_of(criterion)}",
+            f"{title}: mean ± half the 95 % interval. Optimism: on the choosing seeds less on the reported ones, of "
+            f"the same rule. The rank is among the rules compared on the choosing seeds, by {title_of(criterion)}",
             [
                 ("task", "rule", "its images", "choosing", "reported", "optimism", "rank by the published criterion"),
                 *(_own_row(choice, score, criterion) for choice in found),
@@ -113,9 +113,9 @@ def _rise(found: Sequence[Choice], title: str) -> str:
         return "The chosen rules have no runs on the reported seeds yet."
     mean = sum(rise.value or 0.0 for rise in known) / len(known)
     return (
-        f"On the seeds on which it was chosen, the best rule scores {written(abs(mean))} {'more' if mean > 0 else 'less'} "
-        f"{title} than on others, on average over {len(known)} tasks; by its interval it scores more on "
-        f"{_apart(known, 1)} of them and less on {_apart(known, -1)}."
+        f"On the seeds on which it was chosen, the best rule scores {written(abs(mean))} "
+        f"{'more' if mean > 0 else 'less'} {title} than on others, on average over {len(known)} tasks; by its interval "
+        f"it scores more on {_apart(known, 1)} of them and less on {_apart(known, -1)}."
     )
 
 

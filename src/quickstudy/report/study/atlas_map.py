@@ -28,6 +28,11 @@ class Strip:
     chosen: int | None = None
     published: int | None = None
 
+    def marks(self) -> list[tuple[int, str]]:
+        """The rules to be marked and how; one that is both chosen and published is marked as chosen."""
+        theirs = self.published if self.published != self.chosen else None
+        return [(rule, kind) for rule, kind in ((theirs, "theirs"), (self.chosen, "ours")) if rule is not None]
+
     def level(self, rule: int) -> int | None:
         """The colour of a rule, 0 for the lowest and LEVELS - 1 for the highest of the task; None where unknown."""
         if rule not in self.means:
@@ -72,10 +77,9 @@ def block_map(strips: Sequence[Strip], title: str) -> str:
                 paths.get(_class(strip, rule), "") + f"M{x:g} {y:g}h{cell:g}v{cell:g}h-{cell:g}z"
             )
         parts += [tag("path", class_=name, d=path) for name, path in sorted(paths.items())]
-        for rule, kind in ((strip.published, "theirs"), (strip.chosen, "ours")):
-            if rule is not None:
-                x, y = left + rule % 16 * cell, top + rule // 16 * cell
-                parts.append(tag("rect", class_=f"frame {kind}", x=x, y=y, width=cell, height=cell))
+        for marked, kind in strip.marks():
+            x, y = left + marked % 16 * cell, top + marked // 16 * cell
+            parts.append(tag("rect", class_=f"frame {kind}", x=x, y=y, width=cell, height=cell))
         marks = f"best {_name(strip.chosen)}, published {_name(strip.published)}"
         parts.append(text(marks, left, top + _BLOCK + 15, class_="tick"))
     bottom = 24 + (len(strips) + 1) // 2 * (_BLOCK + 50) + 6
@@ -94,9 +98,9 @@ def _family_cell(strip: Strip, family: Sequence[int], left: float, top: float, w
     for place, rule in enumerate(family):
         x, y = left + place % 2 * width / 2, top + place // 2 * _HEIGHT / 2
         parts.append(tag("rect", class_=_class(strip, rule), x=x, y=y, width=width / 2, height=_HEIGHT / 2))
-    for rule, kind in ((strip.published, "theirs"), (strip.chosen, "ours")):
-        if rule in family:
-            place = list(family).index(rule)
+    for marked, kind in strip.marks():
+        if marked in family:
+            place = list(family).index(marked)
             x, y = left + place % 2 * width / 2, top + place // 2 * _HEIGHT / 2
             parts.append(tag("rect", class_=f"frame {kind}", x=x, y=y, width=width / 2, height=_HEIGHT / 2))
     return tag("g", *parts)
@@ -104,8 +108,7 @@ def _family_cell(strip: Strip, family: Sequence[int], left: float, top: float, w
 
 def _pointers(strip: Strip, columns: Sequence[Sequence[int]], step: float, top: float) -> str:
     """The numbers of the marked rules, below their columns."""
-    both = [(strip.chosen, "ours"), (strip.published, "theirs")][: 1 if strip.chosen == strip.published else 2]
-    marked = [(rule, kind) for rule, kind in both if rule is not None]
+    marked = strip.marks()
     places = [next(number for number, family in enumerate(columns) if rule in family) for rule, _ in marked]
     wanted = [_LEFT + (place + 0.5) * step for place in places]
     shown = spread(wanted, 40, _LEFT + 12, _WIDTH - 24)

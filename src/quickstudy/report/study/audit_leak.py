@@ -84,7 +84,7 @@ def _raised(title: str, told: Mapping[str, str]) -> str:
 def _swap(audit: Audit, leaking: str, causal: str) -> Section:
     """What trained networks answer when the answer in their input is exchanged or taken away."""
     score = "final-accuracy"
-    rows = [("task", "network", "as trained", "answer exchanged", "answer taken away", "reacts")]
+    rows: list[tuple[str, ...]] = [("task", "network", "as trained", "answer exchanged", "answer taken away", "reacts")]
     facts: dict[str, Any] = {}
     for row in audit.rows:
         for name, learner in (("leaking", leaking), ("causal", causal)):

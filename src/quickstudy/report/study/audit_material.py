@@ -21,7 +21,9 @@ def variants(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def section(audit: Audit) -> Section:
     """Different sequences, and how they are split, for every task and convention; then the closer look."""
-    rows = [("task", "convention", "different sequences", "learned from", "tested on", "questions in the test")]
+    rows: list[tuple[str, ...]] = [
+        ("task", "convention", "different sequences", "learned from", "tested on", "questions in the test")
+    ]
     facts: dict[str, Any] = {}
     for row in audit.rows:
         for convention in CONVENTIONS:

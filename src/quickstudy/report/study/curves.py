@@ -44,7 +44,7 @@ def page(order: Order) -> Page:
         row: {column: mean_curve(traces) for column, traces in cells.items() if traces}
         for row, cells in found.cells.items()
     }
-    numbers = reproduce(study, order.folder, order.convention, order.protocol)
+    numbers = reproduce(study, order.folder, order.convention, order.protocol, root=order.root)
     parts: list[Part] = [Paragraph(f"{order.seeds} seeds, convention {order.convention}."), *found.remarks()]
     if any(curves.values()):
         unit = str(study.settings.get("unit", "sequences"))

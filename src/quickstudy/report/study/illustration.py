@@ -64,7 +64,7 @@ def page(order: Order) -> Page:
     """For each learner a picture of its first run, the terms of its WADE, and their sum."""
     parts: list[Part] = []
     facts: dict[str, object] = {}
-    for row, columns in runs_of(order.study, order.folder, order.convention, order.protocol).items():
+    for row, columns in runs_of(order.study, order.folder, order.convention, order.protocol, order.root).items():
         for column, records in columns.items():
             record = next((record for record in records if record.what["root"] == order.root), None)
             if record is None:

@@ -59,7 +59,7 @@ def curves_of(order: Order) -> Curves:
             return None
         return trace if is_curve(trace) else None
 
-    runs = runs_of(order.study, order.folder, order.convention, order.protocol)
+    runs = runs_of(order.study, order.folder, order.convention, order.protocol, order.root)
     cells = {
         row: {column: [trace for record in found if (trace := load(record))] for column, found in columns.items()}
         for row, columns in runs.items()

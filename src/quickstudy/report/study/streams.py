@@ -19,7 +19,7 @@ __all__ = ["page", "stages"]
 def page(order: Order) -> Page:
     """The numbers first, then the pictures, stream by stream."""
     table = table_page(order)
-    runs = runs_of(order.study, order.folder, order.convention, order.protocol)
+    runs = runs_of(order.study, order.folder, order.convention, order.protocol, order.root)
     pictures = []
     for row in order.study.rows:
         for column, records in runs[row.label].items():

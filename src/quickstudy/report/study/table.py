@@ -32,12 +32,12 @@ def page(order: Order) -> Page:
     parts: list[Part] = [Paragraph(f"{order.seeds} seeds, convention {convention}.")]
     facts = {}
     for score in study.scores:
-        found = reproduce(study, order.folder, convention, order.protocol, score)
+        found = reproduce(study, order.folder, convention, order.protocol, score, order.root)
         facts[score] = found.as_facts()
         caption = f"{score}. {MARKS}" if found.judged() else f"{score}: mean ± half the 95 % interval"
         parts.append(Grid(f"{study.id}-{convention}-{score}", caption, reproduction_rows(found)))
         if score == study.score:
             others = [name for name in ("published", "corrected") if name != convention]
-            other = reproduce(study, order.folder, others[0], order.protocol, score)
+            other = reproduce(study, order.folder, others[0], order.protocol, score, order.root)
             parts += [Paragraph(line) for line in summary(found, other)]
     return Page(study.title, study.source, parts, facts)

@@ -73,10 +73,9 @@ class Periodic:
         patterns = draw_patterns(rng, count, self.shortest, self.longest)
         places = np.arange(self.length)[None] % patterns.periods[:, None]
         starts = 2 * patterns.periods + patterns.delays
-        return Examples.from_sequences(
-            np.take_along_axis(patterns.bits, places, axis=1),
-            [range(start, self.length) for start in starts.tolist()],
-        )
+        tokens = np.take_along_axis(patterns.bits, places, axis=1).T.astype(np.int32)
+        asked = np.arange(1, self.length)[:, None] >= starts
+        return Examples(tokens[:-1].copy(), tokens[1:].copy(), asked, np.full(count, self.length - 1))
 
     def check(self, tokens: Any) -> Verdict:
         """The verdict on a sequence; see `pattern_verdict`."""

@@ -1,0 +1,1 @@
+"""Measured data: how a data set is found on this machine, and how each one is read."""

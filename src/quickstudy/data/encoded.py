@@ -1,0 +1,131 @@
+"""Reviews as numbers of word pieces, kept in the cache: a vocabulary takes a minute to learn, none to read back."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.canonical import digest
+from quickstudy.data.finding import cache, find, fingerprint
+from quickstudy.data.imdb import IMDB, SPLITS, Review, read_imdb
+from quickstudy.data.wordpiece import WordPieces, library_version
+
+FORMAT = 1
+"""Changes with the layout of the kept file, and with anything above it that changes what is in it."""
+LINE_BREAK = "<br />"
+"""The only markup in the reviews."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How reviews become numbers.
+
+    pieces: size of the vocabulary. learned_from: the parts whose text it is learned from, `train` or `all`. markup:
+    whether line breaks stay in the text as `<br />` (`kept`) or become spaces (`removed`). special: whether pieces 0
+    and 1 stand for padding and for the unknown.
+    """
+
+    pieces: int
+    learned_from: str
+    markup: str
+    special: bool
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedPart:
+    """The reviews of one part, end to end. Review i is numbers[ends[i-1]:ends[i]]; labels are 0 and 1."""
+
+    numbers: NDArray[np.uint16] | NDArray[np.int32]
+    ends: NDArray[np.int64]
+    labels: NDArray[np.int8]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Pieces of each review."""
+        return np.diff(self.ends, prepend=0)
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedReviews:
+    """pieces: by number. parts: `train` and `test`. text_digest: SHA-256 of all labelled texts, in their order."""
+
+    pieces: tuple[str, ...]
+    parts: Mapping[str, EncodedPart]
+    text_digest: str
+
+
+def encoded_reviews(encoding: Encoding) -> EncodedReviews:
+    """The reviews of this machine's copy of the data, from the cache if they are there. See `find` for what it raises.
+
+    The key of the kept file is made of the data's fingerprint, the encoding and the version of the library.
+    """
+    path = find(IMDB)
+    return _encoded(path, fingerprint(path), encoding)
+
+
+@lru_cache(maxsize=2)
+def _encoded(path: pathlib.Path, data: str, encoding: Encoding) -> EncodedReviews:
+    kept = kept_file(data, encoding)
+    if not kept.is_file():
+        _keep(encode(read_imdb(path), encoding), kept)
+    return _kept(kept)
+
+
+def kept_file(data: str, encoding: Encoding) -> pathlib.Path:
+    """Where the reviews of a copy of the data, by its fingerprint, are kept under an encoding."""
+    key = digest({"format": FORMAT, "data": data, "library": library_version(), **vars(encoding)})
+    return cache() / "reviews" / f"{key}.npz"
+
+
+def encode(reviews: Sequence[Review], encoding: Encoding) -> EncodedReviews:
+    """Learn the vocabulary and apply it."""
+    texts = [review.text for review in reviews]
+    if encoding.markup == "removed":
+        texts = [text.replace(LINE_BREAK, " ") for text in texts]
+    seen = texts
+    if encoding.learned_from == "train":
+        seen = [text for review, text in zip(reviews, texts, strict=True) if review.split == "train"]
+    vocabulary = WordPieces.learned(seen, encoding.pieces, encoding.special)
+    numbers = vocabulary.encode(texts)
+    parts = {}
+    for split in SPLITS:
+        chosen = [index for index, review in enumerate(reviews) if review.split == split]
+        parts[split] = EncodedPart(
+            np.concatenate([numbers[index] for index in chosen]).astype(_smallest(encoding.pieces)),
+            np.cumsum([len(numbers[index]) for index in chosen]),
+            np.array([reviews[index].label for index in chosen], dtype=np.int8),
+        )
+    lines = ("\t".join((review.split, str(review.label), review.text)) for review in reviews)
+    return EncodedReviews(vocabulary.pieces, parts, hashlib.sha256("\n".join(lines).encode()).hexdigest())
+
+
+def _smallest(pieces: int) -> Any:
+    """Half the memory where two bytes are enough."""
+    return np.uint16 if pieces <= 1 << 16 else np.int32
+
+
+def _keep(reviews: EncodedReviews, path: pathlib.Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parts = {f"{split}_{name}": array for split, part in reviews.parts.items() for name, array in vars(part).items()}
+    aside = path.with_name(f"{path.stem}.{os.getpid()}.part.npz")
+    try:
+        np.savez(aside, pieces=np.array(reviews.pieces), text_digest=np.array(reviews.text_digest), **parts)
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _kept(path: pathlib.Path) -> EncodedReviews:
+    with np.load(path) as kept:
+        parts = {
+            split: EncodedPart(*(kept[f"{split}_{name}"] for name in ("numbers", "ends", "labels"))) for split in SPLITS
+        }
+        return EncodedReviews(tuple(kept["pieces"].tolist()), parts, str(kept["text_digest"]))

@@ -1,0 +1,256 @@
+"""A model trained by Adam on batches of whole rows, and asked about rows: for long rows of very different lengths.
+
+Rows are cut to no more than a batch needs, in a few sizes, so that a batch of short rows does not pay for the longest
+row there is; test rows are answered in groups of about equal length.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Cost, Snapshot
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.gateway import eqx, jax, jnp, lax, optax
+from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.rows import Reading, Rows, rows_of_lanes
+
+_ADAM = optax.scale_by_adam()
+
+
+class Batch(NamedTuple):
+    """symbols: (row, place). sizes: (row,) places in use. limits: (row,) places that count, padding included where a
+    model counts it. shares: (row,) parts of the batch, 0 for rows that are not there.
+    """
+
+    symbols: Any
+    sizes: Any
+    limits: Any
+    shares: Any
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How batches are made. reading: from examples to rows. rate, batch: of Adam. smallest: places that even the
+    shortest batch is given; with few sizes, many updates are one call. together: places answered in one call.
+    padding_counts: whether a row's padding, up to the longest row of its batch, is part of it.
+    """
+
+    reading: Reading
+    rate: float
+    batch: int
+    smallest: int
+    together: int
+    padding_counts: bool = False
+
+
+class BatchPupil:
+    """Models in training, one per lane. A model is called with a batch, what it has noted so far and a key (None when
+    it answers), and gives (row, output) logits and its notes; it has `notes()` to begin with, `noisy` and `trainable`.
+    """
+
+    scale = "logits"
+
+    def __init__(self, plan: Plan, models: Sequence[Any], streams: Sequence[Streams]) -> None:
+        self.lanes = len(models)
+        self._plan = plan
+        trained = eqx.filter(models[0], models[0].trainable())
+        whole = eqx.filter(models[0], eqx.is_inexact_array)
+        self._trainable = models[0].trainable()
+        self._sizes = _size(trained), _size(whole) - _size(trained)
+        self._state = stack_lanes([(model, model.notes(), _ADAM.init(trained)) for model in models])
+        self._keys = jnp.stack([stream.jax("noise") for stream in streams])
+        self._lesson: tuple[Lesson, _Material] | None = None
+        self._exam: tuple[Exam, _Questions] | None = None
+        self._shown = np.zeros(self.lanes, dtype=np.int64)
+
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """All updates whose batch fills up between start and stop, those of one size in one call."""
+        if lesson.item != "example":
+            raise UsageError("a learner of whole rows learns from whole examples, not from single questions")
+        if self._lesson is None or self._lesson[0] is not lesson:
+            self._lesson = lesson, _Material(lesson, self._plan)
+        material = self._lesson[1]
+        bounds = lesson.within(start, stop) // self._plan.batch
+        rates = jnp.full((self.lanes,), self._plan.rate, jnp.float32)
+        for first, last, places in material.calls(int(bounds[:, 0].min()), int(bounds[:, 1].max())):
+            part = jnp.asarray(np.clip(bounds, first, last), jnp.int32)
+            self._state = _train(
+                self._state, (material.order, part, rates, self._keys), material.rows, self._trainable, places,
+                self._plan.batch, self._plan.padding_counts, self.lanes, material.shared,
+            )  # fmt: skip
+        self._shown += np.diff(lesson.within(start, stop))[:, 0]
+        jax.block_until_ready(self._state)
+
+    def answer(self, exam: Exam) -> NDArray[np.float32]:
+        """(lane, question, output) logits."""
+        if self._exam is None or self._exam[0] is not exam:
+            self._exam = exam, _Questions(exam, self._plan)
+        questions = self._exam[1]
+        models, notes = self._state[:2]
+        answers = [_answer(models, notes, batch, self.lanes, questions.shared) for batch in questions.batches]
+        rows = np.concatenate([np.asarray(answer) for answer in answers], axis=1)
+        places = np.repeat(questions.places, self.lanes // len(questions.places), axis=0)
+        found: NDArray[np.float32] = np.take_along_axis(rows, places[:, :, None], axis=1)
+        return found[:, : exam.counted.shape[1]]
+
+    def snapshot(self) -> Snapshot:
+        """Models, notes, moments and keys, with the lane axis."""
+        return Snapshot({**named_arrays((self._state, self._keys)), "shown": self._shown.copy()})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        self._state, self._keys = with_arrays((self._state, self._keys), snapshot.arrays)
+        self._shown = snapshot.arrays["shown"].copy()
+
+    def cost(self) -> list[Cost]:
+        """Updates are full batches."""
+        return [Cost(int(shown), int(shown) // self._plan.batch, *self._sizes) for shown in self._shown]
+
+
+class _Material:
+    """A lesson's rows and order on the device, and the places that each update needs."""
+
+    def __init__(self, lesson: Lesson, plan: Plan) -> None:
+        rows = rows_of_lanes(lesson.examples, plan.reading)
+        self.shared = len(rows) == 1
+        self.rows = _on_device(rows, self.shared)
+        length = rounded(lesson.items, 4)
+        self.order = jnp.asarray(np.pad(lesson.order, [(0, 0), (0, length - lesson.items)]), jnp.int32)
+        updates = lesson.items // plan.batch
+        needed = np.zeros(updates, dtype=np.int64)
+        for lane, order in enumerate(lesson.order):
+            own = rows[0 if self.shared else lane]
+            longest = np.where(own.shares > 0, own.sizes[own.of_example], 1).max(axis=1)
+            batches = longest[order[: updates * plan.batch]].reshape(updates, plan.batch)
+            needed = np.maximum(needed, batches.max(axis=1))
+        most = rows[0].symbols.shape[1]
+        self._places = {size: min(max(rounded(size, 1), plan.smallest), most) for size in np.unique(needed).tolist()}
+        self._needed = needed
+
+    def calls(self, first: int, last: int) -> list[tuple[int, int, int]]:
+        """(first, last, places) of the calls for updates first .. last-1."""
+        places = np.array([self._places[needed] for needed in self._needed[first:last].tolist()], dtype=np.int64)
+        if not len(places):
+            return []
+        cuts = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
+        return [(first + begin, first + end, int(places[begin])) for begin, end in itertools.pairwise(cuts)]
+
+
+class _Questions:
+    """An exam's rows in batches of about equal size. places: (lane or 1, question) where each question's answer is."""
+
+    def __init__(self, exam: Exam, plan: Plan) -> None:
+        rows = rows_of_lanes(exam.examples, plan.reading)
+        self.shared = len(rows) == 1
+        limits = np.stack([_limits(lane.sizes, plan) for lane in rows])
+        orders = np.argsort(limits, axis=1, kind="stable")
+        ordered = np.take_along_axis(limits, orders, axis=1).max(axis=0)
+        most = rows[0].symbols.shape[1]
+        self.batches = []
+        starts, stop = [], len(ordered)
+        while stop:  # from the longest down, so that a batch has the size of its first
+            places = min(rounded(int(ordered[stop - 1]), 2), most)
+            count = 1 << max(0, (plan.together // places).bit_length() - 1)
+            first = max(0, stop - count)
+            chosen = [np.pad(order[first:stop], (0, count - (stop - first)), mode="edge") for order in orders]
+            lanes = [
+                Batch(lane.symbols[own][:, :places], lane.sizes[own], limit[own], np.ones(count, np.float32))
+                for lane, limit, own in zip(rows, limits, chosen, strict=True)
+            ]
+            self.batches.append(_on_device(lanes, self.shared))
+            starts.append((first, stop, count))
+            stop = first
+        # Where the row that is n-th by size has its answer, batch after batch; and so for each question.
+        at = np.zeros(len(ordered), dtype=np.int64)
+        done = 0
+        for first, stop, count in starts:
+            at[first:stop] = done + np.arange(stop - first)
+            done += count
+        self.places = np.zeros(orders.shape, dtype=np.int64)
+        np.put_along_axis(self.places, orders, np.broadcast_to(at, orders.shape), axis=1)
+
+
+def _limits(sizes: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
+    """Places that count: a row's own, or those of the longest in its batch, taken in the order of the questions."""
+    if not plan.padding_counts:
+        return sizes
+    groups = np.arange(len(sizes)) // plan.batch
+    longest = np.zeros(groups[-1] + 1, dtype=np.int64)
+    np.maximum.at(longest, groups, sizes)
+    return longest[groups]
+
+
+def _on_device(lanes: Sequence[Any], shared: bool) -> Any:
+    """Trees of arrays with a lane axis, unless all lanes share the one there is."""
+    trees = [tuple(vars(lane).values()) if isinstance(lane, Rows) else lane for lane in lanes]
+    if shared:
+        return jax.tree.map(_device_array, trees[0])
+    return jax.tree.map(lambda *leaves: _device_array(np.stack(leaves)), *trees)
+
+
+def _device_array(array: NDArray[Any]) -> Any:
+    if array.dtype in (np.uint16, np.int32):
+        return jnp.asarray(array)
+    return jnp.asarray(array, jnp.float32 if np.issubdtype(array.dtype, np.floating) else jnp.int32)
+
+
+def _with_material(function: Any, lanes: int, shared: bool) -> Any:
+    """A function of one lane's own arrays and of material, made to work on all lanes."""
+    if shared:
+        return lambda own, material: over_lanes(lambda *own: function(own, material), lanes)(*own)
+    return lambda own, material: over_lanes(lambda material, *own: function(own, material), lanes)(material, *own)
+
+
+@eqx.filter_jit
+def _train(
+    state: Any, own: Any, rows: Any, trainable: Any, places: int, batch: int, padding_counts: bool, lanes: int,
+    shared: bool,
+) -> Any:  # fmt: skip
+    def single(own: Any, rows: Any) -> Any:
+        (model, notes, moments), order, bounds, rate, key = own
+        symbols, sizes, targets, of_example, shares = rows
+        trained, fixed = eqx.partition(model, trainable)
+
+        def loss(trained: Any, notes: Any, chosen: Any, key: Any) -> Any:
+            numbers = of_example[chosen].reshape(-1)
+            parts = shares[chosen].reshape(-1) / batch
+            size = sizes[numbers]
+            limit = jnp.broadcast_to(size.max(), size.shape) if padding_counts else size
+            shown = Batch(symbols[numbers, :places], size, limit, parts)
+            logits, notes = eqx.combine(trained, fixed)(shown, notes, key)
+            each = optax.softmax_cross_entropy_with_integer_labels(logits, targets[numbers].astype(jnp.int32))
+            return (parts * each).sum(), notes
+
+        def update(number: Any, carry: Any) -> Any:
+            trained, notes, moments = carry
+            chosen = lax.dynamic_slice(order, (number * batch,), (batch,))
+            # The moments count the updates, over all lessons and calls.
+            noise = jax.random.fold_in(key, moments.count)
+            gradients, notes = jax.grad(loss, has_aux=True)(trained, notes, chosen, noise)
+            steps, moments = _ADAM.update(gradients, moments)
+            return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), notes, moments
+
+        trained, notes, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, notes, moments))
+        return eqx.combine(trained, fixed), notes, moments
+
+    return _with_material(single, lanes, shared)((state, *own), rows)
+
+
+@eqx.filter_jit
+def _answer(models: Any, notes: Any, batch: Batch, lanes: int, shared: bool) -> Any:
+    def single(own: Any, batch: Batch) -> Any:
+        return own[0](batch, own[1], None)[0]
+
+    return _with_material(single, lanes, shared)((models, notes), batch)
+
+
+def _size(tree: Any) -> int:
+    return sum(int(leaf.size) for leaf in jax.tree.leaves(tree))

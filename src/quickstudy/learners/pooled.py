@@ -1,0 +1,144 @@
+"""Networks that read a whole sequence and then give one answer: word vectors, a core, pooling, a norm, a head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from quickstudy.base.catalogue import training
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Brief
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.cores.core import ABSENT, CoreSpec
+from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.adam import Head
+from quickstudy.learners.batch_norm import BatchNorm
+from quickstudy.learners.batches import Batch, BatchPupil, Plan
+from quickstudy.learners.rows import in_order
+
+
+class WordVectors(eqx.Module):
+    """A vector for every symbol, some of its numbers left out while learning. silent: symbol 0 is the zero vector."""
+
+    vectors: Any
+    dropped: float = eqx.field(static=True)
+    silent: bool = eqx.field(static=True)
+
+    def __call__(self, symbols: Any, key: Any) -> Any:
+        """(..., width) of symbols (...)."""
+        rows = self.vectors[symbols]
+        if self.silent:
+            rows = jnp.where((symbols == 0)[..., None], 0.0, rows)
+        if key is None or self.dropped == 0:
+            return rows
+        return rows * jax.random.bernoulli(key, 1.0 - self.dropped, rows.shape) / (1.0 - self.dropped)
+
+
+class PooledNet(eqx.Module):
+    """Reads rows of symbols through a core and answers from the features pooled over time."""
+
+    words: WordVectors | None
+    core: Any
+    norm: BatchNorm | None
+    head: Head
+    pool: str = eqx.field(static=True)
+
+    def notes(self) -> Any:
+        """What batch normalisation remembers."""
+        return None if self.norm is None else self.norm.notes()
+
+    def trainable(self) -> Any:
+        """Everything but what the core keeps fixed."""
+        whole = jax.tree.map(eqx.is_inexact_array, self)
+        return eqx.tree_at(lambda net: net.core, whole, self.core.trainable())
+
+    def __call__(self, batch: Batch, notes: Any, key: Any) -> tuple[Any, Any]:
+        """(row, output) logits, and the notes after them; key None: no noise, and nothing is noted."""
+        rows, places = batch.symbols.shape
+        symbols, place = batch.symbols.T.astype(jnp.int32), jnp.arange(places)[:, None]
+        if self.core.leaks:
+            # A core that sees all of a row at once is told where the row ends; it ends before the answer.
+            symbols = jnp.where(place < batch.limits, symbols, ABSENT)
+        of_words, of_core = (None, None) if key is None else jax.random.split(key)
+        inputs = symbols if self.words is None else self.words(symbols, of_words)
+        start = self.core.start(rows, places)
+        features = self.core.unroll(start, inputs, key=of_core if self.core.noisy else None)[1]
+        if self.pool == "last":
+            pooled = features[batch.sizes - 1, jnp.arange(rows)]
+        else:
+            pooled = jnp.where((place < batch.limits)[..., None], features, 0.0).sum(axis=0) / batch.limits[:, None]
+        if self.norm is not None:
+            pooled, notes = self.norm(pooled, batch.shares, notes, learning=key is not None)
+        return self.head(pooled), notes
+
+
+@training("pooled", version=1)
+@dataclass(frozen=True)
+class Pooled:
+    """Adam on whole sequences: all that is read before a question becomes one vector, and that the answer.
+
+    rate: step size. batch: examples per update; their losses are averaged. passes: times the material is shown, in a
+    new order each time. vectors: width of the trained vectors that stand for the symbols, standard normal at first;
+    none lets the core read the symbols itself. dropped: share of the vectors' numbers left out while learning. pool:
+    the core's features after the last symbol (`last`), or their mean over all (`mean`). normed: batch normalisation
+    of the pooled features.
+
+    A row ends where its question stands, so that a core that looks both ways (`transformer` with `causal=false`) has no
+    answer to see: here, and only here, that is no defect. Sequences are read in a few lengths, so that a batch of
+    short ones does not pay for the longest.
+
+    padding: what becomes of the places after a row's end, up to the longest row of its batch. `none`: nothing.
+    `zeros`, the preset of `published`, repeats the published programs: those places hold symbol 0, which has no vector
+    of its own (where there are `vectors`), is attended to by a core that looks both ways, and counts in the mean, so
+    that an answer depends on the other rows of its batch. Test rows are batched in the order of their questions.
+    Source: Cisneros et al. 2022, section 4.
+    """
+
+    rate: float = parameter(0.001, above=0)
+    batch: int = parameter(8, at_least=1)
+    passes: int = parameter(10, at_least=1)
+    vectors: int | None = parameter(None, at_least=1)
+    dropped: float = parameter(0.0, at_least=0, at_most=0.95)
+    pool: str = parameter("last", choices=("last", "mean"))
+    normed: bool = False
+    padding: str = parameter("none", choices=("none", "zeros"))
+
+    programs: ClassVar[int] = 8
+    by_question: ClassVar[bool] = False
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"padding": "zeros"}}
+
+    def __post_init__(self) -> None:
+        if self.dropped and self.vectors is None:
+            raise ValueError(f"dropped is about vectors, and there are none, got {self.dropped}; give vectors=128")
+
+    def check_core(self, core: CoreSpec) -> None:
+        """One that is trained."""
+        if core.frozen:
+            raise UsageError(f"pooled trains the whole network, and {core.id} is a reservoir; use {core.id}+adam")
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> BatchPupil:
+        """A fresh pupil."""
+        if not isinstance(brief.inputs, Tokens) or not isinstance(brief.outputs, Tokens):
+            raise UsageError(f"{core.id}+pooled reads and gives symbols, not {brief.inputs} and {brief.outputs}")
+        plan = Plan(in_order, self.rate, self.batch, smallest=32, together=1 << 15, padding_counts=self._padded(core))
+        return BatchPupil(plan, [self._net(core, brief, stream) for stream in streams], streams)
+
+    def _padded(self, core: CoreSpec) -> bool:
+        """Whether padding makes a difference."""
+        return self.padding == "zeros" and (self.pool == "mean" or not getattr(core, "causal", True))
+
+    def _net(self, core: CoreSpec, brief: Brief, streams: Streams) -> PooledNet:
+        rng = streams.numpy("core")
+        words = None
+        if self.vectors is not None:
+            drawn = jnp.asarray(rng.normal(size=(brief.inputs.width, self.vectors)), jnp.float32)
+            words = WordVectors(drawn, self.dropped, self.padding == "zeros")
+        built = core.build(brief.inputs if words is None else Reals(words.vectors.shape[1]), rng)
+        of_weights, of_bias = built.head_bounds
+        weights = rng.uniform(-of_weights, of_weights, (built.width, brief.outputs.width))
+        bias = rng.uniform(-of_bias, of_bias, brief.outputs.width)
+        head = Head(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32))
+        return PooledNet(words, built, BatchNorm.fresh(built.width) if self.normed else None, head, self.pool)

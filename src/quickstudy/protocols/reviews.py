@@ -1,0 +1,133 @@
+"""How learners are examined on data with an official split: all of it is shown, and all that is held out is asked."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import protocol
+from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.learner import Answering, Brief, face
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.task import spaces_of
+from quickstudy.base.trace import Trace
+from quickstudy.protocols.clock import Clock
+from quickstudy.protocols.examination import Examination
+from quickstudy.protocols.marking import right_answers
+from quickstudy.protocols.schedule import thinned
+
+BATCH = 8
+"""Examples between two possible tests of a learner that has no batches of its own, as published."""
+PUBLISHED_STRIDE = 50
+"""Batches between two published tests."""
+
+
+@protocol("reviews", version=1)
+@dataclass(frozen=True)
+class ReviewsProtocol:
+    """Learn from the official training part in random order, tested on the whole official test part on the way.
+
+    The order is new in every pass and for every repetition; all learners of one seed see the same one. stride: batches
+    between two tests, counted anew in each pass; the first is after the first batch (of 8 examples, for a learner
+    without batches). schedule: `every` makes all these tests; `thinned` keeps the first 16 of them and then 12 per
+    doubling. Published: 50 batches of 8, so after 8, 408, 808 ... examples: 63 tests a pass of 25,000. Corrected: 1.
+
+    Steps are examples shown. `wade` under the convention `published` is that of the published table: thresholds 0.50 to
+    0.99, weights on a line from 1 to 10, T = the number of the published test; `wade-smoothed` is the same after the
+    smoothing that its linear column had. Source: Cisneros et al. 2022, section 4.
+    """
+
+    stride: int = parameter(1, at_least=1)
+    schedule: str = parameter("thinned", choices=("thinned", "every"))
+
+    measures: ClassVar[tuple[str, ...]] = (
+        "wade-above-chance", "wade", "wade-smoothed", "accuracy", "steps-to-accuracy", "log-area",
+    )  # fmt: skip
+    headline: ClassVar[str] = "wade-above-chance"
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"stride": PUBLISHED_STRIDE, "schedule": "every"},
+    }
+
+    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """One trace per lane, of kind `learning-curve`: step, correct, accuracy, evaluation (its published number)."""
+        if not callable(getattr(task, "parts", None)):
+            raise NotApplicable(f"{task.id} has no official split")
+        train, test = task.parts()
+        passes, batch = int(getattr(learner, "passes", 1)), int(getattr(learner, "batch", 1))
+        rngs = [stream.numpy("order") for stream in streams]
+        orders = [np.concatenate([rng.permutation(train.count) for _ in range(passes)]) for rng in rngs]
+        lesson = Lesson([train] * len(streams), np.stack(orders))
+        exam = Exam([test] * len(streams))
+        size = batch if batch > 1 else BATCH
+        points = exam_points(train.count, passes, size, self.stride)
+        if not len(points):
+            raise UsageError(
+                f"nothing can be learned from {lesson.items} reviews, fewer than one batch of {size}; "
+                "give more reviews or passes, or a smaller batch"
+            )
+        if self.schedule == "thinned":
+            points = thinned(points, dense=16, per_octave=12)
+        brief = Brief(*spaces_of(task), "cross-entropy", train.steps, lesson.items)
+        clock = Clock()
+        with clock.timing("learn"):
+            pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Answering)
+        correct = np.zeros((len(points), len(streams)), dtype=np.int64)
+        shown = 0
+        for number, point in enumerate(points.tolist()):
+            with clock.timing("learn"):
+                pupil.learn(lesson, shown, point)
+            with clock.timing("answer"):
+                correct[number] = right_answers(pupil.answer(exam), exam).sum(axis=1)
+            shown = point
+        published = exam_points(train.count, passes, size, PUBLISHED_STRIDE)
+        facts = {
+            "item": "example",
+            "unit": "sequences",
+            "batch": batch,
+            "training_sequences": train.count,
+            "test_sequences": test.count,
+            "test_questions": test.questions,
+            "tokens_per_sequence": train.questions / train.count,
+            "classes": len(np.unique(exam.targets[0])),
+            "constant": float(np.bincount(exam.targets[0]).max() / test.questions),
+            "published_preset": "published-imdb",
+            **task.facts(),
+        }
+        traces = [
+            Trace("learning-curve", _arrays(points, correct[:, lane], test.questions, published), facts, cost)
+            for lane, cost in enumerate(clock.charge(pupil.cost()))
+        ]
+        return Examination(traces, pupil, brief)
+
+
+def exam_points(count: int, passes: int, batch: int, stride: int) -> NDArray[np.int64]:
+    """Examples shown before each test: after the first batch of a pass and every `stride` batches from there.
+
+    A batch that holds examples of two passes belongs to the earlier one; one that is not full is never made.
+
+    >>> exam_points(count=40, passes=2, batch=8, stride=3).tolist()
+    [8, 32, 48, 72]
+    """
+    firsts = -(-np.arange(passes + 1) * count // batch)
+    batches = np.concatenate([np.arange(*bounds, stride) for bounds in itertools.pairwise(firsts)])
+    points = (batches + 1) * batch
+    return points[points <= count * passes]
+
+
+def _arrays(
+    points: NDArray[np.int64], correct: NDArray[np.int64], questions: int, published: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
+    return {
+        "step": points,
+        "correct": correct,
+        "accuracy": correct / questions,
+        # The number, from 1, of the published test that is not before this one.
+        "evaluation": np.searchsorted(published, points) + 1,
+    }

@@ -1,0 +1,73 @@
+"""Answers that have been tampered with: what is changed, and who notices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.cores.core import ABSENT
+from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.tampered import tampered
+
+YES, NO = 3, 4
+ASKED = Examples.from_sequences([[0, 1, YES], [1, 2, 0, NO], [2, YES]], [[2], [3], [1]])
+
+
+def last(examples: Examples) -> list[int]:
+    return [examples.sequence(number)[0][-1] for number in range(examples.count)]
+
+
+def test_two_answers_change_places_and_nothing_else_changes() -> None:
+    changed = tampered(ASKED, "exchange")
+    assert last(changed) == [NO, YES, NO]
+    assert changed.inputs is ASKED.inputs
+    assert changed.asked is ASKED.asked
+    assert last(ASKED) == [YES, NO, YES]
+
+
+def test_of_several_answers_each_gives_way_to_the_next() -> None:
+    examples = Examples.from_sequences([[0, 5], [0, 2], [0, 9], [0, 2]], [[1]] * 4)
+    assert last(tampered(examples, "exchange")) == [9, 5, 2, 5]
+
+
+def test_answers_are_taken_away() -> None:
+    assert last(tampered(ASKED, "blank")) == [ABSENT] * 3
+
+
+def test_answers_that_are_inputs_to_later_questions_are_left_alone() -> None:
+    examples = Examples.from_sequences([[0, YES, NO], [0, YES, 1, 2], [0, 1, YES]], [[1, 2], [1], [2]])
+    changed = tampered(examples, "exchange")
+    # The first of two answers, and a last token that nobody asks for, stay as they are.
+    assert [changed.sequence(number)[0] for number in range(3)] == [[0, YES, YES], [0, YES, 1, 2], [0, 1, NO]]
+
+
+def test_a_learner_that_does_not_exist_is_said_at_once() -> None:
+    with pytest.raises(UsageError, match="must be a core with its training"):
+        choose_learner("tampered:learner=majority", "corrected")
+    with pytest.raises(UsageError, match='no learner "transfromer"'):
+        choose_learner("tampered:learner=transfromer", "corrected")
+
+
+@pytest.mark.parametrize(("causal", "notices"), [("true", False), ("false", True)])
+def test_only_a_learner_that_looks_ahead_notices(causal: str, notices: bool) -> None:
+    brief = Brief(Tokens(5), Tokens(5), "cross-entropy", ASKED.steps, 8)
+    lesson, exam = Lesson([ASKED], np.array([[0, 1, 2, 0, 1, 2, 0, 1]])), Exam([ASKED])
+    answers = []
+    plain = f"transformer:causal={causal}"
+    for name in (plain, f"tampered:learner={plain},how=exchange"):
+        choice = choose_learner(name, "corrected")
+        pupil = choice.make(None).begin(brief, [Streams(0, "tampered", 0)])
+        pupil.learn(lesson, 0, 8)
+        answers.append(pupil.answer(exam))
+    assert np.array_equal(*answers) != notices
+
+
+def test_it_trains_as_the_other_one() -> None:
+    made = choose_learner("tampered:learner=lstm,how=blank", "published").make(None)
+    assert (made.passes, made.batch, made.training.total) == (10, 8, "sum")
