@@ -9,7 +9,7 @@ A file `NAME.toml` has
 - `rows`: each with a `task`, a `label`, its entries, and `published`: column = [value, spread], or a single value;
   with `columns`, only these of the learners run on it; `also.SCORE` has published numbers of another score;
 - `settings`: numbers and words that the kind asks for.
-`like = "OTHER"` takes learners and rows from another study, and its runs, and its published numbers where the main
+`like = "OTHER"` takes learners, rows and settings from another study, its runs, and its published numbers where the main
 score is the same; rows that are given have published numbers of their own.
 """
 
@@ -131,7 +131,7 @@ def _read(name: str, text: str) -> Study:
             rows=rows,
             notes=facts.get("notes", "").strip(),
             runs=model.runs if model else name,
-            settings=facts.get("settings", {}),
+            settings={**(model.settings if model else {}), **facts.get("settings", {})},
         )
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{name}: not TOML: {error}") from error

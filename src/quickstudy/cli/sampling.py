@@ -43,11 +43,14 @@ def sample(
     if not isinstance(made, ExampleTask):
         raise UsageError(f"{name} does not sample examples")
     examples = made.sample(Streams(seed, made.id, 0).numpy("data"), count)  # type: ignore[attr-defined]
-    name_of = _naming(made)
+    name_of, answers = _naming(made), getattr(made, "answers", ())
     rows = []
     for index in range(examples.count):
         ids, supervised = examples.sequence(index)
         tokens = name_of(ids)
+        # Answers may be out of another vocabulary than what is read.
+        for place in supervised if answers else ():
+            tokens[place] = answers[ids[place]]
         rows.append({"tokens": tokens, "supervised": supervised, "ids": ids})
     if json:
         print_lines(rows)

@@ -1,4 +1,4 @@
-"""Last section of the audit: what was concluded, and whether the runs say so.
+"""What was concluded from a table, and whether the runs say so: for the table's page, and last section of the audit.
 
 A claim is an entry of the study's `claims`: `text`; `score`; columns that are `better` `than` others; the `rows` it is
 about, by the number that begins their labels (all, if none are given); `wants`: `all` (the default), `most` or `some`
@@ -81,11 +81,10 @@ class Claim:
         return FALLS if wanted - counts[CONTRADICTED] < needed else CANNOT
 
 
-def section(audit: Audit) -> Section:
+def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
     """Every claim as printed, under the published convention and under the corrected one."""
     claims = [Claim(**facts) for facts in audit.setting("claims", [])]
-    heading = ("claim", "printed numbers", *CONVENTIONS)
-    rows: list[tuple[str, ...]] = [heading]
+    rows: list[tuple[str, ...]] = [("claim", "printed numbers", *CONVENTIONS)]
     facts: list[dict[str, Any]] = []
     printed = _printed(audit)
     labels = {row.label: row for table in printed.values() for row in table.values()}
@@ -122,7 +121,7 @@ def section(audit: Audit) -> Section:
     )
     return Section(
         [
-            Paragraph(text, "6. What was concluded"),
+            Paragraph(text, heading),
             Grid(f"{audit.order.study.id}-claims", "stands, falls or cannot be told: computed from the runs", rows),
         ],
         {"claims": facts},

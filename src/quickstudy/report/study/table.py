@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from quickstudy.report.reproduce import reproduce, settings_of, summary
 from quickstudy.report.reproduce_text import reproduction_rows
+from quickstudy.report.study import audit_claims
+from quickstudy.report.study.audit_data import Audit
+from quickstudy.report.study.found import Found
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part
 from quickstudy.runs.job import Setting
@@ -27,7 +30,7 @@ def stages(order: Order) -> Iterator[Stage]:
 
 
 def page(order: Order) -> Page:
-    """One grid per score; for the main one, what agrees and what the convention changes."""
+    """One grid per score; for the main one, what agrees and what the convention changes; and what was concluded."""
     study, convention = order.study, order.convention
     parts: list[Part] = [Paragraph(f"{order.seeds} seeds, convention {convention}.")]
     facts = {}
@@ -40,4 +43,5 @@ def page(order: Order) -> Page:
             others = [name for name in ("published", "corrected") if name != convention]
             other = reproduce(study, order.folder, others[0], order.protocol, score, order.root)
             parts += [Paragraph(line) for line in summary(found, other)]
-    return Page(study.title, study.source, parts, facts)
+    claims = audit_claims.section(Audit(order, Found.read(order.folder)), "What was concluded")
+    return Page(study.title, study.source, [*parts, *claims.parts], {**facts, **claims.facts})

@@ -66,6 +66,7 @@ class Reviews:
     special: bool = True
     """Whether pieces 0 and 1 stand for padding and the unknown."""
 
+    answers: ClassVar[tuple[str, ...]] = ANSWERS
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"learned_from": "all", "markup": "kept", "special": False},
     }
