@@ -9,8 +9,8 @@ A file `NAME.toml` has
 - `rows`: each with a `task`, a `label`, its entries, and `published`: column = [value, spread], or a single value;
   with `columns`, only these of the learners run on it; `also.SCORE` has published numbers of another score;
 - `settings`: numbers and words that the kind asks for.
-`like = "OTHER"` takes learners, rows and settings from another study, its runs, and its published numbers where the main
-score is the same; rows that are given have published numbers of their own.
+`like = "OTHER"` takes learners, rows and settings from another study, its runs, and its published numbers where the
+main score is the same; rows that are given have published numbers of their own.
 """
 
 from __future__ import annotations
