@@ -21,6 +21,7 @@ lint: .venv/test
 
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/seeds.py
 
 docs: .venv/test
 	$(BIN)/python docs/build.py

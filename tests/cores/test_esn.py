@@ -90,8 +90,14 @@ def test_few_units_are_joined_to_all():
 
 
 def test_the_smallest_in_order():
-    assert smallest(np.array([0.5, 0.1, 0.9, 0.3]), 3).tolist() == [1, 3, 0]
-    assert smallest(np.array([0.5, 0.1]), 2).tolist() == [1, 0]
+    assert smallest(np.array([[0.5, 0.1, 0.9, 0.3], [0.1, 0.2, 0.3, 0.0]]), 3).tolist() == [[1, 3, 0], [3, 0, 1]]
+    assert smallest(np.array([[0.5, 0.1]]), 2).tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize("highest", [1.0, 0.001, 50.0])  # as meant; all below the bound; hardly any below it
+def test_the_smallest_are_those_of_sorting(highest):
+    values = np.random.default_rng(0).random((7, 900)) * highest
+    assert np.array_equal(smallest(values, 20), np.argsort(values, axis=1)[:, :20])
 
 
 def test_scales_of_inputs_and_bias():

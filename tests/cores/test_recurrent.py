@@ -116,7 +116,7 @@ def test_the_gradient_is_that_of_finite_differences(layer, tokens):
 
 
 def test_no_matrix_of_weights_is_added_up_step_by_step(tokens):
-    """The scan of the gradient carries the states' gradients only, as many numbers as the state has."""
+    """The loop of the gradient carries states' gradients and rows of its results, never something like the weights."""
     core = built(GRU)
     start = core.start(BATCH, STEPS)
     loss = loss_of(lambda core, *rest: core.unroll(*rest), tokens, start)
@@ -125,7 +125,45 @@ def test_no_matrix_of_weights_is_added_up_step_by_step(tokens):
     assert len(scans) == 2
     for scan in scans:
         carried = scan.invars[scan.params["num_consts"] :][: scan.params["num_carry"]]
-        assert [variable.aval.shape for variable in carried] == [(BATCH, UNITS)]
+        assert {variable.aval.shape[0] for variable in carried if variable.aval.shape} == {BATCH, STEPS * BATCH}
+
+
+def packed(tokens, rows, ends):
+    """The tokens in packed order, the steps of each phase, and (time, sequence) of each packed row."""
+    places, first = [], 0
+    for going, end in zip(rows, ends, strict=True):
+        places += [(time, row) for time in range(first, end) for row in range(going)]
+        first = max(first, end)
+    return np.array([tokens[place] for place in places]), np.diff(ends, prepend=0), places
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize(("rows", "ends"), [((8,), [6]), ((8, 4, 2), [2, 3, 6]), ((8, 4, 2), [6, 6, 6])])
+@pytest.mark.parametrize("spare", [0, 300])  # with many rows the weights' gradient is added up in blocks
+def test_packed_sequences_are_those_padded(layer, rows, ends, spare):
+    core = built(layer)
+    tokens = np.random.default_rng(1).integers(SYMBOLS, size=(6, 8))
+    xs, steps, places = packed(tokens, rows, ends)
+    xs = np.pad(xs, (0, spare))
+    pulls = np.random.default_rng(2).normal(size=(6, 8, UNITS)).astype(np.float32)
+    counted = np.zeros((6, 8, 1), np.float32)
+    counted[tuple(np.array(places).T)] = 1
+
+    def packed_loss(core):
+        features = core.unroll_packed(rows, jnp.asarray(steps), xs)
+        return (features[: len(places)] * pulls[tuple(np.array(places).T)]).sum(), features
+
+    def padded_loss(core):
+        features = core.unroll(core.start(8, 6), tokens)[1]
+        return (features * pulls * counted).sum(), features
+
+    ours, features = eqx.filter_jit(eqx.filter_grad(packed_loss, has_aux=True))(core)
+    plain, expected = eqx.filter_jit(eqx.filter_grad(padded_loss, has_aux=True))(core)
+    for row, place in enumerate(places):
+        np.testing.assert_allclose(np.asarray(features[row]), np.asarray(expected[place]), atol=1e-6)
+    assert not np.asarray(features[len(places) :]).any()
+    for found, wanted in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
+        np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-4, atol=1e-5)
 
 
 def parameters(spec, symbols):

@@ -137,29 +137,52 @@ def test_dropout_leaves_numbers_out_with_a_key_only(tokens, causal):
 
 
 def test_noise_has_the_share_that_is_asked_for_and_keeps_the_mean():
-    drawn = jax.jit(lambda key: Noise.drawn(0.3, jax.random.split(key, 50), 40, 20).factors)(jax.random.key(0))
-    noise, rows = Noise(drawn), jnp.ones((50, 40, 10))
-    first, second = np.asarray(noise(rows)), np.asarray(noise(rows))
+    rows = jnp.ones((50, 40, 10))
+
+    def drawn(key):
+        noise = Noise(0.3, jax.random.split(key, 50), 20)
+        return noise(rows), noise(rows)
+
+    first, second = (np.asarray(part) for part in jax.jit(drawn)(jax.random.key(0)))
     for found in (first, second):
         assert set(np.unique(found)) == {0.0, np.float32(1 / 0.7)}
         assert (found == 0).mean() == pytest.approx(0.3, abs=0.015)  # 4.6 standard deviations
     assert not np.array_equal(first, second)
-    assert noise.factors.shape[-1] == 0
+
+
+def test_noise_is_what_one_draw_of_the_library_gives():
+    keys = jax.random.split(jax.random.key(3), 4)
+    batch, heads, among, width = 3, 2, 6, 5
+    numbers = heads * among + width
+    whole = np.asarray(jax.vmap(lambda key: jax.random.bernoulli(key, 0.6, (batch, numbers)))(keys)) / np.float32(0.6)
+
+    def drawn(keys):
+        noise = Noise(0.4, keys, numbers)
+        return noise.shares(batch, heads, 4, among), noise(jnp.ones((4, batch, width)))
+
+    shares, rows = (np.asarray(part) for part in jax.jit(drawn)(keys))
+    attention = whole[..., : heads * among].reshape(4, batch, heads, among)
+    np.testing.assert_allclose(shares, np.moveaxis(attention, 0, 2)[..., :4], rtol=1e-6)
+    np.testing.assert_allclose(rows, whole[..., heads * among :], rtol=1e-6)
+
+
+def test_with_less_padding_a_sequence_has_the_same_noise(tokens):
+    core = built(dropout=0.5, causal=False)
+    xs = jnp.concatenate([jnp.asarray(tokens), jnp.full((9 - len(tokens), tokens.shape[1]), ABSENT)])
+    batch, key = tokens.shape[1], jax.random.key(1)
+    read = jax.jit(lambda xs: core.unroll(core.start(batch, 9), xs, key=key)[1])
+    short, long = read(xs[: len(tokens)]), read(xs)
+    np.testing.assert_allclose(np.asarray(short[: len(tokens)]), np.asarray(long[: len(tokens)]), atol=1e-5)
 
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_all_the_noise_that_is_drawn_is_used(tokens, causal, monkeypatch):
     """After the embedding, then in every layer: attention, after it, within the feed-forward part, after it."""
-    core, handed, take = built(layers=2, dropout=0.5, causal=causal), [], Noise.take
-
-    def taken(noise, numbers):
-        handed.append((numbers, noise.factors.shape[-1]))
-        return take(noise, numbers)
-
-    monkeypatch.setattr(Noise, "take", taken)
+    core, made = built(layers=2, dropout=0.5, causal=causal), []
+    monkeypatch.setattr("quickstudy.cores.transformer.Noise", lambda *given: made.append(Noise(*given)) or made[-1])
     jax.eval_shape(lambda key: core.unroll(core.start(BATCH, STEPS), tokens, key=key), jax.random.key(0))
-    assert [numbers for numbers, _ in handed] == [6, *[2 * STEPS, 6, 7, 6] * 2]
-    assert handed[-1][0] == handed[-1][1]
+    (noise,) = made
+    assert noise.taken == noise.numbers == 6 + 2 * (2 * STEPS + 6 + 7 + 6)
 
 
 # Vocabulary and parameters of the published transformer with its output layer.

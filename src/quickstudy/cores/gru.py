@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 from quickstudy.base.catalogue import core
 from quickstudy.cores.core import Array
-from quickstudy.cores.recurrent import Cell, RecurrentCore, RecurrentLayer, States
+from quickstudy.cores.packed import Cell, States
+from quickstudy.cores.recurrent import RecurrentCore, RecurrentLayer
 from quickstudy.gateway import jax, jnp
 
 
@@ -20,18 +21,18 @@ def _forward(product: Array, before: States, drive: Array) -> tuple[States, Any]
     return ((1.0 - z) * n + z * hidden,), (r, z, n, from_new)
 
 
-def _backward(gradients: States, kept: Any, before: States, after: States) -> tuple[Array, States]:
+def _backward(gradients: States, kept: Any, before: States) -> tuple[tuple[Array, ...], States]:
     (gradient,), (hidden,), (r, z, n, from_new) = gradients, before, kept
     new = gradient * (1.0 - z) * (1.0 - n * n)
     reset = new * from_new * r * (1.0 - r)
     update = gradient * (hidden - n) * z * (1.0 - z)
-    return jnp.concatenate([reset, update, new], axis=-1), (gradient * z,)
+    return (reset, update, new), (gradient * z,)
 
 
-def _product_gradient(drive_gradient: Array, kept: Any) -> Array:
+def _product_gradient(drive_gradient: tuple[Array, ...], kept: Any) -> tuple[Array, ...]:
     """As the drive's, but the new value's part comes through the reset gate."""
-    reset, update, new = jnp.split(drive_gradient, 3, axis=-1)
-    return jnp.concatenate([reset, update, new * kept[0]], axis=-1)
+    reset, update, new = drive_gradient
+    return reset, update, new * kept[0]
 
 
 class GatedRecurrentUnits(RecurrentCore):

@@ -7,31 +7,28 @@ from typing import ClassVar
 
 from quickstudy.base.catalogue import core
 from quickstudy.cores.core import Array
-from quickstudy.cores.recurrent import Cell, RecurrentCore, RecurrentLayer, States
+from quickstudy.cores.packed import Cell, States
+from quickstudy.cores.recurrent import RecurrentCore, RecurrentLayer
 from quickstudy.gateway import jax, jnp
 
 
-def _forward(product: Array, before: States, drive: Array) -> tuple[States, Array]:
+def _forward(product: Array, before: States, drive: Array) -> tuple[States, tuple[Array, ...]]:
     i, f, g, o = jnp.split(drive + product, 4, axis=-1)
-    gates = jnp.concatenate([jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(g), jax.nn.sigmoid(o)], axis=-1)
-    i, f, g, o = jnp.split(gates, 4, axis=-1)
+    i, f, g, o = jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(g), jax.nn.sigmoid(o)
     cell = f * before[1] + i * g
-    return (o * jnp.tanh(cell), cell), gates
+    squashed = jnp.tanh(cell)
+    return (o * squashed, cell), (i, f, g, o, squashed)
 
 
-def _backward(gradients: States, gates: Array, before: States, after: States) -> tuple[Array, States]:
-    i, f, g, o = jnp.split(gates, 4, axis=-1)
+def _backward(gradients: States, kept: tuple[Array, ...], before: States) -> tuple[tuple[Array, ...], States]:
+    i, f, g, o, squashed = kept
     hidden_gradient, cell_gradient = gradients
-    squashed = jnp.tanh(after[1])
     cell_gradient = cell_gradient + hidden_gradient * o * (1.0 - squashed * squashed)
-    drive_gradient = jnp.concatenate(
-        [
-            cell_gradient * g * i * (1.0 - i),
-            cell_gradient * before[1] * f * (1.0 - f),
-            cell_gradient * i * (1.0 - g * g),
-            hidden_gradient * squashed * o * (1.0 - o),
-        ],
-        axis=-1,
+    drive_gradient = (
+        cell_gradient * g * i * (1.0 - i),
+        cell_gradient * before[1] * f * (1.0 - f),
+        cell_gradient * i * (1.0 - g * g),
+        hidden_gradient * squashed * o * (1.0 - o),
     )
     return drive_gradient, (jnp.zeros_like(hidden_gradient), cell_gradient * f)
 

@@ -1,106 +1,242 @@
-"""A memory that looks up its own past: what followed when the same was read before, how often, and in what company."""
+"""A memory that looks things up in its own past, and hands on what stands there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import Array, Reservoir
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.cores.tempo import Runs
+from quickstudy.gateway import eqx, jnp
+
+RECORD_KEPT = 0.9
+"""How much of a guesser's record within a sequence is left after a step."""
+
+
+class Codebook(NamedTuple):
+    """What the features of a core are, when they are codes: whole numbers that stand for something.
+
+    symbols: so many of the codes, the first ones, are symbols (one more than the last symbol stands for none); the rest
+    are small numbers. context: so many of the symbols, the first ones, are the last ones read. levels: codes lie in
+    0 .. levels-1. depth: (code,) how far back the symbols stood whose places were looked up, in all. plain: (code,)
+    whether nothing was looked up.
+    """
+
+    symbols: int
+    context: int
+    levels: int
+    depth: NDArray[np.float64]
+    plain: NDArray[np.bool_]
+
+
+class _State(NamedTuple):
+    """past: (T, B) symbols. agreement: (T, B) how far back each place agrees with the present. last: (T+1, B, V) the
+    last place before each step that held each symbol, or -1. counts: (B, V). guesses, record: (guesser, B).
+    """
+
+    now: Array
+    past: Array
+    agreement: Array
+    last: Array
+    counts: Array
+    runs: Runs
+    guesses: Array
+    record: Array
 
 
 class RecallCore(Reservoir):
-    """The state holds the past: symbols (T, B), how far each place agrees with the present (T, B), traces (T, B, D V).
+    """Features are codes, in this order; `around +1` is the symbol that stands one after a place.
 
-    Features, all from what has been read so far:
-    - for every length n up to `order`: the symbol that followed the last earlier place that agrees with the last n
-      symbols (order V), and how many such places there are (order `most`);
-    - the last `lags` symbols themselves (lags V), and how often each symbol has been read (V);
-    - for each of the last `lags` symbols: the company in which it was read the last time before, as fading traces of
-      the symbols up to there (lags D V).
+    Symbols: the last `lags` ones; around -2, -1, +1, +2 of the last earlier place of each of them; around -1, +1 of the
+    last place of one of them before that of another (two looks, `hops` x `hops`); what followed the last earlier place
+    that agrees with the last n, n = 1 .. order; around -1, +1 of the last earlier place of each pair of neighbours
+    among them; the guess.
+    Numbers: how many earlier places agree with the last n; how often each of the last `lags` symbols has been read; how
+    far it is from each place found (single or pair) to the next of the last `lags` symbols.
+
+    The guess is what comes next by the guesser that has been right most in this very sequence, of late: the last
+    symbol again, what followed the last n before, or the rhythm of R runs ago at the present tempo.
     """
 
-    decays: Array
     size: int = eqx.field(static=True)
-    order: int = eqx.field(static=True)
     lags: int = eqx.field(static=True)
+    hops: int = eqx.field(static=True)
+    order: int = eqx.field(static=True)
     most: int = eqx.field(static=True)
 
     @property
+    def codebook(self) -> Codebook:
+        """What the codes are."""
+        lag, pair, once = np.arange(self.lags), 2 * np.arange(self.lags - 1) + 1, np.zeros(self.order)
+        twice = np.add.outer(np.arange(self.hops), np.arange(self.hops)).ravel()
+        # What agrees with the last n symbols is found without asking for any one of them; ten kinds of it would
+        # outvote the rest, and the guess, which draws on all of them, stands for them.
+        symbols = [lag, *[lag] * 4, *[twice] * 2, once + 3, *[pair] * 2, np.full(1, -3)]
+        numbers = [once, lag, lag, pair]
+        depth = np.concatenate([*symbols, *numbers]).astype(np.float64)
+        count = sum(len(part) for part in symbols)
+        plain = np.arange(len(depth)) >= count
+        plain[: self.lags] = True
+        return Codebook(count, self.lags, max(self.size + 1, self.most), depth, plain)
+
+    @property
     def width(self) -> int:
-        """Number of features."""
-        return self.order * (self.size + self.most) + self.lags * self.size * (1 + len(self.decays)) + self.size
+        """Number of codes."""
+        return len(self.codebook.depth)
 
-    def start(self, batch: int, capacity: int) -> tuple[Array, ...]:
+    def start(self, batch: int, capacity: int) -> _State:
         """Nothing read. The symbol `size` stands for places that have not been reached."""
-        empty = jnp.full((capacity, batch), self.size, jnp.int32)
-        traces = jnp.zeros((capacity, batch, len(self.decays) * self.size))
-        trace = jnp.zeros((batch, len(self.decays), self.size))
-        return jnp.zeros((), jnp.int32), empty, jnp.zeros_like(empty), traces, trace, jnp.zeros((batch, self.size))
+        past = jnp.full((capacity, batch), self.size, jnp.int32)
+        guessers = 1 + 2 * self.order
+        return _State(
+            now=jnp.zeros((), jnp.int32),
+            past=past,
+            agreement=jnp.zeros_like(past),
+            last=jnp.full((capacity + 1, batch, self.size), -1, jnp.int32),
+            counts=jnp.zeros((batch, self.size), jnp.int32),
+            runs=Runs.none(self.order + 2, batch, self.size),
+            guesses=jnp.full((guessers, batch), self.size, jnp.int32),
+            record=jnp.zeros((guessers, batch)),
+        )
 
-    def step(self, state: tuple[Array, ...], x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
+    def step(self, state: _State, x: Any, *, key: Array | None = None) -> tuple[_State, Array]:
         """Write the symbol down, then look back."""
-        now, past, agreement, traces, trace, counts = state
-        places = jnp.arange(len(past))[:, None]
+        now, batch, places = state.now, jnp.arange(len(x)), jnp.arange(len(state.past))[:, None]
         # Agreement of place s with the present: one more than place s-1 agreed with the step before, if symbols match.
-        before = jnp.concatenate([jnp.zeros_like(agreement[:1]), agreement[:-1]])
-        agreement = jnp.where((past == x) & (places < now), before + 1, 0)
-        past = past.at[now].set(x)
-        read = jax.nn.one_hot(x, self.size)
-        trace = trace * self.decays[:, None] + read[:, None]
-        traces = traces.at[now].set(trace.reshape(len(x), -1))
-        counts = counts + read
-        features = [*self._followers(past, agreement, places), counts / 4.0]
-        for lag in range(self.lags):
-            features += self._company(past, traces, now - lag, places)
-        return (now + 1, past, agreement, traces, trace, counts), jnp.concatenate(features, axis=1)
-
-    def _followers(self, past: Array, agreement: Array, places: Array) -> list[Array]:
-        follows = jnp.concatenate([past[1:], past[:1]])
-        features = []
-        for length in range(1, self.order + 1):
-            agrees = agreement >= length
-            last = jnp.max(jnp.where(agrees, places, -1), axis=0)
-            follower = jnp.where(last >= 0, jnp.take_along_axis(follows, jnp.maximum(last, 0)[None], axis=0)[0], -1)
-            features.append(jax.nn.one_hot(follower, self.size))
-            features.append(jax.nn.one_hot(jnp.minimum(agrees.sum(axis=0), self.most - 1), self.most))
-        return features
-
-    def _company(self, past: Array, traces: Array, place: Array, places: Array) -> list[Array]:
-        """The symbol at a place, and the traces at the last place before it that held the same symbol."""
-        symbol = jnp.where(place >= 0, past[jnp.maximum(place, 0)], self.size)
-        last = jnp.max(jnp.where((past == symbol) & (places < place) & (symbol < self.size), places, -1), axis=0)
-        found = jnp.take_along_axis(traces, jnp.maximum(last, 0)[None, :, None], axis=0)[0]
-        return [jax.nn.one_hot(symbol, self.size), jnp.where(last[:, None] >= 0, found, 0.0)]
+        before = jnp.concatenate([jnp.zeros_like(state.agreement[:1]), state.agreement[:-1]])
+        state = state._replace(
+            now=now + 1,
+            agreement=jnp.where((state.past == x) & (places < now), before + 1, 0),
+            past=state.past.at[now].set(x),
+            last=state.last.at[now + 1].set(state.last[now].at[batch, x].set(now)),
+            counts=state.counts.at[batch, x].add(1),
+            runs=state.runs.read(x),
+        )
+        look = _Look(self, state, now)
+        followers = look.followers
+        guesses = jnp.stack([x, *followers, *state.runs.continued(self.order, self.size)])
+        record = RECORD_KEPT * state.record + (state.guesses == x)
+        best = jnp.argmax(jnp.where(guesses < self.size, record, -1.0), axis=0)
+        symbols = [
+            look.recent,
+            *look.around(look.places, (-2, -1, 1, 2)),
+            *look.around(look.second_places, (-1, 1)),
+            jnp.stack(followers),
+            *look.around(look.pair_places, (-1, 1)),
+            jnp.take_along_axis(guesses, best[None], axis=0),
+        ]
+        numbers = [jnp.minimum(part, self.most - 1) for part in (look.matches, look.known, look.stretches)]
+        codes = jnp.concatenate([*symbols, *numbers]).T.astype(jnp.float32)
+        return state._replace(guesses=guesses, record=record), codes
 
 
-@core("recall", version=1)
+class _Look:
+    """What stands where, seen from one step. Places are (..., B), -1 where there is none."""
+
+    def __init__(self, core: RecallCore, state: _State, now: Array) -> None:
+        self._core, self._state, self._now = core, state, now
+        self._batch = jnp.arange(state.past.shape[1])
+        self._everywhere = jnp.arange(len(state.past))[:, None]
+        self._own = now - jnp.arange(core.lags)[:, None] + jnp.zeros_like(self._batch)
+        self.recent = self._symbols(self._own)
+
+    def _symbols(self, place: Array) -> Array:
+        there = (place >= 0) & (place <= self._now)
+        found = self._state.past[jnp.clip(place, 0, len(self._state.past) - 1), self._batch]
+        return jnp.where(there, found, self._core.size)
+
+    def _before(self, place: Array, symbol: Array) -> Array:
+        """The last place before `place` that holds the symbol."""
+        found = self._state.last[jnp.maximum(place, 0), self._batch, jnp.minimum(symbol, self._core.size - 1)]
+        return jnp.where((place >= 0) & (symbol < self._core.size), found, -1)
+
+    def around(self, place: Array, offsets: tuple[int, ...]) -> list[Array]:
+        """The symbols at some distances from places, (place, B) each."""
+        shape = (-1, len(self._batch))
+        none = self._core.size
+        return [jnp.where(place >= 0, self._symbols(place + offset), none).reshape(shape) for offset in offsets]
+
+    @cached_property
+    def places(self) -> Array:
+        """(lags, B): of each of the last symbols, the last place before its own."""
+        return self._before(self._own, self.recent)
+
+    @cached_property
+    def second_places(self) -> Array:
+        """(hops, hops, B): of symbol m, the last place before that of symbol l, at [m, l]."""
+        hops = self._core.hops
+        return jnp.stack([self._before(self.places[:hops], self.recent[m]) for m in range(hops)])
+
+    @cached_property
+    def pair_places(self) -> Array:
+        """(lags-1, B): of each symbol together with the one before it, the last place before their own."""
+        past, size = self._state.past, self._core.size
+        previous = jnp.concatenate([jnp.full_like(past[:1], size), past[:-1]])
+        found = []
+        for lag in range(self._core.lags - 1):
+            first, second = self.recent[lag + 1], self.recent[lag]
+            fits = (past == second) & (previous == first) & (first < size) & (self._everywhere < self._now - lag)
+            found.append(jnp.max(jnp.where(fits, self._everywhere, -1), axis=0))
+        return jnp.stack(found)
+
+    @cached_property
+    def followers(self) -> list[Array]:
+        """For n = 1 .. order, what followed the last place that agrees with the last n symbols."""
+        lengths = range(1, self._core.order + 1)
+        last = [jnp.max(jnp.where(self._state.agreement >= n, self._everywhere, -1), axis=0) for n in lengths]
+        return [jnp.where(place >= 0, self._symbols(place + 1), self._core.size) for place in last]
+
+    @property
+    def matches(self) -> Array:
+        """(order, B): how many places agree with the last n symbols."""
+        lengths = jnp.arange(1, self._core.order + 1)[:, None, None]
+        return (self._state.agreement >= lengths).sum(axis=1)
+
+    @property
+    def known(self) -> Array:
+        """(lags, B): how often each of the last symbols has been read."""
+        counts = self._state.counts[self._batch, jnp.minimum(self.recent, self._core.size - 1)]
+        return jnp.where(self.recent < self._core.size, counts, 0)
+
+    @property
+    def stretches(self) -> Array:
+        """(2 lags - 1, B): steps from the places found to the next of the last symbols, 0 where none was found."""
+        starts = jnp.concatenate([self.places, self.pair_places])
+        wanted = (self._state.past[:, None] == self.recent).any(axis=1) & (self._everywhere <= self._now)
+        none = len(self._everywhere)
+        ends = jnp.min(jnp.where(wanted & (self._everywhere > starts[:, None]), self._everywhere, none), axis=1)
+        return jnp.where(starts >= 0, ends - starts, 0)
+
+
+@core("recall", version=2)
 @dataclass(frozen=True)
 class Recall:
-    """Looks up its own past: what followed, how often, and in what company; never trained.
+    """Looks up its own past and hands on, as codes, what stands there; never trained.
 
-    order: longest stretch of symbols that is looked up. lags: how many of the last symbols are looked up for their
-    company. most: counts are told apart up to this. slow, fast: how much of a trace is left after a step, for two
-    traces. Nothing is random. Symbols only. Its usual training is recursive least squares.
+    lags: how many of the last symbols are looked up. hops: how many of them are looked up from each other's places.
+    order: longest stretch of symbols that is looked up, and longest rhythm in runs. most: numbers are told apart up to
+    this. Nothing is random. Symbols only. Its features are codes, so that its training is `voting`.
 
-    Source: ours; suffix matching as in data compression (Cleary and Witten 1984), company as in fast weights.
+    Source: ours; suffix matching as in data compression (Cleary and Witten 1984), look-up by content as in attention.
     """
 
+    lags: int = parameter(8, at_least=2, at_most=16)
+    hops: int = parameter(5, at_least=1, at_most=16)
     order: int = parameter(10, at_least=1, at_most=64)
-    lags: int = parameter(3, at_least=1, at_most=16)
-    most: int = parameter(12, at_least=2)
-    slow: float = parameter(0.9, above=0, at_most=1)
-    fast: float = parameter(0.6, above=0, at_most=1)
+    most: int = parameter(16, at_least=2)
 
     frozen: ClassVar[bool] = True
-    training: ClassVar[str] = "rls"
+    coded: ClassVar[bool] = True
+    training: ClassVar[str] = "voting"
     draws: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -108,5 +244,6 @@ class Recall:
         """Nothing is drawn."""
         if not isinstance(inputs, Tokens):
             raise UsageError(f"recall reads symbols only, not {inputs}; use esn")
-        decays = jnp.asarray([self.slow, self.fast], jnp.float32)
-        return RecallCore(decays, inputs.size, self.order, self.lags, self.most)
+        if self.hops > self.lags:
+            raise UsageError(f"hops must be at most lags ({self.lags}), got {self.hops}")
+        return RecallCore(inputs.size, self.lags, self.hops, self.order, self.most)

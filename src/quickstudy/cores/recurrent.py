@@ -1,35 +1,19 @@
-"""What recurrent layers share: their weights, their sizes, and a gradient that costs one product per sequence."""
+"""What recurrent layers share: their weights and their sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import Array, Core, InputWeights
+from quickstudy.cores.packed import Cell, Phases, States, product, unrolled
 from quickstudy.cores.sizing import matched_units, published_units
-from quickstudy.gateway import eqx, jax, jnp, lax
-
-States: TypeAlias = tuple[Array, ...]
-"""(B, units) each; the first is h, which is the features and goes through the recurrent weights."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """The part of a layer that works unit by unit. Products h R (plus a bias, if there is one) come from outside.
-
-    forward(product, before, drive) gives the states after the step, and what `backward` wants kept.
-    backward(gradients, kept, before, after) gives the gradients of the drive and of the states before, those through
-    the product apart. product_gradient(drive gradient, kept) gives that of the product.
-    """
-
-    forward: Callable[[Array, States, Array], tuple[States, Any]]
-    backward: Callable[[States, Any, States, States], tuple[Array, States]]
-    product_gradient: Callable[[Array, Any], Array] = lambda drive_gradient, kept: drive_gradient
+from quickstudy.gateway import eqx, jnp
 
 
 class RecurrentCore(Core):
@@ -63,51 +47,28 @@ class RecurrentCore(Core):
     def step(self, state: States, x: Any, *, key: Array | None = None) -> tuple[States, Array]:
         """One update; features are h."""
         outer, inner = self.biases
-        state, _ = self.cell.forward(_product(self.recurrent, inner, state), state, self.inputs(x) + outer)
+        state, _ = self.cell.forward(product(self.recurrent, inner, state), state, self.inputs(x) + outer)
         return state, state[0]
 
     def unroll(self, state: States, xs: Any, *, key: Array | None = None) -> tuple[States, Array]:
         """The same, with the input's part of all steps taken at once and a gradient made for the purpose."""
         outer, inner = self.biases
-        hiddens, state = _unroll(self.cell, self.recurrent, inner, state, self.inputs(xs) + outer)
-        return state, hiddens
+        drives = self.inputs(xs) + outer
+        steps, batch = drives.shape[:2]
+        rows = drives.reshape(steps * batch, -1)
+        hiddens, state = unrolled(self.cell, Phases((batch,), (steps,)), self.recurrent, inner, state, rows, None)
+        return state, hiddens.reshape(steps, batch, -1)
 
+    def unroll_packed(self, rows: tuple[int, ...], steps: Array, xs: Any) -> Array:
+        """Features (N, F) of sequences of different lengths, from the start, with no padding between them.
 
-def _product(recurrent: Array, bias: Array | None, state: States) -> Array:
-    return state[0] @ recurrent if bias is None else state[0] @ recurrent + bias
-
-
-def _run(cell: Cell, recurrent: Array, bias: Array | None, start: States, drives: Array) -> tuple[Any, Any]:
-    def step(state: States, drive: Array) -> Any:
-        state, kept = cell.forward(_product(recurrent, bias, state), state, drive)
-        return state, (state, kept)
-
-    last, (states, kept) = lax.scan(step, start, drives)
-    return (states[0], last), (recurrent, bias, start, states, kept)
-
-
-def _backpropagate(cell: Cell, saved: Any, gradients: Any) -> Any:
-    """Backpropagation through time. The scan carries only the states' gradients; the weights' is one product after it.
-
-    Reverse mode through `lax.scan` would add a (units, gates units) matrix at every step instead: most of the time.
-    """
-    recurrent, bias, start, states, kept = saved
-    before = jax.tree.map(lambda first, all: jnp.concatenate([first[None], all[:-1]]), start, states)
-
-    def step(carry: States, now: Any) -> Any:
-        from_above, kept, before, after = now
-        drive, others = cell.backward((carry[0] + from_above, *carry[1:]), kept, before, after)
-        through = cell.product_gradient(drive, kept) @ recurrent.T
-        return (others[0] + through, *others[1:]), drive
-
-    start_gradients, drives = lax.scan(step, gradients[1], (gradients[0], kept, before, states), reverse=True)
-    products = cell.product_gradient(drives, kept).reshape(-1, recurrent.shape[1])
-    weights = before[0].reshape(-1, recurrent.shape[0]).T @ products
-    return weights, None if bias is None else products.sum(axis=0), start_gradients, drives
-
-
-_unroll = jax.custom_vjp(lambda *given: _run(*given)[0], nondiff_argnums=(0,))
-_unroll.defvjp(_run, _backpropagate)
+        The first `rows[0]` inputs of xs (N, ...) are step 0 of all sequences, longest first; and so on for `steps[0]`
+        steps. Then `rows[1]` of the sequences, the longest, go on for `steps[1]` steps; and so on. steps: an array: one
+        program for all lengths. Features behind the last step are zero.
+        """
+        outer, inner = self.biases
+        start, drives = self.start(rows[0], 0), self.inputs(xs) + outer
+        return unrolled(self.cell, Phases(rows), self.recurrent, inner, start, drives, steps)[0]
 
 
 @dataclass(frozen=True)

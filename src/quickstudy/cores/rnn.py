@@ -7,16 +7,18 @@ from typing import ClassVar
 
 from quickstudy.base.catalogue import core
 from quickstudy.cores.core import Array
-from quickstudy.cores.recurrent import Cell, RecurrentCore, RecurrentLayer, States
+from quickstudy.cores.packed import Cell, States
+from quickstudy.cores.recurrent import RecurrentCore, RecurrentLayer
 from quickstudy.gateway import jnp
 
 
-def _forward(product: Array, before: States, drive: Array) -> tuple[States, tuple[()]]:
-    return (jnp.tanh(drive + product),), ()
+def _forward(product: Array, before: States, drive: Array) -> tuple[States, tuple[Array]]:
+    hidden = jnp.tanh(drive + product)
+    return (hidden,), (hidden,)
 
 
-def _backward(gradients: States, kept: tuple[()], before: States, after: States) -> tuple[Array, States]:
-    return gradients[0] * (1.0 - after[0] * after[0]), (jnp.zeros_like(gradients[0]),)
+def _backward(gradients: States, kept: tuple[Array], before: States) -> tuple[tuple[Array], States]:
+    return (gradients[0] * (1.0 - kept[0] * kept[0]),), (jnp.zeros_like(gradients[0]),)
 
 
 class ElmanCore(RecurrentCore):

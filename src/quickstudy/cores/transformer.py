@@ -67,21 +67,23 @@ class TransformerCore(Core):
 
     def unroll(self, state: Any, xs: Any, *, key: Array | None = None) -> tuple[Any, Array]:
         """Many steps at once."""
-        return self._read(state, xs, None if key is None else jax.random.split(key, len(jax.tree.leaves(xs)[0])))
+        steps = len(jax.tree.leaves(xs)[0])
+        return self._read(state, xs, None if key is None else jax.random.split(key, steps))
 
     def _read(self, state: Any, xs: Any, keys: Array | None) -> tuple[Any, Array]:
         count, memories = state
         rows = self.inputs(xs) * np.sqrt(self.width)
-        seen = memories[0][0].shape[1] if self.causal else len(rows)
-        numbers = self.width + sum(layer.numbers(seen) for layer in self.layers)
-        noise = Noise.drawn(self.dropout, keys, rows.shape[1], numbers)
+        # The noise is numbered as if all of `room` were read: a sequence that is padded less has the same.
+        room = memories[0][0].shape[1] if self.causal else max(len(rows), memories[0][0].shape[1])
+        numbers = self.width + sum(layer.numbers(room) for layer in self.layers)
+        noise = Noise(self.dropout, keys if self.noisy else None, numbers)
         rows = noise(rows + _positions(count + jnp.arange(len(rows)), self.width)[:, None])
         after = []
         for layer, memory in zip(self.layers, memories, strict=True):
             if self.causal:
                 memory, rows = layer.onward(memory, count, rows, noise)
             else:
-                rows = layer.throughout(rows, xs != ABSENT, noise)
+                rows = layer.throughout(rows, xs != ABSENT, noise, room)
             after.append(memory)
         return (count + len(rows), tuple(after)), rows
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import UsageError
-from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
@@ -20,8 +20,15 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
 from quickstudy.learners.harvest import all_states
-from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
-from quickstudy.learners.leak import check_leak, with_answers
+from quickstudy.learners.lanes import named_arrays, over_lanes, stack_lanes, with_arrays
+from quickstudy.learners.leak import check_leak
+from quickstudy.learners.lengths import Lengths
+from quickstudy.learners.packing import GroupedExam, Plan, grouped_exam, needed_steps, packed_lesson, phase_rows
+from quickstudy.learners.padding import PaddedLesson, padded_exam, padded_lanes, padded_lesson
+
+PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
+"""Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
+for fast products, few enough to be about equally long."""
 
 # The step size is applied by hand, as an array: a new setting is no new program.
 _ADAM = optax.scale_by_adam()
@@ -94,19 +101,22 @@ class AdamPupil:
         # A core without noise gets no key: its program is the same as if there were none.
         self._keys = jnp.stack([stream.jax("noise") for stream in streams]) if models[0].core.noisy else None
         self._leaks = models[0].core.leaks
+        # Side by side with others a sequence waits for the longest of all lanes, and nothing is saved by packing.
+        self._packs = self.lanes == 1 and hasattr(models[0].core, "unroll_packed")
         if self._leaks:
             check_leak(brief)
         self._lesson: tuple[Lesson, tuple[Any, ...]] | None = None
-        self._exam: tuple[Exam, Any, Any] | None = None
+        self._exam: tuple[Exam, Any] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """All updates whose batch fills up between start and stop, in one call."""
         if lesson.item != "example":
             raise UsageError("adam learns from whole examples, not from single questions")
-        if self._lesson is None or self._lesson[0] is not lesson:
-            self._lesson = lesson, _material(lesson, self._leaks)
         batch = self._training.batch
+        if self._lesson is None or self._lesson[0] is not lesson:
+            material = packed_lesson(lesson, batch) if self._packs else padded_lesson(lesson, batch, self._leaks)
+            self._lesson = lesson, material
         bounds = jnp.asarray(lesson.within(start, stop) // batch, jnp.int32)
         scale = float(batch if self._training.total == "sum" else 1.0)
         settings = jnp.tile(jnp.asarray([self._training.rate, scale], jnp.float32), (self.lanes, 1))
@@ -120,9 +130,25 @@ class AdamPupil:
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, *_questions(exam, self._leaks)
-        _, inputs, positions = self._exam
+            self._exam = exam, self._grouped(exam) if self.lanes == 1 else padded_exam(exam, self._leaks)
+        questions = self._exam[1]
+        if isinstance(questions[0], GroupedExam):
+            grouped, lengths = questions
+            steps = grouped.steps if lengths is None else lengths.chosen
+            allowed = None if lengths is None else lengths.allowed
+            scores = np.asarray(_answer_groups(self._model, grouped.inputs, steps, grouped.asked, allowed))
+            return scores.reshape(1, -1, scores.shape[-1])[:, grouped.found]
+        inputs, positions = questions
         return np.asarray(_answer(self._model, inputs, positions, self.lanes))[:, : exam.counted.shape[1]]
+
+    def _grouped(self, exam: Exam) -> tuple[GroupedExam, Lengths | None]:
+        """One lane's exam, and the lengths of its groups for a core that does not take any length."""
+        (examples,) = padded_lanes(exam.examples, self._leaks)
+        if self._packs:
+            return grouped_exam(examples, needed_steps(examples), PACKED_TOGETHER), None
+        needed = examples.lengths + 1 if self._leaks else needed_steps(examples)
+        grouped = grouped_exam(examples, needed, PADDED_TOGETHER)
+        return grouped, Lengths.fitted(grouped.steps[:, 0], examples.steps)
 
     def states(self, inputs: NDArray[Any]) -> Any:
         """(time, example, feature) features of the first lane's core as it is now."""
@@ -158,49 +184,41 @@ def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
     return Model(built, Head(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32)))
 
 
-def _padded(examples: Sequence[Examples], leaks: bool) -> list[Examples]:
-    """Lanes of one length, which seeds share; for a core that leaks, with the answers in the inputs."""
-    steps = rounded(max(lane.steps for lane in examples), 4)
-    return [with_answers(lane.padded(steps + 1)) if leaks else lane.padded(steps) for lane in examples]
+def _loss(
+    model: Model, given: tuple[PaddedLesson, tuple[int, ...]], number: Any, batch: int, key: Any, tokens: bool
+) -> Any:
+    """The mean loss of a batch's examples, each padded to the next of the lengths."""
+    material, allowed = given
+    chosen = lax.dynamic_slice(material.order, (number * batch,), (batch,))
+    capacity = len(material.inputs)
+
+    def cut(length: int) -> Any:
+        def loss(model: Model) -> Any:
+            inputs, targets, asked = (array[:length, chosen] for array in material[:3])
+            features = model.core.unroll(model.core.start(batch, capacity), inputs, key=key)[1]
+            each = _losses(model.head(features), targets, tokens)
+            questions = jnp.maximum(asked.sum(axis=0), 1)
+            return (jnp.where(asked, each, 0.0).sum(axis=0) / questions).mean()
+
+        return loss
+
+    if len(allowed) == 1:
+        return cut(allowed[0])(model)
+    return lax.switch(material.lengths[number], [cut(length) for length in allowed], model)
 
 
-def _material(lesson: Lesson, leaks: bool) -> tuple[Any, ...]:
-    """Inputs, targets, asked and order as device arrays with a lane axis, of shapes that seeds share."""
-    count = rounded(max(lane.count for lane in lesson.examples), 4)
-    padded = _padded(lesson.examples, leaks)
-
-    def stacked(arrays: list[NDArray[Any]]) -> Any:
-        grown = [np.pad(a, [(0, 0), (0, count - a.shape[1])] + [(0, 0)] * (a.ndim - 2)) for a in arrays]
-        return jnp.asarray(np.stack(grown))
-
-    length = rounded(lesson.items, 4)
-    order = np.pad(lesson.order, [(0, 0), (0, length - lesson.items)])
-    return (
-        stacked([lane.inputs for lane in padded]),
-        stacked([lane.targets for lane in padded]),
-        stacked([lane.asked for lane in padded]),
-        jnp.asarray(order, jnp.int32),
-    )
+def _packed_loss(model: Model, material: Any, number: Any, batch: int, key: Any, tokens: bool) -> Any:
+    """The same without padding, and with the head at the questions only."""
+    (inputs, targets), plan = material
+    places, steps, asked, shares = (part[number] for part in plan)
+    features = model.core.unroll_packed(phase_rows(batch), steps, inputs[places])
+    return (shares * _losses(model.head(features[asked]), targets[places[asked]], tokens)).sum()
 
 
-def _questions(exam: Exam, leaks: bool) -> tuple[Any, Any]:
-    count = rounded(max(lane.count for lane in exam.examples), 4)
-    padded = [lane.inputs for lane in _padded(exam.examples, leaks)]
-    inputs = np.stack([np.pad(a, [(0, 0), (0, count - a.shape[1])] + [(0, 0)] * (a.ndim - 2)) for a in padded])
-    questions = rounded(exam.positions.shape[1], 2)
-    positions = np.pad(exam.positions, [(0, 0), (0, questions - exam.positions.shape[1]), (0, 0)])
-    return jnp.asarray(inputs), jnp.asarray(positions)
-
-
-def _loss(model: Model, inputs: Any, targets: Any, asked: Any, scale: Any, key: Any, tokens: bool) -> Any:
-    steps, batch = inputs.shape[:2]
-    outputs = model.head(model.core.unroll(model.core.start(batch, steps), inputs, key=key)[1])
+def _losses(outputs: Any, targets: Any, tokens: bool) -> Any:
     if tokens:
-        each = optax.softmax_cross_entropy_with_integer_labels(outputs, targets)
-    else:
-        each = jnp.square(outputs - targets).mean(axis=-1)
-    questions = jnp.maximum(asked.sum(axis=0), 1)
-    return scale * (jnp.where(asked, each, 0.0).sum(axis=0) / questions).mean()
+        return optax.softmax_cross_entropy_with_integer_labels(outputs, targets)
+    return jnp.square(outputs - targets).mean(axis=-1)
 
 
 @eqx.filter_jit
@@ -209,19 +227,17 @@ def _train(
     tokens: bool, lanes: int,
 ) -> Any:  # fmt: skip
     def single(model: Model, moments: Any, material: Any, bounds: Any, settings: Any, key: Any) -> Any:
-        inputs, targets, asked, order = material
         trained, fixed = eqx.partition(model, trainable)
+        batch_loss = _packed_loss if isinstance(material[1], Plan) else _loss
 
-        def loss(trained: Any, chosen: Any, key: Any) -> Any:
-            whole = eqx.combine(trained, fixed)
-            return _loss(whole, inputs[:, chosen], targets[:, chosen], asked[:, chosen], settings[1], key, tokens)
+        def loss(trained: Any, number: Any, key: Any) -> Any:
+            return settings[1] * batch_loss(eqx.combine(trained, fixed), material, number, batch, key, tokens)
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
-            chosen = lax.dynamic_slice(order, (number * batch,), (batch,))
             # The moments count the updates, over all lessons and calls.
             noise = None if key is None else jax.random.fold_in(key, moments.count)
-            steps, moments = _ADAM.update(jax.grad(loss)(trained, chosen, noise), moments)
+            steps, moments = _ADAM.update(jax.grad(loss)(trained, number, noise), moments)
             return jax.tree.map(lambda weight, step: weight - settings[0] * step, trained, steps), moments
 
         trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
@@ -238,6 +254,29 @@ def _answer(models: Any, inputs: Any, positions: Any, lanes: int) -> Any:
         return model.head(features[positions[:, 0], positions[:, 1]])
 
     return over_lanes(single, lanes)(models, inputs, positions)
+
+
+@eqx.filter_jit
+def _answer_groups(models: Any, inputs: Any, steps: Any, asked: Any, allowed: tuple[int, ...] | None) -> Any:
+    """(group, question, output), one group after the other. steps: of each, or which of the allowed lengths it has."""
+    model = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, models)
+    capacity, rows = inputs.shape[1:3]
+
+    def packed(group: Any) -> Any:
+        inputs, steps, asked = group
+        flat = inputs.reshape(capacity * rows, *inputs.shape[2:])
+        return model.head(model.core.unroll_packed((rows,), steps, flat)[asked])
+
+    def padded(group: Any) -> Any:
+        inputs, length, asked = group
+
+        def cut(length: int) -> Any:
+            features = model.core.unroll(model.core.start(rows, capacity), inputs[:length])[1]
+            return model.head(features.reshape(length * rows, -1)[asked])
+
+        return lax.switch(length, [partial(cut, length) for length in allowed or ()])
+
+    return lax.map(packed if allowed is None else padded, (inputs, steps, asked))
 
 
 def _size(tree: Any) -> int:

@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam
+from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import over_lanes, rounded
+from quickstudy.learners.packing import needed_steps
 
 TOGETHER = 64
 """The most sequences that run through a core side by side: enough to be fast, few enough to stay in the cache."""
+BESIDE_LANES = 16
+"""The same for each of several lanes, which are side by side already: the features of all steps are held at once."""
 
 
 class Shape(NamedTuple):
@@ -30,7 +34,8 @@ class Shape(NamedTuple):
         """Large enough for any of the examples, rounded so that seeds share compiled programs."""
         steps = rounded(max(lane.steps for lane in examples), 4)
         questions = max(int(lane.asked.sum(axis=0).max(initial=1)) for lane in examples)
-        together = min(TOGETHER, rounded(max(lane.count for lane in examples), 2))
+        most = TOGETHER if len(examples) == 1 else BESIDE_LANES
+        together = min(most, rounded(max(lane.count for lane in examples), 2))
         return cls(steps, together, together * (steps if 2 * questions > steps else rounded(questions, 2)))
 
 
@@ -46,9 +51,38 @@ def rows_at(cores: Any, inputs: Any, positions: Any, lanes: int) -> Any:
     return over_lanes(single, lanes)(cores, inputs, positions)
 
 
+@eqx.filter_jit
+def rows_until(cores: Any, inputs: Any, positions: Any, steps: Any) -> Any:
+    """The same for one lane and rows by ascending time, of the first steps only: one program for any number of steps.
+
+    Rows at a later time are zero. Each row is kept when its step is made: no other feature is stored.
+    """
+    core = jax.tree.map(lambda leaf: leaf[0], cores)
+    times, batch = inputs.shape[1:3]
+    begins = jnp.searchsorted(positions[0, :, 0], jnp.arange(times + 1))
+
+    def step(time: Any, carry: Any) -> Any:
+        state, rows = carry
+        # As it stands: fused into the loop below, the step would be compiled, and made, again and again.
+        state, features = lax.optimization_barrier(core.step(state, inputs[0, time]))
+
+        def keep(number: Any, rows: Any) -> Any:
+            row = lax.dynamic_slice(features, (positions[0, number, 1], 0), (1, core.width))
+            return lax.dynamic_update_slice(rows, row, (number, 0))
+
+        return state, lax.fori_loop(begins[time], begins[time + 1], keep, rows)
+
+    start = core.start(batch, times)
+    kind = jax.eval_shape(core.step, start, inputs[0, 0])[1].dtype
+    blank = jnp.zeros((positions.shape[1], core.width), kind)
+    return lax.fori_loop(0, steps, step, (start, blank))[1][None]
+
+
 def harvest(cores: Any, exam: Exam, shape: Shape) -> Any:
     """(lane, row, feature): the features of question q of the exam are row q; what follows the last is padding."""
     lanes = len(exam.examples)
+    if lanes == 1 and type(cores).unroll is Core.unroll:
+        return _harvest_by_length(cores, exam, shape)
     starts = range(0, max(lane.count for lane in exam.examples), shape.together)
     parts = [
         [lane[(lane[:, 1] >= first) & (lane[:, 1] < first + shape.together)] - [0, first] for first in starts]
@@ -70,6 +104,38 @@ def harvest(cores: Any, exam: Exam, shape: Shape) -> Any:
     return rows
 
 
+def _harvest_by_length(cores: Any, exam: Exam, shape: Shape) -> Any:
+    """The same for one lane and a core that reads step by step, with sequences of about the same length together."""
+    (examples,), (found,) = exam.examples, exam.found
+    needed = needed_steps(examples)
+    order = np.argsort(-needed, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    group, column = np.divmod(place[found[:, 1]], shape.together)
+    sorted_inputs = examples.inputs[:, order]
+    rows = None
+    for number in range(-(-examples.count // shape.together)):
+        first = number * shape.together
+        questions = np.flatnonzero(group == number)
+        questions = questions[np.argsort(found[questions, 0], kind="stable")]
+        positions = np.full((1, shape.rows, 2), shape.steps)
+        positions[0, : len(questions)] = np.stack([found[questions, 0], column[questions]], axis=1)
+        inputs = _padded(sorted_inputs[:, first : first + shape.together], shape)
+        piece = rows_until(cores, jnp.asarray(inputs)[None], jnp.asarray(positions), jnp.asarray(needed[order[first]]))
+        if rows is None:
+            rows = jnp.zeros((1, rounded(len(found), 2), piece.shape[2]), piece.dtype)
+        numbers = np.full(shape.rows, rows.shape[1])  # out of reach
+        numbers[: len(questions)] = questions
+        rows = _scattered(rows, piece, jnp.asarray(numbers))
+    return rows
+
+
+@partial(jax.jit, donate_argnums=0)
+def _scattered(rows: Any, piece: Any, numbers: Any) -> Any:
+    """Rows with those of a piece written to their numbers, in place."""
+    return rows.at[:, numbers].set(piece, mode="drop")
+
+
 @partial(jax.jit, donate_argnums=0)
 def _placed(rows: Any, piece: Any, starts: Any) -> Any:
     """Rows with a piece written over them from each lane's start on; its padding is overwritten by the next piece.
@@ -88,6 +154,9 @@ def all_states(core: Any, inputs: NDArray[Any]) -> Any:
 
 def _chunk(examples: Examples, first: int, shape: Shape) -> NDArray[Any]:
     """Some examples' inputs, padded in time and in number."""
-    inputs = examples.inputs[:, first : first + shape.together]
+    return _padded(examples.inputs[:, first : first + shape.together], shape)
+
+
+def _padded(inputs: NDArray[Any], shape: Shape) -> NDArray[Any]:
     grow = [(0, shape.steps - inputs.shape[0]), (0, shape.together - inputs.shape[1])] + [(0, 0)] * (inputs.ndim - 2)
     return np.pad(inputs, grow)

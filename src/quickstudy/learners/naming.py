@@ -142,6 +142,8 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
     training = configure(
         training_name, training_class, {n: v for n, v in given.items() if n in training_fields}, convention
     )
+    if getattr(core, "coded", False) and not getattr(training, "reads_codes", False):
+        raise UsageError(f"{core_name} gives codes, not numbers, and {training_name} cannot read them; use {core_name}")
     training.check_core(core)
     changed = {**changed_parameters(core, convention), **changed_parameters(training, convention)}
     shown = core_name if training_name == default_training(core_class, convention) else f"{core_name}+{training_name}"

@@ -100,7 +100,10 @@ class ReadoutPupil:
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) scores. The features of the last exam are kept: the core does not change."""
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, harvest(self._cores, exam, Shape.of(exam.examples))
+            rows = harvest(self._cores, exam, Shape.of(exam.examples))
+            if self.lanes == 1:  # a copy without the padding: every test reads all rows
+                rows = rows[:, : rounded(exam.counted.shape[1], 2)]
+            self._exam = exam, rows
         scores = _answer(self._rule, self._state, self._exam[1], self.lanes)
         return np.asarray(scores)[:, : exam.counted.shape[1]]
 
@@ -194,7 +197,11 @@ def _advance(rule: Rule, state: Any, rows: Any, targets: Any, sequence: Any, bou
 
 @eqx.filter_jit
 def _prepare(rule: Rule, state: Any, rows: Any, targets: Any, counted: Any, lanes: int) -> Any:
-    return over_lanes(rule.prepare, lanes)(state, rows, targets, counted)
+    if lanes == 1:
+        return over_lanes(rule.prepare, lanes)(state, rows, targets, counted)
+    # One lane after the other: side by side, the rows of all lanes would be laid out anew, in a second copy of what
+    # is most of the memory.
+    return lax.map(lambda lane: rule.prepare(*lane), (state, rows, targets, counted))
 
 
 @eqx.filter_jit

@@ -1,0 +1,225 @@
+"""What one seed of the published language experiments costs on one core, and the page that says so.
+
+    python benchmarks/seeds.py [MODEL ...]
+
+Measures what is not yet in results/speed.jsonl (remove that file to begin anew) and writes docs/explanation/speed.md
+from all that is there. A cell is a whole run, from drawing the data to the last test, in CPU seconds. It runs again
+with nothing kept but compiled programs: what the first run takes more is compilation.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROWS = ROOT / "results" / "speed.jsonl"
+PAGE = ROOT / "docs" / "explanation" / "speed.md"
+TASKS = {1: "periodic", 3: "symbol-counting", 5: "qa", 10: "adjective-qa-counting"}
+LARGE = {2: "increasing-period", 4: "pattern-counting", 10: "adjective-qa-counting"}
+RULES = {1: 34, 2: 35, 3: 37, 4: 99, 5: 206, 10: 36}
+# CPU seconds of the published programs for one seed on one core, by task.
+ORIGINAL = {
+    "esn": {1: 2.1, 3: 2.7, 5: 1.9, 10: 20},
+    "reca": {1: 1.9, 3: 1.7, 5: 0.5, 10: 4},
+    "rnn": {1: 5, 3: 42, 5: 37, 10: 287},
+    "lstm": {1: 2, 3: 57, 5: 49, 10: 420},
+    "transformer": {1: 4, 3: 54, 5: 58, 10: 147},
+}
+
+TEXT = """# How long one seed takes
+
+Whole runs of one seed under the convention `published`, on one core: drawing the data, building the learner, learning,
+and every test on the way. The seconds are CPU seconds of the process, the least of two runs (of one, for the exact
+schedule). Compilation is apart: it is done once for all seeds of a task, and kept on disk; the column says what it
+takes when nothing is kept, and is empty where it was not measured.
+
+- *original*: CPU seconds of the published programs for one seed, as quoted for one core; not measured here.
+- *thinned*: with the tests that `reproduce` makes; *exact*: with a test after every update (`schedule=every`).
+- *floor*: the multiply-adds that the learner cannot do without, at the rate of one large float32 product on this core.
+  Nothing else is counted in it: no sampling, no elementwise functions, no memory traffic.
+
+{table}
+
+## Memory
+
+Peak resident memory of a fresh process that runs one seed with the thinned schedule, in gigabytes, on the tasks with
+the most or the longest material. The exact schedule has not been measured for memory.
+
+{memory}
+
+## How it was measured
+
+On a shared virtual machine with two cores of a 2.6 GHz server processor, while other programs ran on it: the same cell
+varied by a quarter from one measurement to the next. JAX is held to one thread. `make bench` measures again, and so
+does, for this page alone:
+
+```console no-run
+$ python benchmarks/seeds.py
+```
+
+Why seeds are cheap: sequences are packed, so that no padding is computed, and nothing is read after the last question
+of a sequence; test sequences run in groups of about equal length; a core that is never trained is run once; dropout
+draws only the numbers that are used. [The same numbers](same-numbers.md) says what may not change with all this.
+"""
+
+
+def setting(model, task, schedule):
+    """What is run: the published settings of a model on a task, by its number."""
+    from quickstudy.runs.job import Setting
+
+    learner = f"reca:rule={RULES[task]}" if model == "reca" else model
+    name = {**TASKS, **LARGE}[task]
+    return Setting(f"language/{name}", learner, "published", 0, {"schedule": schedule})
+
+
+def run(chosen):
+    """CPU seconds of a run, and its outcome. Nothing that an earlier run has drawn is used."""
+    from quickstudy.protocols import material
+    from quickstudy.runs.job import examine
+
+    material._drawn.cache_clear()
+    began = time.process_time()
+    (outcome,) = examine(chosen, [0])
+    if outcome.record.status != "ok":
+        raise RuntimeError(outcome.record.reason)
+    return time.process_time() - began, outcome
+
+
+def multiply_adds(model, chosen, outcome):
+    """Multiply-adds that the model cannot do without: padding, sampling and elementwise functions are not counted."""
+    from quickstudy.base.seeds import Streams
+    from quickstudy.base.spaces import Tokens
+    from quickstudy.learners.packing import needed_steps
+    from quickstudy.protocols.material import draw_material
+
+    parts = chosen.resolve()
+    material = draw_material(parts.task, Streams(0, parts.task.id, 0), parts.protocol.sequences, parts.protocol.share)
+    symbols = len(parts.task.vocabulary)
+    tests = len(outcome.trace.arrays["step"])
+    updates = outcome.record.cost["updates"]
+    steps = [needed_steps(part) for part in material]
+    if model in ("esn", "reca"):
+        reading = 18_000 * sum(part.sum() for part in steps) if model == "esn" else 0
+        return reading + 1800 * symbols * (2 * updates + tests * material.test.questions)
+    core = parts.learner.make(parts.task).core
+    if model == "transformer":
+        width, hidden = core.embedding, core.hidden
+        lengths = [part.lengths + 1 for part in material]
+        work = [(part * (4 * width**2 + 2 * width * hidden) + 2 * width * part**2).sum() for part in lengths]
+    else:
+        import numpy as np
+
+        units = core.build(Tokens(symbols), np.random.default_rng(0)).units
+        work = [part.sum() * core.gates * units**2 for part in steps]
+    passes = updates * 8 / material.train.count
+    return 3 * passes * work[0] + tests * work[1]
+
+
+def rate():
+    """Multiply-adds a second of a large float32 product on this core."""
+    from clock import seconds
+
+    from quickstudy.gateway import jax, jnp
+
+    side = 1024
+    square = jnp.ones((side, side))
+    product = jax.jit(jnp.matmul)
+    (best,) = seconds(lambda: product(square, square).block_until_ready())
+    return side**3 / best
+
+
+def measured(model, task, schedule, compiled):
+    """One row of the table. compiled: the programs have been compiled by an earlier row."""
+    chosen = setting(model, task, schedule)
+    first = None if compiled else run(chosen)[0]
+    best, outcome = min((run(chosen) for _ in range(1 if compiled else 2)), key=lambda both: both[0])
+    return {
+        "model": model,
+        "task": task,
+        "schedule": schedule,
+        "seconds": best,
+        "compilation": None if first is None else max(0.0, first - best),
+        "tests": len(outcome.trace.arrays["step"]),
+        "floor": float(multiply_adds(model, chosen, outcome) / rate()),
+    }
+
+
+def memory(model, task):
+    """Peak resident memory, in gigabytes, of a fresh process that runs one seed with the thinned schedule."""
+    command = [sys.executable, __file__, "--peak", model, str(task)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {"model": model, "task": task, "schedule": "memory", "gigabytes": float(done.stdout)}
+
+
+def peak(model, task):
+    """Print what `memory` asks for."""
+    run(setting(model, int(task), "thinned"))
+    # Not by getrusage: its peak includes that of the process this one was started from.
+    status = pathlib.Path("/proc/self/status").read_text()
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM"))
+    print(int(line.split()[1]) * 1024 / 1e9)
+
+
+def main(arguments):
+    """Measure what is missing, and write the page after every row."""
+    if arguments[:1] == ["--peak"]:
+        return peak(*arguments[1:])
+    rows = [json.loads(line) for line in ROWS.read_text().splitlines()] if ROWS.exists() else []
+    known = {(row["model"], row["task"], row["schedule"]) for row in rows}
+    for model in arguments or ORIGINAL:
+        cells = [(task, schedule) for task in TASKS for schedule in ("thinned", "every")]
+        for task, schedule in cells + [(task, "memory") for task in LARGE]:
+            if (model, task, schedule) in known:
+                continue
+            compiled = schedule == "every" and any(row["model"] == model and row["task"] == task for row in rows[-1:])
+            row = memory(model, task) if schedule == "memory" else measured(model, task, schedule, compiled)
+            rows.append(row)
+            ROWS.parent.mkdir(exist_ok=True)
+            with ROWS.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(row, flush=True)
+            PAGE.write_text(page(rows), encoding="utf-8")
+    PAGE.write_text(page(rows), encoding="utf-8")
+    return None
+
+
+def page(rows):
+    """The page, as Markdown."""
+    return TEXT.format(table="\n".join(_table(rows)), memory="\n".join(_memory(rows)))
+
+
+def _table(rows):
+    numbers = "original", "thinned", "times", "exact", "times", "compilation", "floor, thinned", "floor, exact"
+    yield f"| model | task | {' | '.join(numbers)} |"
+    yield f"|---|---|{'---:|' * len(numbers)}"
+    by_key = {(row["model"], row["task"], row["schedule"]): row for row in rows}
+    for model, seconds in ORIGINAL.items():
+        for task, original in seconds.items():
+            thin, exact = (by_key.get((model, task, schedule)) for schedule in ("thinned", "every"))
+            cells = [model, f"{task} {TASKS[task]}", f"{original:g}"]
+            for row in (thin, exact):
+                cells += [f"{row['seconds']:.2f}", f"{original / row['seconds']:.1f}"] if row else ["", ""]
+            cells.append(f"{thin['compilation']:.1f}" if thin and thin["compilation"] is not None else "")
+            cells += [f"{row['floor']:.2f}" if row else "" for row in (thin, exact)]
+            yield f"| {' | '.join(cells)} |"
+
+
+def _memory(rows):
+    found = {(row["model"], row["task"]): row["gigabytes"] for row in rows if row["schedule"] == "memory"}
+    yield f"| model | {' | '.join(f'{task} {name}' for task, name in LARGE.items())} |"
+    yield f"|---|{'---:|' * len(LARGE)}"
+    for model in ORIGINAL:
+        cells = [f"{found[model, task]:.2f}" if (model, task) in found else "" for task in LARGE]
+        yield f"| {model} | {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as empty:
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = empty  # what is compiled is compiled here
+        import quickstudy.gateway  # noqa: F401  # first, so that JAX is set to one thread
+
+        main(sys.argv[1:])

@@ -1,0 +1,132 @@
+"""Sequences of different lengths packed without padding, for cores that can read them so (`unroll_packed`).
+
+Only steps that a question depends on are packed: what follows the last question of a sequence changes nothing. Plans
+are made on the host, for all batches at once, and their sizes are rounded so that seeds share compiled programs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.examples import Examples
+from quickstudy.base.lesson import Lesson
+from quickstudy.gateway import jnp
+from quickstudy.learners.lanes import rounded
+
+
+class Plan(NamedTuple):
+    """How batches are read. Of batch u, with every sequence's steps (T, examples) numbered time * examples + example:
+
+    places (u, N): the steps in packed order; steps (u, P): how long each phase lasts; asked (u, Q): packed rows of
+    the questions; shares (u, Q): what a question counts, its example's share in the batch, and 0 for padding.
+    """
+
+    places: Any
+    steps: Any
+    asked: Any
+    shares: Any
+
+
+def phase_rows(batch: int) -> tuple[int, ...]:
+    """The sequences of the phases: all, and then always half, down to two.
+
+    >>> phase_rows(8), phase_rows(1)
+    ((8, 4, 2), (1,))
+    """
+    rows = [batch]
+    while rows[-1] >= 4:
+        rows.append(rows[-1] // 2)
+    return tuple(rows)
+
+
+def needed_steps(examples: Examples) -> NDArray[np.int64]:
+    """(example,): steps up to the last question."""
+    steps = np.arange(1, examples.steps + 1)[:, None]
+    return np.asarray(np.where(examples.asked, steps, 0).max(axis=0, initial=0))
+
+
+def packed_lesson(lesson: Lesson, batch: int) -> tuple[tuple[Any, ...], Plan]:
+    """The steps of a lesson of one lane as inputs and targets (1, T * examples, ...), and how its batches are read.
+
+    Everything has a lane axis.
+    """
+    (examples,) = lesson.examples
+    order = lesson.order[0, : lesson.items // batch * batch].reshape(-1, batch)
+    rows = phase_rows(batch)
+    lengths = needed_steps(examples)[order]
+    longest_first = np.argsort(-lengths, axis=1, kind="stable")
+    order, lengths = (np.take_along_axis(array, longest_first, axis=1) for array in (order, lengths))
+    ends = lengths[:, [*rows[1:], 0]]  # a phase lasts as long as the longest sequence that the next one drops
+    steps = np.diff(ends, axis=1, prepend=0)
+    going = _going(ends, rows, examples.steps)
+    first = np.cumsum(going, axis=1) - going
+    places = np.zeros((len(order), rounded(int(going.sum(axis=1).max(initial=1)), 3)), np.int32)
+    batches, times, row = np.nonzero(np.arange(batch) < going[:, :, None])
+    places[batches, first[batches, times] + row] = times * examples.count + order[batches, row]
+    batches, row, times = np.nonzero(np.moveaxis(examples.asked[:, order], 0, 2))
+    asked, shares = _by_batch(len(order), batches, first[batches, times] + row)
+    of_example = 1.0 / (batch * examples.asked.sum(axis=0)[order[batches, row]])
+    shares[shares > 0] = of_example
+    count = rounded(len(order), 4)
+    plan = Plan(*(_lengthened(array, count) for array in (places, steps.astype(np.int32), asked, shares)))
+    length = rounded(examples.steps * examples.count, 4)
+    flat = (array.reshape(-1, *array.shape[2:]) for array in (examples.inputs, examples.targets))
+    return tuple(_lengthened(array, length) for array in flat), plan
+
+
+class GroupedExam(NamedTuple):
+    """An exam of one lane in groups of sequences that are about equally long, the longest first.
+
+    inputs: (group, T, rows, ...); steps: (group, 1), of the longest; asked: (group, Q): the questions, numbered
+    time * rows + row; found: where each question of the exam stands among all groups' (group * Q).
+    """
+
+    inputs: Any
+    steps: Any
+    asked: Any
+    found: NDArray[np.int64]
+
+
+def grouped_exam(examples: Examples, needed: NDArray[np.int64], together: int) -> GroupedExam:
+    """Groups of at most `together` sequences, each of which needs so many of its steps."""
+    rows = min(together, rounded(examples.count, 2))
+    groups = rounded(-(-examples.count // rows), 2)
+    order = np.argsort(-needed, kind="stable")
+    steps = np.zeros((groups, 1), np.int32)
+    steps[: -(-examples.count // rows), 0] = needed[order[::rows]]
+    inputs = np.zeros((examples.steps, groups * rows, *examples.inputs.shape[2:]), examples.inputs.dtype)
+    inputs[:, : examples.count] = examples.inputs[:, order]
+    inputs = np.moveaxis(inputs.reshape(examples.steps, groups, rows, *inputs.shape[2:]), 1, 0)
+    questions = np.argwhere(examples.asked.T)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    group, row = np.divmod(place[questions[:, 0]], rows)
+    by_group = np.argsort(group, kind="stable")
+    asked, counted = _by_batch(groups, group[by_group], (questions[:, 1] * rows + row)[by_group])
+    found = np.empty(len(questions), np.int64)
+    found[by_group] = np.flatnonzero(counted)
+    return GroupedExam(jnp.asarray(inputs), steps, jnp.asarray(asked), found)
+
+
+def _going(ends: NDArray[np.int64], rows: tuple[int, ...], steps: int) -> NDArray[np.int64]:
+    """(batch, T): sequences that are still read at each time."""
+    phase = (np.arange(steps)[None, :, None] >= ends[:, None, :]).sum(axis=2)
+    return np.asarray(np.array([*rows, 0])[phase])
+
+
+def _by_batch(batches: int, batch: NDArray[np.int64], values: NDArray[np.int64]) -> tuple[Any, Any]:
+    """(batches, Q) values by ascending batch, padded with 0; and 1.0 where there is one."""
+    counts = np.bincount(batch, minlength=batches)
+    inside = np.arange(len(batch)) - np.repeat(np.cumsum(counts) - counts, counts)
+    table = np.zeros((batches, rounded(int(counts.max(initial=1)), 2)), np.int32)
+    there = np.zeros(table.shape, np.float32)
+    table[batch, inside], there[batch, inside] = values, 1.0
+    return table, there
+
+
+def _lengthened(array: NDArray[Any], length: int) -> Any:
+    """(1, length, ...): padded with zeros at the end, and with an axis for the one lane."""
+    return jnp.asarray(np.pad(array, [(0, length - len(array))] + [(0, 0)] * (array.ndim - 1))[None])

@@ -1,0 +1,94 @@
+"""A vote of many simple experts, each right or wrong as a whole: what one question teaches, it teaches about all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import training
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Brief
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.cores.core import CoreSpec
+from quickstudy.cores.recall import Codebook
+from quickstudy.gateway import jnp
+from quickstudy.learners.experts import VotingRule, VotingState
+from quickstudy.learners.readout import ReadoutPupil, check_tokens
+
+MOST_CELLS = 30_000_000
+"""Cells of a table by code, level and answer that are still allowed: three such tables are 360 MB."""
+
+
+@training("voting", version=1)
+@dataclass(frozen=True)
+class Voting:
+    """Experts that look at one code each vote by Bayes' rule, with a correction on top; for cores that give codes.
+
+    doubt: how many questions a table needs to be half sure. nearness: how much less likely, beforehand, an expert is
+    for every step that its symbols are further back. plain: the same for one that looks nothing up. copying: how much
+    more likely it is that the answer is copied. step: of the correction. passes: times the material is shown.
+    peek: know beforehand which answers there are and how often each code comes, from the whole training set, as the
+    published programs do for their readouts. Cost per question and memory do not grow. Source: ours.
+    """
+
+    doubt: float = parameter(0.3, above=0)
+    nearness: float = parameter(0.5, above=0, at_most=1)
+    plain: float = parameter(0.3, above=0, at_most=1)
+    copying: float = parameter(1.5, above=0)
+    step: float = parameter(0.02, at_least=0)
+    passes: int = parameter(1, at_least=1)
+    peek: bool = False
+
+    reads_codes: ClassVar[bool] = True
+    batch: ClassVar[int] = 1
+    programs: ClassVar[int] = 4
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"peek": True}}
+
+    def check_core(self, core: CoreSpec) -> None:
+        """Cores that give codes only."""
+        if not getattr(core, "coded", False):
+            raise UsageError(f"voting needs codes, and {core.id} gives numbers; use recall, or another training")
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
+        """A fresh pupil."""
+        check_tokens("voting", brief)
+        book = core.build(brief.inputs, streams[0].numpy("core")).codebook  # type: ignore[attr-defined]
+        cells = len(book.depth) * book.levels * brief.outputs.width
+        if cells > MOST_CELLS:
+            raise UsageError(
+                f"voting keeps tables by code, level and answer, here {cells} cells, more than {MOST_CELLS}; "
+                "use another learner for so many symbols"
+            )
+        rule = VotingRule(book.symbols, book.context, self.peek)
+        return ReadoutPupil(core, rule, lambda _: self._start(book, brief.outputs.width), brief, streams)
+
+    def _start(self, book: Codebook, size: int) -> VotingState:
+        features, gates = len(book.depth), book.context + 1
+        prior = np.log(self.nearness) * book.depth + np.where(book.plain, np.log(self.plain), 0.0)
+        prior = np.concatenate([prior, prior[: book.symbols] + np.log(self.copying)])
+        table, keyed = jnp.zeros((features, book.levels, size)), jnp.zeros((gates, book.levels, book.symbols))
+        return VotingState(
+            tables=table,
+            levels=jnp.zeros((features, book.levels)),
+            claimed=jnp.zeros((features, size)),
+            free=jnp.zeros(features),
+            answers=jnp.zeros(size),
+            known=jnp.zeros(size, bool),
+            hits=keyed,
+            tries=keyed,
+            prior=jnp.asarray(prior, jnp.float32),
+            evidence=jnp.zeros((gates, book.levels, features + book.symbols)),
+            gates=jnp.zeros(gates),
+            direct=table,
+            direct_squares=table,
+            copied=keyed,
+            copied_squares=keyed,
+            scale=jnp.float32(1.0),
+            record=jnp.zeros(2),
+            doubt=jnp.float32(self.doubt),
+            step=jnp.float32(self.step),
+        )
