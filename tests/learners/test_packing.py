@@ -58,13 +58,18 @@ def test_the_longest_go_on_when_the_others_have_ended():
 
 
 def test_groups_of_an_exam_find_every_question():
-    examples = drawn(23, seed=3)
-    grouped = grouped_exam(examples, needed_steps(examples), 4)
+    lanes = [drawn(23, seed=3), drawn(19, seed=4)]
+    steps = max(lane.steps for lane in lanes)
+    lanes = [lane.padded(steps) for lane in lanes]
+    grouped = grouped_exam(lanes, [needed_steps(lane) for lane in lanes], 4)
     assert (np.diff(grouped.steps[:6, 0]) <= 0).all()
-    flat = np.asarray(grouped.inputs).reshape(len(grouped.inputs), -1)
-    shown = np.take_along_axis(flat, np.asarray(grouped.asked), axis=1).ravel()[grouped.found]
-    positions = Exam([examples]).found[0]
-    assert shown.tolist() == examples.inputs[positions[:, 0], positions[:, 1]].tolist()
+    for number, lane in enumerate(lanes):
+        flat = np.asarray(grouped.inputs[number]).reshape(len(grouped.steps), -1)
+        shown = np.take_along_axis(flat, np.asarray(grouped.asked[number]), axis=1).ravel()[grouped.found[number]]
+        positions = Exam([lane]).found[0]
+        assert shown[: len(positions)].tolist() == lane.inputs[positions[:, 0], positions[:, 1]].tolist()
+        ordered = np.sort(needed_steps(lane))[::-1]
+        assert (grouped.steps[: -(-lane.count // 4), 0] >= ordered[::4]).all()
 
 
 def test_lengths_are_few_and_large_enough():

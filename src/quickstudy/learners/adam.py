@@ -24,7 +24,7 @@ from quickstudy.learners.lanes import named_arrays, over_lanes, stack_lanes, wit
 from quickstudy.learners.leak import check_leak
 from quickstudy.learners.lengths import Lengths
 from quickstudy.learners.packing import GroupedExam, Plan, grouped_exam, needed_steps, packed_lesson, phase_rows
-from quickstudy.learners.padding import PaddedLesson, padded_exam, padded_lanes, padded_lesson
+from quickstudy.learners.padding import PaddedLesson, padded_lanes, padded_lesson
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
 """Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
@@ -101,12 +101,13 @@ class AdamPupil:
         # A core without noise gets no key: its program is the same as if there were none.
         self._keys = jnp.stack([stream.jax("noise") for stream in streams]) if models[0].core.noisy else None
         self._leaks = models[0].core.leaks
+        self._any_length = hasattr(models[0].core, "unroll_packed")
         # Side by side with others a sequence waits for the longest of all lanes, and nothing is saved by packing.
-        self._packs = self.lanes == 1 and hasattr(models[0].core, "unroll_packed")
+        self._packs = self.lanes == 1 and self._any_length
         if self._leaks:
             check_leak(brief)
         self._lesson: tuple[Lesson, tuple[Any, ...]] | None = None
-        self._exam: tuple[Exam, Any] | None = None
+        self._exam: tuple[Exam, GroupedExam, Lengths | None] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
@@ -130,25 +131,20 @@ class AdamPupil:
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, self._grouped(exam) if self.lanes == 1 else padded_exam(exam, self._leaks)
-        questions = self._exam[1]
-        if isinstance(questions[0], GroupedExam):
-            grouped, lengths = questions
-            steps = grouped.steps if lengths is None else lengths.chosen
-            allowed = None if lengths is None else lengths.allowed
-            scores = np.asarray(_answer_groups(self._model, grouped.inputs, steps, grouped.asked, allowed))
-            return scores.reshape(1, -1, scores.shape[-1])[:, grouped.found]
-        inputs, positions = questions
-        return np.asarray(_answer(self._model, inputs, positions, self.lanes))[:, : exam.counted.shape[1]]
+            self._exam = exam, *self._grouped(exam)
+        _, grouped, lengths = self._exam
+        steps, allowed = (grouped.steps, None) if lengths is None else (lengths.chosen, lengths.allowed)
+        scores = np.asarray(_answer(self._model, grouped.inputs, grouped.asked, steps, allowed, self.lanes))
+        return np.take_along_axis(scores.reshape(self.lanes, -1, scores.shape[-1]), grouped.found[:, :, None], axis=1)
 
     def _grouped(self, exam: Exam) -> tuple[GroupedExam, Lengths | None]:
-        """One lane's exam, and the lengths of its groups for a core that does not take any length."""
-        (examples,) = padded_lanes(exam.examples, self._leaks)
-        if self._packs:
-            return grouped_exam(examples, needed_steps(examples), PACKED_TOGETHER), None
-        needed = examples.lengths + 1 if self._leaks else needed_steps(examples)
-        grouped = grouped_exam(examples, needed, PADDED_TOGETHER)
-        return grouped, Lengths.fitted(grouped.steps[:, 0], examples.steps)
+        """The exam, and the lengths of its groups for a core that does not take any length."""
+        lanes = padded_lanes(exam.examples, self._leaks)
+        if self._any_length:
+            return grouped_exam(lanes, [needed_steps(lane) for lane in lanes], PACKED_TOGETHER), None
+        needed = [lane.lengths + 1 if self._leaks else needed_steps(lane) for lane in lanes]
+        grouped = grouped_exam(lanes, needed, PADDED_TOGETHER)
+        return grouped, Lengths.fitted(grouped.steps[:, 0].astype(np.int64), lanes[0].steps)
 
     def states(self, inputs: NDArray[Any]) -> Any:
         """(time, example, feature) features of the first lane's core as it is now."""
@@ -247,36 +243,32 @@ def _train(
 
 
 @eqx.filter_jit
-def _answer(models: Any, inputs: Any, positions: Any, lanes: int) -> Any:
-    def single(model: Model, inputs: Any, positions: Any) -> Any:
-        steps, batch = inputs.shape[:2]
-        features = model.core.unroll(model.core.start(batch, steps), inputs)[1]
-        return model.head(features[positions[:, 0], positions[:, 1]])
+def _answer(models: Any, inputs: Any, asked: Any, steps: Any, allowed: tuple[int, ...] | None, lanes: int) -> Any:
+    """(lane, group, question, output), one group after the other.
 
-    return over_lanes(single, lanes)(models, inputs, positions)
+    steps: of each group, the same for all lanes, or which of the allowed lengths it has.
+    """
 
+    def single(model: Model, inputs: Any, asked: Any) -> Any:
+        capacity, rows = inputs.shape[1:3]
 
-@eqx.filter_jit
-def _answer_groups(models: Any, inputs: Any, steps: Any, asked: Any, allowed: tuple[int, ...] | None) -> Any:
-    """(group, question, output), one group after the other. steps: of each, or which of the allowed lengths it has."""
-    model = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, models)
-    capacity, rows = inputs.shape[1:3]
+        def packed(group: Any) -> Any:
+            inputs, asked, steps = group
+            flat = inputs.reshape(capacity * rows, *inputs.shape[2:])
+            return model.head(model.core.unroll_packed((rows,), steps, flat)[asked])
 
-    def packed(group: Any) -> Any:
-        inputs, steps, asked = group
-        flat = inputs.reshape(capacity * rows, *inputs.shape[2:])
-        return model.head(model.core.unroll_packed((rows,), steps, flat)[asked])
+        def padded(group: Any) -> Any:
+            inputs, asked, length = group
 
-    def padded(group: Any) -> Any:
-        inputs, length, asked = group
+            def cut(length: int) -> Any:
+                features = model.core.unroll(model.core.start(rows, capacity), inputs[:length])[1]
+                return model.head(features.reshape(length * rows, -1)[asked])
 
-        def cut(length: int) -> Any:
-            features = model.core.unroll(model.core.start(rows, capacity), inputs[:length])[1]
-            return model.head(features.reshape(length * rows, -1)[asked])
+            return lax.switch(length, [partial(cut, length) for length in allowed or ()])
 
-        return lax.switch(length, [partial(cut, length) for length in allowed or ()])
+        return lax.map(packed if allowed is None else padded, (inputs, asked, steps))
 
-    return lax.map(packed if allowed is None else padded, (inputs, steps, asked))
+    return over_lanes(single, lanes)(models, inputs, asked)
 
 
 def _size(tree: Any) -> int:

@@ -6,6 +6,7 @@ are made on the host, for all batches at once, and their sizes are rounded so th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,37 +79,53 @@ def packed_lesson(lesson: Lesson, batch: int) -> tuple[tuple[Any, ...], Plan]:
 
 
 class GroupedExam(NamedTuple):
-    """An exam of one lane in groups of sequences that are about equally long, the longest first.
+    """An exam in groups of sequences that are about equally long, the longest first.
 
-    inputs: (group, T, rows, ...); steps: (group, 1), of the longest; asked: (group, Q): the questions, numbered
-    time * rows + row; found: where each question of the exam stands among all groups' (group * Q).
+    inputs: (lane, group, T, rows, ...); asked: (lane, group, Q): the questions, numbered time * rows + row; steps:
+    (group, 1), of the longest in any lane; found: (lane, question) where each question stands among all groups'
+    (group * Q), 0 in the padding.
     """
 
     inputs: Any
-    steps: Any
     asked: Any
+    steps: NDArray[np.int32]
     found: NDArray[np.int64]
 
 
-def grouped_exam(examples: Examples, needed: NDArray[np.int64], together: int) -> GroupedExam:
-    """Groups of at most `together` sequences, each of which needs so many of its steps."""
-    rows = min(together, rounded(examples.count, 2))
-    groups = rounded(-(-examples.count // rows), 2)
-    order = np.argsort(-needed, kind="stable")
-    steps = np.zeros((groups, 1), np.int32)
-    steps[: -(-examples.count // rows), 0] = needed[order[::rows]]
-    inputs = np.zeros((examples.steps, groups * rows, *examples.inputs.shape[2:]), examples.inputs.dtype)
-    inputs[:, : examples.count] = examples.inputs[:, order]
-    inputs = np.moveaxis(inputs.reshape(examples.steps, groups, rows, *inputs.shape[2:]), 1, 0)
-    questions = np.argwhere(examples.asked.T)
+def grouped_exam(lanes: Sequence[Examples], needed: Sequence[NDArray[np.int64]], together: int) -> GroupedExam:
+    """Groups of at most `together` sequences, each of which needs so many of its steps. Lanes are equally long."""
+    most = max(lane.count for lane in lanes)
+    rows = min(together, rounded(most, 2))
+    groups = rounded(-(-most // rows), 2)
+    inputs, tables, steps = [], [], np.zeros((groups, 1), np.int32)
+    for lane, wanted in zip(lanes, needed, strict=True):
+        order = np.argsort(-wanted, kind="stable")
+        longest = wanted[order[::rows]]
+        steps[: len(longest), 0] = np.maximum(steps[: len(longest), 0], longest)
+        sorted_inputs = np.zeros((lane.steps, groups * rows, *lane.inputs.shape[2:]), lane.inputs.dtype)
+        sorted_inputs[:, : lane.count] = lane.inputs[:, order]
+        inputs.append(np.moveaxis(sorted_inputs.reshape(lane.steps, groups, rows, *lane.inputs.shape[2:]), 1, 0))
+        tables.append(_by_group(lane, order, groups, rows))
+    width = max(asked.shape[1] for asked, _ in tables)
+    questions = max(len(places) for _, places in tables)
+    asked = np.stack([np.pad(one, [(0, 0), (0, width - one.shape[1])]) for one, _ in tables])
+    found = [np.pad(places[:, 0] * width + places[:, 1], (0, questions - len(places))) for _, places in tables]
+    return GroupedExam(jnp.asarray(np.stack(inputs)), jnp.asarray(asked), steps, np.stack(found))
+
+
+def _by_group(
+    lane: Examples, order: NDArray[np.int64], groups: int, rows: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """(group, Q) questions, and for each question of the exam its group and its place there."""
+    questions = np.argwhere(lane.asked.T)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     group, row = np.divmod(place[questions[:, 0]], rows)
     by_group = np.argsort(group, kind="stable")
     asked, counted = _by_batch(groups, group[by_group], (questions[:, 1] * rows + row)[by_group])
-    found = np.empty(len(questions), np.int64)
-    found[by_group] = np.flatnonzero(counted)
-    return GroupedExam(jnp.asarray(inputs), steps, jnp.asarray(asked), found)
+    found = np.empty((len(questions), 2), np.int64)
+    found[by_group] = np.argwhere(counted)
+    return asked, found
 
 
 def _going(ends: NDArray[np.int64], rows: tuple[int, ...], steps: int) -> NDArray[np.int64]:

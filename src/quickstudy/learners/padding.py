@@ -1,4 +1,4 @@
-"""Lessons and exams padded to one shape, with a lane axis, for cores that read whole batches at once."""
+"""Lessons padded to one shape, with a lane axis, for cores that read whole batches at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
-from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.lesson import Lesson
 from quickstudy.gateway import jnp
 from quickstudy.learners.lanes import rounded
 from quickstudy.learners.leak import with_answers
@@ -52,12 +52,3 @@ def padded_lesson(lesson: Lesson, batch: int, leaks: bool) -> tuple[PaddedLesson
     arrays = (_stacked([getattr(lane, name) for lane in padded], count) for name in ("inputs", "targets", "asked"))
     chosen = np.tile(lengths.chosen, (len(padded), 1))
     return PaddedLesson(*map(jnp.asarray, (*arrays, order.astype(np.int32), chosen))), lengths.allowed
-
-
-def padded_exam(exam: Exam, leaks: bool) -> tuple[Any, Any]:
-    """Inputs (lane, T, example, ...) and positions (lane, question, 2) of an exam, of shapes that seeds share."""
-    count = rounded(max(lane.count for lane in exam.examples), 4)
-    inputs = _stacked([lane.inputs for lane in padded_lanes(exam.examples, leaks)], count)
-    questions = rounded(exam.positions.shape[1], 2)
-    positions = np.pad(exam.positions, [(0, 0), (0, questions - exam.positions.shape[1]), (0, 0)])
-    return jnp.asarray(inputs), jnp.asarray(positions)
