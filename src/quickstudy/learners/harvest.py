@@ -57,7 +57,7 @@ def rows_until(cores: Any, inputs: Any, positions: Any, steps: Any) -> Any:
 
     Rows at a later time are zero. Each row is kept when its step is made: no other feature is stored.
     """
-    core = jax.tree.map(lambda leaf: leaf[0], cores)
+    core = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, cores)
     times, batch = inputs.shape[1:3]
     begins = jnp.searchsorted(positions[0, :, 0], jnp.arange(times + 1))
 
