@@ -47,7 +47,7 @@ def test_it_keeps_its_promises():
 
 @pytest.mark.parametrize("other", ["majority", "relearning"])
 def test_only_cores_can_begin_anew(other):
-    with pytest.raises(UsageError, match="learner must be a core with its training, such as recall, got"):
+    with pytest.raises(UsageError, match="learner must be a core with its training, such as esn, got"):
         choose_learner(f"relearning:learner={other}", "corrected")
 
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import learner
-from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Snapshot, face
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import CONVENTIONS, parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.wrapping import Wrapping
 
 
 @learner("relearning", version=1)
 @dataclass(frozen=True)
-class Relearning:
+class Relearning(Wrapping):
     """Another learner that begins anew after every so many examples, and so keeps nothing from before.
 
     learner: the other one, a core with its training, such as recall or esn+rls:units=200. every: examples between two
@@ -37,42 +35,11 @@ class Relearning:
     every: int = parameter(960, at_least=1)
     convention: str = parameter("corrected", choices=CONVENTIONS)
 
-    compiled: ClassVar[bool] = True
     programs: ClassVar[int] = 4
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        convention: {"convention": convention} for convention in CONVENTIONS
-    }
-
-    def __post_init__(self) -> None:
-        self._other  # noqa: B018  # a learner that does not exist is said now
-
-    @property
-    def passes(self) -> int:
-        """As the other learner."""
-        return int(getattr(self._other, "passes", 1))
-
-    @property
-    def batch(self) -> int:
-        """As the other learner."""
-        return int(getattr(self._other, "batch", 1))
-
-    @property
-    def training(self) -> Any:
-        """As the other learner."""
-        return getattr(self._other, "training", None)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> RelearningPupil:
         """A fresh pupil."""
-        return RelearningPupil(self._other, self.every, brief, streams)
-
-    @cached_property
-    def _other(self) -> Learner:
-        choice = choose_learner(self.learner, self.convention)
-        if not choice.compiled or choice.what["id"] == "relearning":
-            raise UsageError(
-                f"relearning: learner must be a core with its training, such as recall, got {self.learner}"
-            )
-        return choice.make(None)
+        return RelearningPupil(self.other, self.every, brief, streams)
 
 
 class RelearningPupil:

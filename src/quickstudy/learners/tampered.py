@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import learner
-from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, Brief, Cost, Learner, face
+from quickstudy.base.learner import Answering, Brief, Cost, face
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import CONVENTIONS, parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import ABSENT
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.wrapping import Wrapping
 
 
 @learner("tampered", version=1)
 @dataclass(frozen=True)
-class Tampered:
+class Tampered(Wrapping):
     """Another learner, trained as ever, that is tested on sequences whose answers have been tampered with.
 
     learner: the other one, a core with its training, such as transformer:causal=false. how: `exchange` puts another
@@ -41,42 +39,11 @@ class Tampered:
     how: str = parameter("exchange", choices=("exchange", "blank"))
     convention: str = parameter("corrected", choices=CONVENTIONS)
 
-    compiled: ClassVar[bool] = True
     programs: ClassVar[int] = 2
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        convention: {"convention": convention} for convention in CONVENTIONS
-    }
-
-    def __post_init__(self) -> None:
-        self._other  # noqa: B018  # a learner that does not exist is said now
-
-    @property
-    def passes(self) -> int:
-        """As the other learner."""
-        return int(getattr(self._other, "passes", 1))
-
-    @property
-    def batch(self) -> int:
-        """As the other learner."""
-        return int(getattr(self._other, "batch", 1))
-
-    @property
-    def training(self) -> Any:
-        """As the other learner."""
-        return getattr(self._other, "training", None)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> TamperedPupil:
         """A fresh pupil."""
-        return TamperedPupil(face(self._other.begin(brief, streams), Answering), self.how)
-
-    @cached_property
-    def _other(self) -> Learner:
-        choice = choose_learner(self.learner, self.convention)
-        if not choice.compiled or choice.what["id"] == "tampered":
-            raise UsageError(
-                f"tampered: learner must be a core with its training, such as transformer, got {self.learner}"
-            )
-        return choice.make(None)
+        return TamperedPupil(face(self.other.begin(brief, streams), Answering), self.how)
 
 
 class TamperedPupil:
