@@ -65,8 +65,8 @@ On a shared virtual machine with two cores of a 2.6 GHz server processor, while 
 varied by a quarter from one measurement to the next. JAX is held to one thread. `make bench` measures again, and so
 does, for this page alone:
 
-```console no-run
-$ python benchmarks/seeds.py
+```sh
+python benchmarks/seeds.py
 ```
 
 Why seeds are cheap: sequences are packed, so that no padding is computed, and nothing is read after the last question
