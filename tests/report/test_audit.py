@@ -258,6 +258,19 @@ def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> 
     assert "leaking network reacts on 5 qa; the causal one keeps the accuracy of every run on 5 qa." in words(page)
 
 
+def test_an_exchange_that_was_interrupted_compares_the_seeds_that_are_whole(
+    study: Study, save: Make, tmp_path: Path
+) -> None:
+    causal = study.settings["causal"]
+    names = [causal, *(audit_leak.tampered(causal, how) for how in audit_leak.KINDS)]
+    # Seed 1, which is another in its accuracy, has been exchanged but not yet blanked.
+    runs = [(name, seed) for name in names for seed in range(2) if (name, seed) != (names[2], 1)]
+    records = [run_of("language/qa", name, "published", seed, 0.1, 0.7 + 0.2 * seed) for name, seed in runs]
+    page = page_of(study, save(tmp_path / "runs", records))
+    wanted = {"as_trained": 0.7, "exchange": 0.7, "blank": 0.7, "reacts": False}
+    assert page.facts["leak"]["swap"]["5 qa"]["causal"] == wanted
+
+
 def test_the_runs_that_an_audit_needs(study: Study, tmp_path: Path) -> None:
     first, second = audit.stages(Order(study, tmp_path, "corrected", 6))
     assert first.seeds == 6

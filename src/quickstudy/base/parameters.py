@@ -23,6 +23,8 @@ from quickstudy.base.errors import UsageError, nearest
 
 T = TypeVar("T")
 CONVENTIONS = ("corrected", "published", "written")
+HANDED_ON: Mapping[str, Mapping[str, Any]] = {convention: {"convention": convention} for convention in CONVENTIONS}
+"""The `conventions` of a component that holds others, and has a parameter `convention` for theirs."""
 
 
 def parameter(

@@ -40,6 +40,14 @@ class Head(eqx.Module):
     weights: Any
     bias: Any
 
+    @classmethod
+    def drawn(cls, core: Any, outputs: int, rng: np.random.Generator) -> Head:
+        """On top of a core, uniform within the bounds that it names: weights, then bias."""
+        of_weights, of_bias = core.head_bounds
+        weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
+        bias = rng.uniform(-of_bias, of_bias, outputs)
+        return cls(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32))
+
     def __call__(self, features: Any) -> Any:
         """(..., V) from (..., F)."""
         return features @ self.weights + self.bias
@@ -174,10 +182,7 @@ class AdamPupil:
 def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
     rng = streams.numpy("core")
     built = core.build(brief.inputs, rng)
-    of_weights, of_bias = built.head_bounds
-    weights = rng.uniform(-of_weights, of_weights, (built.width, brief.outputs.width))
-    bias = rng.uniform(-of_bias, of_bias, brief.outputs.width)
-    return Model(built, Head(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32)))
+    return Model(built, Head.drawn(built, brief.outputs.width, rng))
 
 
 def _loss(

@@ -137,8 +137,5 @@ class Pooled:
             drawn = jnp.asarray(rng.normal(size=(brief.inputs.width, self.vectors)), jnp.float32)
             words = WordVectors(drawn, self.dropped, self.padding == "zeros")
         built = core.build(brief.inputs if words is None else Reals(words.vectors.shape[1]), rng)
-        of_weights, of_bias = built.head_bounds
-        weights = rng.uniform(-of_weights, of_weights, (built.width, brief.outputs.width))
-        bias = rng.uniform(-of_bias, of_bias, brief.outputs.width)
-        head = Head(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32))
+        head = Head.drawn(built, brief.outputs.width, rng)
         return PooledNet(words, built, BatchNorm.fresh(built.width) if self.normed else None, head, self.pool)

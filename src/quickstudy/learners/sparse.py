@@ -77,8 +77,4 @@ class Sparse:
 
 def _head(core: CoreSpec, brief: Brief, streams: Streams) -> Head:
     rng = streams.numpy("core")
-    built = core.build(brief.inputs, rng)
-    of_weights, of_bias = built.head_bounds
-    weights = rng.uniform(-of_weights, of_weights, (built.width, brief.outputs.width))
-    bias = rng.uniform(-of_bias, of_bias, brief.outputs.width)
-    return Head(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32))
+    return Head.drawn(core.build(brief.inputs, rng), brief.outputs.width, rng)

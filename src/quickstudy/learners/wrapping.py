@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Learner
-from quickstudy.base.parameters import CONVENTIONS
+from quickstudy.base.parameters import HANDED_ON
 from quickstudy.learners.naming import choose_learner
 
 
@@ -20,9 +20,7 @@ class Wrapping:
     id: ClassVar[str]
 
     compiled: ClassVar[bool] = True
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        convention: {"convention": convention} for convention in CONVENTIONS
-    }
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     def __post_init__(self) -> None:
         self.other  # noqa: B018  # a learner that does not exist is said now

@@ -195,7 +195,7 @@ def _cell(
         curves = [load_trace(folder, record).arrays["accuracy"] for record in records]
         number, low, high, spread, error = _best_of_mean(curves, stream(keys, score))
     else:
-        values = np.array([_value(record, score) for record in records])
+        values = np.array([score_of(record, score) for record in records])
         number, spread = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.nan
         low, high = mean_interval(values, rng=stream(keys, score), resamples=RESAMPLES)
         error = spread / math.sqrt(len(values))
@@ -224,7 +224,8 @@ def _best_of_mean(
     return number, float(low), float(high), float(runs[:, -1].std(ddof=1)), float(maxima.std(ddof=1))
 
 
-def _value(record: Record, score: str) -> float:
+def score_of(record: Record, score: str) -> float:
+    """One score of a finished run; nan where it has none of that name."""
     for part in record.scores.values():
         if score in part["values"]:
             return float(part["values"][score])

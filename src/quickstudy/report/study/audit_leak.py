@@ -88,10 +88,11 @@ def _swap(audit: Audit, leaking: str, causal: str) -> Section:
     facts: dict[str, Any] = {}
     for row in audit.rows:
         for name, learner in (("leaking", leaking), ("causal", causal)):
-            changed = [audit.values(row.task, tampered(learner, how), "published", score) for how in KINDS]
-            seeds = set(changed[0]).intersection(changed[1])
-            usual = audit.values(row.task, learner, "published", score)
-            usual = {seed: value for seed, value in usual.items() if seed in seeds}
+            names = [learner, *(tampered(learner, how) for how in KINDS)]
+            found = [audit.values(row.task, name_of, "published", score) for name_of in names]
+            # Of the seeds that all three have, so that their means can be compared.
+            seeds = set(found[0]).intersection(*found[1:])
+            usual, *changed = ({seed: values[seed] for seed in sorted(seeds)} for values in found)
             if not usual:
                 continue
             same = all(values[seed] == usual[seed] for values in changed for seed in usual)

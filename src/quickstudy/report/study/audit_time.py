@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
+from quickstudy.measures.learning_curve import training_sequences
 from quickstudy.report.intervals import Values
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
 from quickstudy.report.study.page import Grid, Paragraph, Part
@@ -24,14 +26,9 @@ def wade_in(unit: str, trace: Trace, convention: str) -> float:
 
     What is shown between two updates counts as part of the next; nothing comes before time 1.
     """
-    per_step = _updates(trace) if unit == "updates" else _sequences(trace)
-
-    def time(steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.maximum(1.0, steps * per_step)
-
-    thresholds, strict = (wade.published_nets().thresholds, True) if convention == "published" else (_paper(), False)
-    times = curve.threshold_times(trace.arrays["step"], trace.arrays["accuracy"], thresholds, strict=strict, time=time)
-    return float(np.sum(np.array(thresholds) / times) / np.sum(thresholds))
+    preset = wade.published_nets() if convention == "published" else wade.paper(100)
+    time = _updates(trace) if unit == "updates" else training_sequences(trace)
+    return replace(preset, time=time).score(trace.arrays["step"], trace.arrays["accuracy"])
 
 
 def section(audit: Audit) -> Section:
@@ -102,15 +99,11 @@ def _changes(facts: Mapping[str, Any], before: str, after: str) -> str:
     )
 
 
-def _updates(trace: Trace) -> float:
-    """Updates of the weights per step of the curve."""
-    return trace.cost.updates / trace.cost.examples if trace.cost.examples else 1.0
+def _updates(trace: Trace) -> curve.Times:
+    """From the steps of the curve to updates of the weights."""
+    per_step = trace.cost.updates / trace.cost.examples if trace.cost.examples else 1.0
 
+    def whole(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.maximum(1.0, steps * per_step)
 
-def _sequences(trace: Trace) -> float:
-    """Training sequences per step of the curve."""
-    return 1.0 if trace.facts["unit"] == "sequences" else 1.0 / float(trace.facts["tokens_per_sequence"])
-
-
-def _paper() -> tuple[float, ...]:
-    return wade.paper(100).thresholds
+    return whole

@@ -13,6 +13,7 @@ from typing import Any
 from quickstudy.base.canonical import plain
 from quickstudy.base.record import OK, Record
 from quickstudy.report.intervals import Values
+from quickstudy.report.reproduce import score_of
 from quickstudy.runs.job import Setting, identity
 from quickstudy.runs.reader import read_results
 
@@ -54,15 +55,8 @@ class Found:
 
 def scores_of(runs: Runs, score: str) -> Values:
     """One score of every run that has it and where it is a number."""
-    found = {place: _score(record, score) for place, record in runs.items()}
+    found = {place: score_of(record, score) for place, record in runs.items()}
     return {place: value for place, value in found.items() if not math.isnan(value)}
-
-
-def _score(record: Record, score: str) -> float:
-    for part in record.scores.values():
-        if score in part["values"]:
-            return float(part["values"][score])
-    return math.nan
 
 
 def _place(what: Mapping[str, Any]) -> _Place:

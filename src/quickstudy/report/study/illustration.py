@@ -66,10 +66,10 @@ def page(order: Order) -> Page:
     facts: dict[str, object] = {}
     for row, columns in runs_of(order.study, order.folder, order.convention, order.protocol, order.root).items():
         for column, records in columns.items():
-            record = next((record for record in records if record.what["root"] == order.root), None)
-            if record is None:
+            if not records:
                 parts.append(Paragraph(f"{row} {column}: no run is finished, so there is nothing to show."))
                 continue
+            record = records[0]
             trace = load_trace(order.folder, record)
             worked = Worked.of(trace)
             name = f"{order.study.id}-{order.convention}" + (f"-{len(facts) + 1}" if facts else "")

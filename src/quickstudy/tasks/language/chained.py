@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from quickstudy.base.catalogue import task
-from quickstudy.base.parameters import CONVENTIONS, parameter
+from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, parameter
 from quickstudy.tasks.language.streams import Segment, Stream, chained, named_task
 
 
@@ -45,9 +45,7 @@ class Chained(Stream):
     convention: str = parameter("corrected", choices=CONVENTIONS)
     """The convention of the members."""
 
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        convention: {"convention": convention} for convention in CONVENTIONS
-    }
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     def __post_init__(self) -> None:
         self.segments  # noqa: B018  # a stream that cannot be is said now

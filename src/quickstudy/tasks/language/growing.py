@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from quickstudy.base import parameters
 from quickstudy.base.catalogue import task
-from quickstudy.base.parameters import CONVENTIONS
+from quickstudy.base.parameters import CONVENTIONS, HANDED_ON
 from quickstudy.tasks.language.streams import Segment, Stream, growing, named_task
 
 
@@ -49,9 +49,7 @@ class Growing(Stream):
     convention: str = parameters.parameter("corrected", choices=CONVENTIONS)
     """The convention of the task."""
 
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        convention: {"convention": convention} for convention in CONVENTIONS
-    }
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     def __post_init__(self) -> None:
         self.segments  # noqa: B018  # a stream that cannot be is said now

@@ -11,7 +11,7 @@ import numpy as np
 
 from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
-from quickstudy.base.parameters import CONVENTIONS, parameter
+from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, parameter
 from quickstudy.tasks.language.checking import Verdict, judge
 from quickstudy.tasks.language.streams import Translated, common_vocabulary, members_verdict, named_task
 
@@ -39,9 +39,7 @@ class Mixed:
     convention: str = parameter("corrected", choices=CONVENTIONS)
     """The convention of the members."""
 
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        convention: {"convention": convention} for convention in CONVENTIONS
-    }
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
     def __post_init__(self) -> None:
         if not self.members or "mixed" in self.members or len(set(self.members)) < len(self.members):
