@@ -58,11 +58,12 @@ def test_the_radius_of_what_the_paper_draws():
     assert spectral_radius(drawn) == pytest.approx(np.sqrt(10 / 3), rel=0.06)
 
 
-@pytest.mark.parametrize("units", [40, 260])
+@pytest.mark.parametrize("units", [40, 260, 300])
 def test_the_radius_is_that_of_the_dense_matrix(units):
-    drawn = sparse_weights(units, 10 / units, np.random.default_rng(2))
-    expected = np.abs(np.linalg.eigvals(dense(*zip(*drawn, strict=True)))).max()
-    assert spectral_radius(drawn) == pytest.approx(expected, rel=1e-6)
+    for seed in range(12):
+        drawn = sparse_weights(units, 10 / units, np.random.default_rng(seed))
+        expected = np.abs(np.linalg.eigvals(dense(*zip(*drawn, strict=True)))).max()
+        assert spectral_radius(drawn) == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_radius_can_be_chosen():
@@ -74,6 +75,8 @@ def test_a_network_without_loops_has_no_radius_to_choose():
     rng = np.random.default_rng(1)  # draws no loop for these three units
     with pytest.raises(UsageError, match=r"joined in no loop.*radius 0\.9"):
         EchoState(units=3, terms=0.5, radius=0.9).build(Tokens(2), rng)
+    with pytest.raises(UsageError, match=r"joined in no loop.*radius 0\.9"):
+        EchoState(units=201, terms=1e-6, radius=0.9).build(Tokens(2), rng)
 
 
 @pytest.mark.parametrize("units", [1, 2, 5, 63, 64, 100, 200])

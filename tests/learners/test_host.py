@@ -50,6 +50,20 @@ def test_single_questions_come_one_by_one():
     assert pupil.host.shown == [([1, 2, 3], [-1, -1, 4]), ([7], [8]), ([1], [2]), ([1, 2, 3], [-1, -1, 4])]
 
 
+def test_a_rule_that_never_learns_is_asked_once():
+    """For the exam that comes again, not for another; and nobody can change what is kept."""
+    host = Recorder()
+    host.learns = False
+    pupil, exam = HostPupil(host, BRIEF), Exam([EXAMPLES])
+    first = pupil.answer(exam)
+    kept = first.copy()
+    first[:] = 7
+    assert (pupil.answer(exam) == kept).all()
+    assert len(host.asked) == 3
+    pupil.answer(Exam([EXAMPLES]))
+    assert len(host.asked) == 6
+
+
 def test_what_a_host_learner_is_asked():
     """One call a sequence, up to its last question and no further."""
     pupil = HostPupil(Recorder(), BRIEF)

@@ -12,9 +12,11 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
+from quickstudy.gateway import jax, jnp
 from quickstudy.learners.logistic import OnlineLogistic
 from quickstudy.learners.rls import RecursiveLeastSquares
 from quickstudy.learners.sgd import OnlineSoftmax
+from quickstudy.learners.standard import Statistics
 
 CORE = EchoState(units=8, terms=4)
 
@@ -215,3 +217,14 @@ def test_states_are_those_of_the_core(by_example):
     pupil = OnlineSoftmax().begin(CORE, by_example.brief, by_example.streams)
     states = np.asarray(pupil.states(by_example.train.inputs))
     np.testing.assert_allclose(states, by_example.features, atol=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 7, 18, 30, 51])
+def test_classes_that_are_level_stay_level(classes):
+    """After one question all classes but its answer have equal weights; rounding must not make one of them win."""
+    rng = np.random.default_rng(classes)
+    rows, row = rng.normal(size=(50, 180)).astype(np.float32), rng.normal(size=180).astype(np.float32)
+    weights, bias = np.tile(0.001 * row, (classes, 1)), np.full(classes, -0.0005, np.float32)
+    statistics = Statistics.whole(jnp.asarray(rows), jnp.ones(50, bool))
+    found = np.asarray(jax.jit(Statistics.linear)(statistics, weights, bias, rows))
+    assert (found == found[:, :1]).all()

@@ -12,9 +12,9 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recall import Codebook, Recall
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.experts import HITS, MISSES, VotingRule
+from quickstudy.learners.experts import HESITATION, HITS, LEAST, MISSES, PATIENCE, VotingRule
 from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.voting import Voting
+from quickstudy.learners.voting import Voting, with_shared_symbols
 
 CORE = Recall(lags=2, hops=1, order=2, most=4)
 UPDATE = jax.jit(VotingRule.update, static_argnums=0)
@@ -127,6 +127,64 @@ def test_the_correction_learns_what_no_expert_knows() -> None:
         voter.told(row, int(row.sum() >= 2))
     rows = np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T
     assert voter.chances(*rows).argmax(axis=1).tolist() == (rows.sum(axis=1) >= 2).astype(int).tolist()
+
+
+def plain_scores(rule, state, rows):
+    """Row by row, as the vote is described: all experts awake, weights that sum to one, then what they say."""
+    base = rule._base(state)
+    chances = rule._balanced(state, base, rule._chances(state, base, state.tables))
+    sure = rule._reliability(state.hits, state.tries)
+    weights = jax.nn.softmax(state.evidence + rule._heard(state), axis=2)
+    trust = jax.nn.softmax(state.record - jnp.stack([0.0, HESITATION / (1 + state.answers.sum() / PATIENCE)]))
+
+    def single(row):
+        row = rule._read(state, row)
+        force = (row.gate, row.level)
+        awake = weights[force] * row.awake
+        total = awake.sum(axis=1, keepdims=True)
+        said = rule._said(row, base, awake / jnp.maximum(total, LEAST), chances[row.every, row.codes], sure[force])
+        vote = jax.nn.softmax(state.gates) @ jnp.where(total > LEAST, said, base)
+        final = jax.nn.softmax(rule._pushed(state, row, rule._voted(state, vote)))
+        return jnp.log(trust[0] * vote + trust[1] * final + 1e-9)
+
+    return jax.vmap(single)(rows)
+
+
+PLAIN = jax.jit(plain_scores, static_argnums=0)
+
+
+@pytest.mark.parametrize("peek", [False, True])
+def test_questions_that_share_their_symbols_are_answered_as_if_each_were_alone(peek) -> None:
+    """Four kinds of symbols and any numbers: with rows as they are and with rows that share, at every stage."""
+    rng = np.random.default_rng(4)
+    kinds = rng.integers(6, size=(4, 5))
+    rows = np.concatenate([kinds[rng.integers(4, size=300)], rng.integers(6, size=(300, 3))], axis=1).astype(np.float32)
+    targets = (rows[:, 1] + rows[:, 6]).astype(int) % 5
+    beforehand = (rows, targets) if peek else ()
+    voter = Voter(book(5, 3, 6, context=2), 5, Voting(step=0.2, peek=peek), *beforehand)
+    together = with_shared_symbols(rows[None], 5)
+    assert together.symbols.shape == (1, 4, 5)
+    lane = jax.tree.map(lambda leaf: leaf[0], together)
+    for asked in (0, 1, 3, 60):
+        for row, target in zip(rows[:asked], targets[:asked], strict=True):
+            voter.told(row, target)
+        plain = np.asarray(PLAIN(voter.rule, voter.state, rows))
+        for shown in (jnp.asarray(rows), lane):
+            scores = np.asarray(SCORES(voter.rule, voter.state, shown))
+            assert np.allclose(scores, plain, rtol=0, atol=2e-5)
+            clear = np.diff(np.sort(plain, axis=1)[:, -2:], axis=1)[:, 0] > 1e-4
+            assert (scores.argmax(axis=1) == plain.argmax(axis=1))[clear].all()
+
+
+def test_sharing_loses_nothing_and_is_left_where_it_does_not_pay() -> None:
+    rng = np.random.default_rng(6)
+    rows = rng.integers(2, size=(2, 50, 5)).astype(np.float32)
+    symbols, which, numbers = (np.asarray(part) for part in with_shared_symbols(rows, 2))
+    again = np.concatenate([np.take_along_axis(symbols, which[:, :, None], axis=1), numbers], axis=2)
+    assert np.array_equal(again, rows)
+    assert symbols.shape == (2, 4, 2)
+    different = np.arange(40, dtype=np.float32).reshape(1, 10, 4)
+    assert with_shared_symbols(different, 2) is different
 
 
 def lessons(world, lanes):

@@ -179,6 +179,26 @@ def test_refused_options(write):
         score_wade(name, "published-nets", thresholds=10)
 
 
+def test_a_published_preset_counts_evaluations(write):
+    """Steps in examples would be scored far too low; a thinned curve begins at evaluation 1 and is scored."""
+    examples = write("examples.csv", "step,accuracy\n8,0.6\n408,0.7\n808,0.8\n")
+    for preset, options in (
+        ("published-nets", {}),
+        ("published-imdb", {}),
+        ("published-reservoirs", {"tokens_per_sequence": 2.0}),
+    ):
+        with pytest.raises(UsageError, match="the first has the number 1, got 8"):
+            score_wade(examples, preset, **options)
+    thinned = write("thinned.csv", "step,accuracy\n0,0\n1,0.6\n4,0.6\n")
+    assert score_wade(thinned, "published-nets") == pytest.approx(17.7 / 49.5, rel=1e-14)
+
+
+def test_above_chance_from_a_file(write):
+    """By hand: from 1/2 upwards, 0.7 confirmed at once reaches the thresholds k/100 up to 0.4 at step 1."""
+    name = write("curve.json", "[0.7, 0.7]")
+    assert score_wade(name, "above-chance", constant=0.5) == pytest.approx(8.2 / 50.5, rel=1e-12)
+
+
 def test_step_zero_is_read_and_ignored(write):
     assert score_wade(write("curve.csv", "step,accuracy\n0,1\n1,0.6\n")) == pytest.approx(2.1 / 5.5, rel=1e-14)
 

@@ -245,6 +245,9 @@ def test_impossible_constant(constant):
         ("published-reservoirs", {"tokens_per_sequence": math.inf}, "above 0, got inf"),
         ("paper", {"tokens_per_sequence": 2.0}, "does not use tokens per sequence"),
         ("paper", {"thresholds": 0}, "at least 1, got 0"),
+        ("paper", {"constant": 0.5}, "does not use the best constant answer, got 0.5"),
+        ("above-chance", {}, "needs the best constant answer, none given"),
+        ("above-chance", {"constant": 1.0}, "at least 0 and below 1, got 1.0"),
     ],
 )
 def test_refused_presets(name, options, words):
@@ -259,6 +262,7 @@ def test_presets_by_name():
     assert find_preset("published-imdb") == published_imdb()
     curve = [1, 2, 3], [0.1, 0.4, 0.8]
     assert find_preset("published-reservoirs", None, 2.5).score(*curve) == published_reservoirs(2.5).score(*curve)
+    assert find_preset("above-chance", constant=0.25).score(*curve) == above_chance(0.25).score(*curve)
 
 
 def test_refused_weights():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from quickstudy.base.registry import include
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.naming import choose_learner
+from quickstudy.measures.learning_curve import data_efficiency
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs import job
 from quickstudy.testing.partners import Partners
@@ -170,6 +172,7 @@ def test_facts():
     assert trace.facts == {
         "item": "example",
         "batch": 1,
+        "network": True,
         "unit": "sequences",
         "training_sequences": 48,
         "test_sequences": 12,
@@ -216,6 +219,16 @@ def test_the_published_order_of_a_readout(published):
     assert trace.facts["tokens_per_sequence"] == tokens / 41
 
 
+@pytest.mark.parametrize("changes", [{"length": 20}, {"shortest": 11, "longest": 12}])
+def test_a_task_of_ones_own_gives_the_unit_itself(published, changes):
+    """Parameters that do not fit the package's longest period are no fault: they have no published unit."""
+    protocol, periodic = published
+    task = dataclasses.replace(periodic, **changes)
+    (trace,) = protocol.examine(task, Learner(reads_out=True), [Streams(0, "language/periodic", 0)]).traces
+    latest = task.length - 2 * task.shortest
+    assert 0 < trace.facts["published_tokens_per_sequence"] < latest
+
+
 def test_the_published_order_of_a_network(published):
     """41 sequences ten times, an update from every 8: 51 tests."""
     protocol, periodic = published
@@ -225,6 +238,27 @@ def test_the_published_order_of_a_network(published):
     assert len(trace.arrays["accuracy"]) == 51
     assert trace.cost.updates == 51
     assert trace.facts["unit"] == "sequences"
+
+
+def test_a_network_that_learns_from_single_sequences_is_tested_after_every_one(published):
+    protocol, periodic = published
+    (trace,) = protocol.examine(periodic, Learner(), [Streams(0, "language/periodic", 0)]).traces
+    assert trace.arrays["step"].tolist() == list(range(1, 42))
+    # Right from the second test on: T = 2, the number of the update.
+    seen = dataclasses.replace(trace, arrays={**trace.arrays, "accuracy": np.where(trace.arrays["step"] > 1, 1.0, 0.0)})
+    assert data_efficiency(seen, "published")["wade"] == pytest.approx(0.5, rel=1e-12)
+
+
+def test_a_readout_may_be_shown_the_published_order_several_times(published):
+    protocol, periodic = published
+    learner = Learner(reads_out=True, passes=3)
+    protocol.examine(periodic, learner, [Streams(0, "language/periodic", 0)])
+    order, tokens = learner.lesson.order[0], learner.lesson.examples[0].questions
+    assert len(order) == 3 * tokens + 1
+    parts = order[1:].reshape(3, tokens)
+    assert all(sorted(part.tolist()) == list(range(tokens)) for part in parts)
+    assert (parts[0] != parts[1]).any()
+    assert order[0] in parts[0, :8]
 
 
 def test_the_published_order_of_a_host_learner(published):

@@ -46,6 +46,21 @@ def test_uniform_guesses_evenly_among_the_answers_seen(make_control):
     assert abs(np.mean(guesses == 1) - 0.5) < 4 * np.sqrt(0.25 / guesses.size)
 
 
+@pytest.mark.parametrize("id", LANGUAGE)
+def test_a_rule_that_says_it_never_learns_never_does(make_control, id):
+    task = catalogue.task.get(id)()
+    examples = task.sample(np.random.default_rng(5), 30)
+    sequences = [examples.inputs[:, index] for index in range(30)]
+    for name in {*task.controls, task.oracle}:
+        rule = make_control(name, task)
+        before = [rule.predict(sequence) for sequence in sequences]
+        for sequence in sequences:
+            rule.learn(sequence, np.zeros_like(sequence))
+        after = [rule.predict(sequence) for sequence in sequences]
+        same = all((one == other).all() for one, other in zip(before, after, strict=True))
+        assert same or getattr(rule, "learns", True), name
+
+
 def test_coins_are_uniform_and_depend_on_the_prefix_and_the_seed_only():
     sequences = np.random.default_rng(1).integers(16, size=(2000, 12))
     coins = np.array([prefix_coins(3, sequence, 16) for sequence in sequences])

@@ -167,7 +167,8 @@ class HostLearner(Protocol):
     answer itself, or a score for each possible answer. Row t must not depend on inputs after t.
 
     Optional: `act(observation, reward, first)`, `states(inputs)`, `snapshot()` and `restore(snapshot)`, `close()` when
-    all is over, and the attributes `parameters` (how many it has) and `bits` (its description length).
+    all is over, and the attributes `parameters` (how many it has), `bits` (its description length) and `learns` (False
+    for a rule whose answers never change, whatever it is shown: an exam is then put to it only once).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:

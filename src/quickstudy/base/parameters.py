@@ -12,6 +12,7 @@ and a component may carry presets by convention, which change defaults and never
 from __future__ import annotations
 
 import dataclasses
+import math
 import operator
 import types
 import typing
@@ -197,7 +198,8 @@ def _check_range(owner: str, name: str, value: Any, bounds: Mapping[str, Any]) -
         raise UsageError(
             f"{owner}: {name} must be one of {', '.join(map(str, bounds['choices']))}, got {value}; {hint}"
         )
-    # The negation makes nan fail as well.
+    if isinstance(value, float) and not math.isfinite(value):
+        raise UsageError(f"{owner}: {name} must be a finite number, got {value}")
     if any(not holds(value, bounds[rule]) for rule, (_, holds) in rules.items() if rule in bounds):
         wanted = " and ".join(f"{words} {bounds[rule]}" for rule, (words, _) in rules.items() if rule in bounds)
         raise UsageError(f"{owner}: {name} must be {wanted}, got {value}")

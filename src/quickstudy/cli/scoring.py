@@ -18,11 +18,14 @@ def score(
     measure: str = typer.Argument(..., help="The measure: wade."),
     file: pathlib.Path = typer.Argument(..., help="JSON or CSV with `accuracy` and, if you like, `step`."),
     preset: str = typer.Option(
-        "paper", "--preset", help="paper, published-nets, published-reservoirs or published-imdb."
+        "paper", "--preset", help="paper, published-nets, published-reservoirs, published-imdb or above-chance."
     ),
     thresholds: int | None = typer.Option(None, "--thresholds", help="Points of the paper's grid: 10 or 100."),
     tokens_per_sequence: float | None = typer.Option(
         None, "--tokens-per-sequence", help="Questions per sequence: the unit of published-reservoirs."
+    ),
+    constant: float | None = typer.Option(
+        None, "--constant", help="Accuracy of the best constant answer: the chance of above-chance."
     ),
     json: bool = JSON,
 ) -> None:
@@ -32,7 +35,7 @@ def score(
 
     if measure != "wade":
         raise UsageError(f'cannot score "{measure}" from a file; {nearest(measure, ["wade"])}')
-    value = score_wade(file, preset, thresholds, tokens_per_sequence)
+    value = score_wade(file, preset, thresholds, tokens_per_sequence, constant)
     if json:
         print_json({"wade": value})
     else:

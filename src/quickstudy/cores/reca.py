@@ -100,9 +100,9 @@ class ReservoirAutomaton:
     rule is applied `applications` times; the rings after each are the features, the last is the new state.
 
     projection: which cells a symbol has in a block. `one-to-one`: one, uniform (two symbols may share it);
-    `one-to-many`: `pattern` different ones; `one-to-pattern`: `pattern` neighbouring cells at a random place in the
-    block, each taken or not, at least one; `rewrite`: one. An input flips its cells; `rewrite` sets them to 1, and all
-    cells of other symbols to 0. Of bits, each that is on is an input; real numbers are refused.
+    `one-to-many`: `pattern` different ones; `one-to-pattern`: `pattern` (63 at most) neighbouring cells at a random
+    place in the block, each taken or not, at least one; `rewrite`: one. An input flips its cells; `rewrite` sets
+    them to 1, and all cells of other symbols to 0. Of bits, each that is on is an input; real numbers are refused.
 
     Source: Yilmaz 2014; Cisneros et al. 2022 (all 256 rules, 15 blocks of 60, twice applied: 1,800 features).
     """
@@ -118,8 +118,9 @@ class ReservoirAutomaton:
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __post_init__(self) -> None:
-        if self.projection in ("one-to-many", "one-to-pattern") and self.pattern > self.block:
-            raise ValueError(f"pattern must be at most block ({self.block}), got {self.pattern}")
+        most = min(self.block, 63) if self.projection == "one-to-pattern" else self.block
+        if self.projection in ("one-to-many", "one-to-pattern") and self.pattern > most:
+            raise ValueError(f"pattern must be at most {most}, got {self.pattern}; a block has {self.block} cells")
 
     def build(self, inputs: Space, rng: np.random.Generator) -> AutomatonCore:
         """Only the cells of the inputs are drawn. Raises UsageError for real numbers."""

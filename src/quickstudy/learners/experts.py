@@ -20,6 +20,18 @@ SCALE_STEP, SCALE_RANGE = 0.02, (0.1, 2.0)
 """Step and bounds of the weight that the vote has within the correction."""
 ROWS_TOGETHER = 128
 """Rows that are answered at once: enough to be fast, few enough to stay in the cache."""
+LEAST = 1e-30
+"""Weights that sum to no more than this are none."""
+
+
+class Shared(NamedTuple):
+    """Rows of codes that have their symbols in common with others: numbers (R, F-S) of each, and which (R,) of the
+    symbols (D, S) are theirs.
+    """
+
+    symbols: Any
+    which: Any
+    numbers: Any
 
 
 class VotingState(NamedTuple):
@@ -141,22 +153,22 @@ class VotingRule:
         variety = 1.0 - (shares**2).sum(axis=1)
         return state.prior + jnp.concatenate([jnp.log(variety), jnp.zeros(self.symbols)])
 
-    def _opinions(self, row: _Row, base: Any, weights: Any, chances: Any, sure: Any) -> Any:
+    def _said(self, row: _Row, base: Any, weights: Any, chances: Any, sure: Any) -> Any:
         """(G, V) what is said behind each gate, by weights (G, F+S), chances (F, V) and reliabilities (G, S)."""
-        weights = weights * row.awake
-        total = weights.sum(axis=1, keepdims=True)
-        weights = weights / jnp.maximum(total, 1e-30)
         tables, copiers = weights[:, : len(row.codes)], weights[:, len(row.codes) :]
         other = copiers * (1 - sure) / (1 - base[row.where])
         copies = (copiers * sure - other * base[row.where]) @ jax.nn.one_hot(row.where, len(base))
-        return jnp.where(total > 1e-30, tables @ chances + copies + base * other.sum(axis=1, keepdims=True), base)
+        return tables @ chances + copies + base * other.sum(axis=1, keepdims=True)
 
-    def _corrected(self, state: VotingState, row: _Row, vote: Any) -> Any:
-        """(V,) the correction's chances."""
+    def _pushed(self, state: VotingState, row: _Row, logits: Any) -> Any:
+        """(V,) logits with the weights of the correction added."""
         copied = jnp.where(row.there, state.copied[row.gate, row.level].sum(axis=0), 0.0)
         direct = state.direct[row.every, row.codes].sum(axis=0)
-        logits = state.scale * jnp.log(vote + 1e-7) + direct + jnp.zeros_like(vote).at[row.where].add(copied)
-        return jax.nn.softmax(logits)
+        return logits + direct + jnp.zeros_like(logits).at[row.where].add(copied)
+
+    def _voted(self, state: VotingState, vote: Any) -> Any:
+        """(V,) logits of the correction as the vote leaves them."""
+        return state.scale * jnp.log(vote + 1e-7)
 
     def _reliability(self, hits: Any, tries: Any) -> Any:
         return (hits + HITS) / (tries + HITS + MISSES)
@@ -168,10 +180,16 @@ class VotingRule:
         chances = self._balanced(state, base, self._chances(state, base, state.tables[cell]))
         sure = self._reliability(state.hits[force], state.tries[force])
         weights = jax.nn.softmax(state.evidence[force] + self._heard(state), axis=1)
-        opinions = self._opinions(row, base, weights, chances, sure)
+        weights = weights * row.awake
+        total = weights.sum(axis=1, keepdims=True)
+        weights = weights / jnp.maximum(total, LEAST)
+        opinions = jnp.where(total > LEAST, self._said(row, base, weights, chances, sure), base)
         vote = jax.nn.softmax(state.gates) @ opinions
-        final = self._corrected(state, row, vote)
+        final = jax.nn.softmax(self._pushed(state, row, self._voted(state, vote)))
 
+        # Counts are written after everything has been read, or they would be copied for every question: so the one that
+        # is counted comes out of the last thing computed.
+        one = jnp.where(final[target] < 0, 0.0, 1.0)
         right = row.there & (row.where == target)
         copying = jnp.where(right, sure, (1 - sure) * base[target] / (1 - base[row.where]))
         copying = jnp.where(row.there, copying, opinions[:, target][:, None])
@@ -184,8 +202,8 @@ class VotingRule:
         copied_squares = state.copied_squares.at[force].add(push**2)
         scale = state.scale + SCALE_STEP * (error * jnp.maximum(jnp.log(vote + 1e-7), -8.0)).sum()
 
-        tables = state.tables.at[row.every, row.codes, target].add(1.0)
-        levels, claimed, free = state.levels.at[cell].add(1.0), state.claimed, state.free
+        tables = state.tables.at[row.every, row.codes, target].add(one)
+        levels, claimed, free = state.levels.at[cell].add(one), state.claimed, state.free
         if self.peek:
             levels = state.levels
             share = levels[cell] / jnp.maximum(levels.sum(axis=1), 1.0)
@@ -198,9 +216,9 @@ class VotingRule:
             levels=levels,
             claimed=claimed,
             free=free,
-            answers=state.answers.at[target].add(1.0),
-            hits=state.hits.at[force].add(jnp.broadcast_to(right, sure.shape).astype(jnp.float32)),
-            tries=state.tries.at[force].add(jnp.broadcast_to(row.there, sure.shape).astype(jnp.float32)),
+            answers=state.answers.at[target].add(one),
+            hits=state.hits.at[force].add(jnp.broadcast_to(right * one, sure.shape)),
+            tries=state.tries.at[force].add(jnp.broadcast_to(row.there * one, sure.shape)),
             evidence=state.evidence.at[force].add(jnp.log(likely)),
             gates=state.gates + jnp.log(opinions[:, target]),
             direct=state.direct.at[cell].add(state.step * error / jnp.sqrt(1 + direct_squares[cell])),
@@ -217,24 +235,53 @@ class VotingRule:
         return "logits"
 
     def scores(self, state: VotingState, rows: Any) -> Any:
-        """Logarithms of the chances of the answers."""
-        base = self._base(state)
+        """Logarithms of the chances of the answers to rows, or to rows that share their symbols.
+
+        What symbols say does not depend on the numbers next to them: it is found once for all rows that share them.
+        Weights are made to sum to one at the end, when the numbers have spoken, too.
+        """
+        base, first, last = self._base(state), self.symbols, len(state.free)
         chances = self._balanced(state, base, self._chances(state, base, state.tables))
         sure = self._reliability(state.hits, state.tries)
         weights = jax.nn.softmax(state.evidence + self._heard(state), axis=2)
+        of_symbols = jnp.concatenate([weights[:, :, :first], weights[:, :, last:]], axis=2)
+        of_numbers = weights[:, :, first:last]
+        # A table that is silent says nothing, and has no weight: the first column.
+        told = jnp.concatenate([jnp.ones_like(chances[..., :1]), chances], axis=2)[first:]
+        if not self.peek:
+            told = jnp.where(state.tables[first:].sum(axis=2, keepdims=True) > 0, told, 0.0)
         gates = jax.nn.softmax(state.gates)
         behind = HESITATION / (1 + state.answers.sum() / PATIENCE)
         trust = jax.nn.softmax(state.record - jnp.stack([0.0, behind]))
 
-        def single(row: Any) -> Any:
-            row = self._read(state, row)
+        def by_symbols(symbols: Any) -> tuple[Any, Any, Any]:
+            row = self._read(state, symbols)
             force = (row.gate, row.level)
-            vote = gates @ self._opinions(row, base, weights[force], chances[row.every, row.codes], sure[force])
-            return jnp.log(trust[0] * vote + trust[1] * self._corrected(state, row, vote) + 1e-9)
+            heard = of_symbols[force] * row.awake
+            said = self._said(row, base, heard, chances[row.every, row.codes], sure[force])
+            said = jnp.concatenate([heard.sum(axis=1, keepdims=True), said], axis=1)
+            return of_numbers[force], said, self._pushed(state, row, jnp.zeros_like(base))
 
-        return lax.map(single, rows, batch_size=min(ROWS_TOGETHER, len(rows)))
+        def by_all(numbers: Any, weights: Any, said: Any, pushed: Any) -> Any:
+            cell = (jnp.arange(last - first), numbers.astype(jnp.int32))
+            said = said + weights @ told[cell]
+            total = said[:, :1]
+            vote = gates @ jnp.where(total > LEAST, said[:, 1:] / jnp.maximum(total, LEAST), base)
+            final = jax.nn.softmax(self._voted(state, vote) + pushed + state.direct[first:][cell].sum(axis=0))
+            return jnp.log(trust[0] * vote + trust[1] * final + 1e-9)
+
+        if isinstance(rows, Shared):
+            known = _in_batches(by_symbols, rows.symbols)
+            return _in_batches(
+                lambda row: by_all(row[0], *(part[row[1]] for part in known)), (rows.numbers, rows.which)
+            )
+        return _in_batches(lambda row: by_all(row[first:], *by_symbols(row[:first])), rows)
 
     def trained(self, state: VotingState) -> int:
         """All that answers rest on: counts of the tables and copiers, weights of experts, gates and correction."""
         parts = (state.tables, state.hits, state.tries, state.evidence, state.gates, state.direct, state.copied)
         return sum(int(part.size) for part in parts)
+
+
+def _in_batches(function: Any, rows: Any) -> Any:
+    return lax.map(function, rows, batch_size=min(ROWS_TOGETHER, len(jax.tree.leaves(rows)[0])))

@@ -58,7 +58,7 @@ class OneVersusRestRule:
         return int(state.weights.size + state.bias.size)
 
 
-@training("logistic", version=1)
+@training("logistic", version=2)
 @dataclass(frozen=True)
 class OnlineLogistic:
     """Online one-vs-rest logistic readout: one gradient step per question and class.

@@ -103,9 +103,13 @@ class ReadoutPupil:
             rows = harvest(self._cores, exam, Shape.of(exam.examples))
             if self.lanes == 1:  # a copy without the padding: every test reads all rows
                 rows = rows[:, : rounded(exam.counted.shape[1], 2)]
-            self._exam = exam, rows
+            self._exam = exam, self._arranged(rows)
         scores = _answer(self._rule, self._state, self._exam[1], self.lanes)
         return np.asarray(scores)[:, : exam.counted.shape[1]]
+
+    def _arranged(self, rows: Any) -> Any:
+        """The rows of an exam, (lane, row, feature), as the rule's `scores` reads them best."""
+        return rows
 
     def states(self, inputs: NDArray[Any]) -> Any:
         """(time, example, feature) states of the core of the first lane."""

@@ -60,4 +60,5 @@ class Statistics(NamedTuple):
     def linear(self, weights: Any, bias: Any, rows: Any) -> Any:
         """(R, V) values of weights (V, F) on standardised rows, without standardising the rows themselves."""
         scaled = weights * self.inverse()
-        return rows @ scaled.T + (bias - scaled @ self.mean)
+        # Row by row: a matrix product may round the last rows differently, and classes that are level would not be.
+        return rows @ scaled.T + (bias - (scaled * self.mean).sum(axis=1))

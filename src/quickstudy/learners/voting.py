@@ -16,11 +16,15 @@ from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec
 from quickstudy.cores.recall import Codebook
 from quickstudy.gateway import jnp
-from quickstudy.learners.experts import VotingRule, VotingState
+from quickstudy.learners.experts import Shared, VotingRule, VotingState
+from quickstudy.learners.lanes import rounded
 from quickstudy.learners.readout import ReadoutPupil, check_tokens
 
 MOST_CELLS = 30_000_000
 """Cells of a table by code, level and answer that are still allowed: three such tables are 360 MB."""
+SHARED_PART = 0.5
+"""The most different symbols, as a part of the questions, for which what symbols say is found before the questions are
+answered: it is held for all of them at once."""
 
 
 @training("voting", version=1)
@@ -64,7 +68,7 @@ class Voting:
                 "use another learner for so many symbols"
             )
         rule = VotingRule(book.symbols, book.context, self.peek)
-        return ReadoutPupil(core, rule, lambda _: self._start(book, brief.outputs.width), brief, streams)
+        return VotingPupil(core, rule, lambda _: self._start(book, brief.outputs.width), brief, streams)
 
     def _start(self, book: Codebook, size: int) -> VotingState:
         features, gates = len(book.depth), book.context + 1
@@ -92,3 +96,29 @@ class Voting:
             doubt=jnp.float32(self.doubt),
             step=jnp.float32(self.step),
         )
+
+
+class VotingPupil(ReadoutPupil):
+    """Finds out once which questions of an exam have their symbols in common."""
+
+    def _arranged(self, rows: Any) -> Any:
+        return with_shared_symbols(rows, self._rule.symbols)  # type: ignore[attr-defined]
+
+
+def with_shared_symbols(rows: Any, symbols: int) -> Any:
+    """Rows (lane, row, code), of whose codes so many, the first ones, are symbols: as Shared, with a lane axis. Rows
+    that share too little stay as they are.
+    """
+    lanes = np.asarray(rows)
+    parts = np.ascontiguousarray(lanes[:, :, :symbols])
+    # Whole numbers in one format are equal where their bytes are, and bytes are sorted quickly.
+    keys = parts.view(f"V{symbols * parts.itemsize}")[:, :, 0]
+    found = [np.unique(lane, return_index=True, return_inverse=True)[1:] for lane in keys]
+    count = rounded(max(len(firsts) for firsts, _ in found), 1)
+    if count > SHARED_PART * lanes.shape[1]:
+        return rows
+    # Padded with a repetition of the first.
+    numbers = np.stack([np.pad(firsts, (0, count - len(firsts))) for firsts, _ in found])
+    which = np.stack([places for _, places in found]).astype(np.int32)
+    distinct = np.take_along_axis(parts, numbers[:, :, None], axis=1)
+    return Shared(*map(jnp.asarray, (distinct, which, lanes[:, :, symbols:])))

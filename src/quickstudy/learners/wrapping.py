@@ -33,7 +33,7 @@ class Wrapping:
     @property
     def batch(self) -> int:
         """As the other learner."""
-        return int(getattr(self.other, "batch", 1))
+        return int(self.other.batch)  # type: ignore[attr-defined]
 
     @property
     def training(self) -> Any:

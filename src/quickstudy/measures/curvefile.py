@@ -29,10 +29,20 @@ def score_wade(
     preset: str = "paper",
     thresholds: int | None = None,
     tokens_per_sequence: float | None = None,
+    constant: float | None = None,
 ) -> float:
-    """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.find_preset` says what each needs)."""
-    chosen = find_preset(preset, thresholds, tokens_per_sequence)
+    """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.find_preset` says what each needs).
+
+    A published preset counts evaluations, so steps must be their numbers, from 1; not all of them need be there.
+    """
+    chosen = find_preset(preset, thresholds, tokens_per_sequence, constant)
     curve = read_curve(path)
+    first = min((step for step in curve.steps if step > 0), default=1)
+    if preset.startswith("published") and first != 1:
+        raise UsageError(
+            f"{path}: under {preset} a step is one evaluation, and the first has the number 1, got {first:g}; "
+            "leave the steps out if every evaluation is there"
+        )
     return chosen.score(curve.steps, curve.accuracy)
 
 

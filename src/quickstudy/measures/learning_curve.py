@@ -3,7 +3,8 @@
 They read traces of kind `learning-curve`: arrays `step` (whole, increasing, from 1) and `accuracy`, one entry per
 evaluation on the test questions; facts `unit` (`sequences` or `tokens`: what a step counts), `item` (`example` or
 `question`: what the learner is shown one at a time), `tokens_per_sequence` (mean number of questions in a sequence) and
-`constant` (accuracy of the best constant answer on the test questions).
+`constant` (accuracy of the best constant answer on the test questions); perhaps `network` (whether an update changes
+all of the learner) and `batch` (sequences in one update).
 """
 
 from __future__ import annotations
@@ -66,20 +67,21 @@ def published_preset(trace: Trace) -> wade.Preset:
         # The published programs estimated m from fresh draws of the task as it is by default, not from training data.
         known = trace.facts.get("published_tokens_per_sequence")
         preset = wade.published_reservoirs(float(_fact(trace, "tokens_per_sequence") if known is None else known))
-    evaluations = _published_evaluations(int(trace.facts.get("batch", 1)))
+    batch = int(trace.facts.get("batch", 1))
+    evaluations = _published_evaluations(batch if trace.facts.get("network", batch > 1) else None)
     time = preset.time
     return replace(preset, time=lambda steps: time(evaluations(steps)))
 
 
-def _published_evaluations(batch: int) -> curve.Times:
+def _published_evaluations(batch: int | None) -> curve.Times:
     """From items shown to the number of the evaluation in the published schedule.
 
-    One evaluation comes after every update of a network; for all others one after the first item and then one after
-    every 8. So a curve that was tested more or less often has the right times too.
+    One evaluation comes after every update of a network, from `batch` items; for all others one after the first item
+    and then one after every 8. So a curve that was tested more or less often has the right times too.
     """
 
     def number(steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.ceil(steps / batch) if batch > 1 else 1 + np.ceil((steps - 1) / PUBLISHED_STRIDE)
+        return 1 + np.ceil((steps - 1) / PUBLISHED_STRIDE) if batch is None else np.ceil(steps / batch)
 
     return number
 

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.measures.curve import Times, confirmed, step_itself, threshold_times
 
-PRESETS = ("paper", "published-nets", "published-reservoirs", "published-imdb")
+PRESETS = ("paper", "published-nets", "published-reservoirs", "published-imdb", "above-chance")
 TOKENS_BETWEEN_EVALUATIONS = 8
 """In the published reservoir runs: one evaluation after the first token, then one every 8 tokens."""
 
@@ -167,30 +167,44 @@ def wade_above_chance(steps: ArrayLike, accuracy: ArrayLike, constant: float, ti
     return math.nan if constant == 1 else above_chance(constant, time).score(steps, accuracy)
 
 
-def find_preset(name: str, thresholds: int | None = None, tokens_per_sequence: float | None = None) -> Preset:
+def find_preset(
+    name: str,
+    thresholds: int | None = None,
+    tokens_per_sequence: float | None = None,
+    constant: float | None = None,
+) -> Preset:
     """A preset by its name.
 
     thresholds: how many, for `paper` only (10 unless given). tokens_per_sequence: for `published-reservoirs` only,
-    which needs it.
+    which needs it. constant: the accuracy of the best constant answer, for `above-chance` only, which needs it.
     """
     if name not in PRESETS:
         raise UsageError(f'no WADE preset "{name}"; {nearest(name, PRESETS)}')
     if thresholds is not None and name != "paper":
         raise UsageError(f"{name} has its own thresholds, got {thresholds}; leave them out, or choose the preset paper")
-    if tokens_per_sequence is not None and name != "published-reservoirs":
-        raise UsageError(
-            f"{name} does not use tokens per sequence, got {tokens_per_sequence}; "
-            "leave it out, or choose the preset published-reservoirs"
-        )
+    m = _needed_by(
+        "published-reservoirs",
+        name,
+        "tokens per sequence",
+        tokens_per_sequence,
+        "the mean number of supervised tokens in a sequence of the task",
+    )
+    c = _needed_by("above-chance", name, "the best constant answer", constant, "its accuracy on the test questions")
     if name == "paper":
         return paper(10 if thresholds is None else thresholds)
     if name == "published-nets":
         return published_nets()
     if name == "published-imdb":
         return published_imdb()
-    if tokens_per_sequence is None:
-        raise UsageError(
-            "published-reservoirs needs tokens per sequence, none given; "
-            "give the mean number of supervised tokens in a sequence of the task"
-        )
-    return published_reservoirs(tokens_per_sequence)
+    return published_reservoirs(m) if name == "published-reservoirs" else above_chance(c)
+
+
+def _needed_by(owner: str, name: str, what: str, value: float | None, meaning: str) -> float:
+    """The value of an option that one preset needs and no other may have; nan for the others."""
+    if name == owner:
+        if value is None:
+            raise UsageError(f"{owner} needs {what}, none given; give {meaning}")
+        return value
+    if value is not None:
+        raise UsageError(f"{name} does not use {what}, got {value}; leave it out, or choose the preset {owner}")
+    return math.nan

@@ -86,11 +86,11 @@ class LanguageProtocol:
                 correct[number] = right_answers(pupil.answer(exam), exam).sum(axis=1)
             shown = int(point)
         costs = clock.charge(pupil.cost())
-        batch = int(getattr(learner, "batch", 1))
+        of_learner = {"batch": int(getattr(learner, "batch", 1)), "network": _is_network(learner)}
         traces = [
             Trace(
                 "learning-curve",
-                *_curve(points, correct[:, lane], lesson, exam, lane, batch, self._unit(task, stream)),
+                *_curve(points, correct[:, lane], lesson, exam, lane, {**of_learner, **self._unit(task, stream)}),
                 cost,
             )
             for lane, (stream, cost) in enumerate(zip(streams, costs, strict=True))
@@ -102,10 +102,10 @@ class LanguageProtocol:
 
     def _lesson(self, learner: Any, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
         rngs = [stream.numpy("order") for stream in streams]
-        if self._single_questions(learner):
-            orders = [_question_order(lane.questions, rng) for lane, rng in zip(examples, rngs, strict=True)]
-            return Lesson(examples, padded_orders(orders), "question")
         passes = int(getattr(learner, "passes", 1))
+        if self._single_questions(learner):
+            orders = [_question_order(lane.questions, passes, rng) for lane, rng in zip(examples, rngs, strict=True)]
+            return Lesson(examples, padded_orders(orders), "question")
         orders = [
             np.concatenate([rng.permutation(lane.count) for _ in range(passes)])
             for lane, rng in zip(examples, rngs, strict=True)
@@ -114,7 +114,7 @@ class LanguageProtocol:
 
     def _points(self, learner: Any, lesson: Lesson) -> NDArray[np.int64]:
         batch = int(getattr(learner, "batch", 1))
-        if batch > 1 or self.order != "published":
+        if _is_network(learner) or self.order != "published":
             # An incomplete last batch changes nothing, so nothing is tested after it.
             points = every(lesson.items // batch * batch, batch)
         else:
@@ -124,20 +124,34 @@ class LanguageProtocol:
     def _unit(self, task: Any, streams: Streams) -> dict[str, float]:
         """The published programs' questions per sequence: from 500 fresh sequences of the task as its package has it.
 
-        A task whose package has other defaults than the published experiment says so by `package_defaults`.
+        A task whose package has other defaults than the published experiment says so by `package_defaults`. They are
+        of that experiment alone: a task with other parameters has no published unit, and its own sequences give it.
         """
         if self.order != "published":
             return {}
-        usual = dataclasses.replace(task, **getattr(task, "package_defaults", {}))
-        fresh = draw_unique(usual, streams.numpy("published-unit"), 500)
+        defaults = getattr(task, "package_defaults", None)
+        if defaults is not None and task == type(task)(**task.conventions["published"]):
+            task = dataclasses.replace(task, **defaults)
+        fresh = draw_unique(task, streams.numpy("published-unit"), 500)
         return {"published_tokens_per_sequence": fresh.questions / fresh.count}
 
 
-def _question_order(questions: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The first question alone, then all of them (the first again) in groups of 8 that are shuffled inside."""
-    order = rng.permutation(questions)
-    groups = [rng.permutation(order[first : first + GROUP]) for first in range(0, questions, GROUP)]
-    return np.concatenate([order[:1], *groups])
+def _is_network(learner: Any) -> bool:
+    """Whether it says how many examples one update takes, and what is updated is not a readout alone."""
+    return hasattr(learner, "batch") and not getattr(learner, "reads_out", False)
+
+
+def _question_order(questions: int, passes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The first question alone, then all of them (the first again) in groups of 8 that are shuffled inside, in every
+    pass anew.
+    """
+    parts = []
+    for _ in range(passes):
+        order = rng.permutation(questions)
+        parts += [rng.permutation(order[first : first + GROUP]) for first in range(0, questions, GROUP)]
+        if len(parts) == -(-questions // GROUP):
+            parts.insert(0, order[:1])
+    return np.concatenate(parts)
 
 
 def _curve(
@@ -146,8 +160,7 @@ def _curve(
     lesson: Lesson,
     exam: Exam,
     lane: int,
-    batch: int,
-    unit: Mapping[str, float],
+    known: Mapping[str, Any],
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and facts of one lane's trace. A lane with fewer items than the others ends where it ends."""
     last = int(np.searchsorted(points, lesson.lengths[lane]))
@@ -161,7 +174,6 @@ def _curve(
     }
     facts = {
         "item": lesson.item,
-        "batch": batch,
         "unit": "sequences" if lesson.item == "example" else "tokens",
         "training_sequences": training.count,
         "test_sequences": exam.examples[lane].count,
@@ -169,6 +181,6 @@ def _curve(
         "tokens_per_sequence": training.questions / training.count,
         "classes": int((counts > 0).sum()),
         "constant": float(counts.max() / len(answers)),
-        **unit,
+        **known,
     }
     return arrays, facts

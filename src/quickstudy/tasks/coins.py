@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,13 @@ def prefix_coins(seed: int, inputs: NDArray[Any], size: int) -> NDArray[np.float
     a random 64-bit word for every place and token; a prefix is the exclusive or of its words. That sum is linear, so
     its bits are mixed: otherwise the guesses for prefixes that differ in one token would differ by a fixed mask.)
     """
-    words = np.random.default_rng(seed).integers(2**64, size=(len(inputs), size), dtype=np.uint64)
-    read = np.bitwise_xor.accumulate(words[np.arange(len(inputs)), inputs])
+    read = np.bitwise_xor.accumulate(_words(seed, len(inputs), size)[np.arange(len(inputs)), inputs])
     for factor in _FACTORS:
         read = (read ^ (read >> np.uint64(32))) * factor
     return (read >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+@functools.lru_cache(maxsize=64)
+def _words(seed: int, length: int, size: int) -> NDArray[np.uint64]:
+    """(place, token); kept, since a rule asks for the same ones at every test."""
+    return np.random.default_rng(seed).integers(2**64, size=(length, size), dtype=np.uint64)

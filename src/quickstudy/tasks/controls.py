@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
 from quickstudy.tasks.coins import prefix_coins
+from quickstudy.tasks.fixed import FixedRule
 
 
 class _AnswerCounter:
@@ -35,14 +36,11 @@ class Majority(_AnswerCounter):
 
 
 @control("copy-last", version=1, role="control")
-class CopyLast:
+class CopyLast(FixedRule):
     """Repeats the token just read."""
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         pass
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The inputs themselves."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import configure
 from quickstudy.tasks.language.pattern_counting import PatternCounting
 
 PUBLISHED = PatternCounting(verified=False)
@@ -98,7 +100,7 @@ def test_vocabulary_and_presets(make_task):
     [
         ({"shortest": 46}, r"shortest must be at most longest \(45\), got 46"),
         ({"negatives": 1.1}, "negatives must be at least 0 and at most 1, got 1.1"),
-        ({"stretch": 0.5}, "stretch must be at least 1, got 0.5"),
+        ({"stretch": 0.5}, "stretch must be at least 1 and at most 100, got 0.5"),
         ({"letters": 27}, "letters must be at least 1 and at most 26, got 27"),
     ],
 )
@@ -249,6 +251,19 @@ def test_worked_example():
     assert wrong.reason == 'index 16: the answer is "1", right is "0"'
     # As coded, nothing that is part of the pattern itself is asked for as a 0.
     assert not PUBLISHED.check("A y B B y A x A y 2 B B y 1 B y 0 .").well_formed
+
+
+def test_the_example_of_the_spec_sheet_is_right_in_every_form():
+    for task in (PatternCounting(), PUBLISHED, PatternCounting(letters=3, stretch=1.0)):
+        verdict = task.check("A y B B y A x A y 2 B B y 1 B B B y 0 .")
+        assert verdict.right
+        assert (9, 13, 18) in verdict.masks
+
+
+@pytest.mark.parametrize("stretch", [math.inf, 1e12, math.nan])
+def test_no_absurd_stretch(stretch):
+    with pytest.raises(UsageError, match="stretch"):
+        configure("language/pattern-counting", PatternCounting, {"stretch": stretch})
 
 
 def test_unverified_queries_may_have_two_right_answers():

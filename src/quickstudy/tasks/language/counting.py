@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.tasks.fixed import FixedRule
 from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY, SymbolCounting
 
 
-class _Counter(ABC):
+class _Counter(FixedRule, ABC):
     """Answers every query with the digits of a count, one by one, then with the end mark.
 
     A subclass says which count, from the symbols shown and from the queries answered so far, as (symbol, count).
@@ -24,9 +25,6 @@ class _Counter(ABC):
         self._vocabulary = task.vocabulary
         self._alphabet = task.alphabet
         self._ids = {word: id for id, word in enumerate(task.vocabulary)}
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:  # noqa: B027  # what such a rule is
-        """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """After a queried symbol and after each digit, the next digit; anywhere else the end mark."""

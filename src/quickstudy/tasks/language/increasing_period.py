@@ -13,6 +13,7 @@ from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.tasks.fixed import FixedRule
 from quickstudy.tasks.language.checking import Verdict, judge
 from quickstudy.tasks.language.patterns import (
     bit_groups,
@@ -111,7 +112,7 @@ class IncreasingPeriod:
 
 
 @control("increasing-period-oracle", version=1, role="oracle")
-class IncreasingPeriodOracle:
+class IncreasingPeriodOracle(FixedRule):
     """Continues with the smallest period whose first two passes, and all since, are what has been read.
 
     Always right where the task asks: the period p of the pattern is one of those that fit, and all that fit go on in
@@ -122,9 +123,6 @@ class IncreasingPeriodOracle:
     def __init__(self, task: IncreasingPeriod, brief: Brief, seed: int) -> None:
         self._periods = range(task.shortest, task.longest + 1)
         self._increase = task.increase
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The token that the smallest period gives; the token just read where no period fits."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.tasks.fixed import FixedRule
 from quickstudy.tasks.language.clauses import Fact, skim_facts
 from quickstudy.tasks.language.words import ADJECTIVES, NO, NUMBERS, THINGS, VERBS, YES
 
@@ -47,7 +48,7 @@ def skim_questions(words: Sequence[str]) -> list[Question]:
     return found
 
 
-class Answerer(ABC):
+class Answerer(FixedRule, ABC):
     """Answers every question by a rule on what was stated, and NO anywhere else.
 
     A subclass gives the answer; a word that is not in the vocabulary becomes NO.
@@ -56,9 +57,6 @@ class Answerer(ABC):
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._vocabulary: tuple[str, ...] = task.vocabulary
         self._ids = {word: id for id, word in enumerate(task.vocabulary)}
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:  # noqa: B027  # what such a rule is
-        """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The rule's answer after every question mark."""

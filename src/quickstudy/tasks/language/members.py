@@ -13,6 +13,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
+from quickstudy.tasks.fixed import FixedRule
 
 REMEMBERED = 8192
 """Sequences whose member is kept in mind: a protocol asks about the same ones again and again."""
@@ -82,7 +83,7 @@ class Members:
 
 
 @control("mixed-oracle", version=1, role="oracle")
-class MixedOracle:
+class MixedOracle(FixedRule):
     """Asks the oracles of the members whose vocabularies have all the words read so far.
 
     Of several it believes the one with the fewest words; of those with equally many the one that has foretold the most
@@ -91,9 +92,6 @@ class MixedOracle:
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._members = Members(task, brief, seed)
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The answer of the oracle that is believed, for every prefix; the token just read where none knows it."""

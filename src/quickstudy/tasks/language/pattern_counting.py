@@ -54,7 +54,7 @@ class PatternCounting:
     recurrent network and an LSTM), reservoirs 0.59.
     Ceiling: 1, by counting, in the verified form. Where negatives are not verified, 1.5 % of the answers are wrong, so
     that counting reaches 0.985.
-    Example: `A y B B y A x A y 2 B B y 1 B y 0 .`, supervised at 9, 13 and 16.
+    Example: `A y B B y A x A y 2 B B y 1 B B B y 0 .`, supervised at 9, 13 and 18.
     Source: Cisneros, Sivic and Mikolov 2022, task 4.
 
     Verified or not. Verified (corrected, written): a query that should have the count 0 is left out if the prompt has
@@ -72,7 +72,7 @@ class PatternCounting:
     """Smallest n."""
     longest: int = parameter(45, at_least=1)
     """Largest n."""
-    stretch: float = parameter(2.5, at_least=1)
+    stretch: float = parameter(2.5, at_least=1, at_most=100)
     """Tokens drawn for each unit of n."""
     separators: int = parameter(13, at_least=1)
     """How much more likely a separator is drawn than any one letter."""

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.tasks.fixed import FixedRule
 from quickstudy.tasks.language.pattern_counting import SEPARATOR, PatternCounting
 from quickstudy.tasks.language.symbol_counting import DIGITS, END, QUERY
 
 
-class _PatternCounter(ABC):
+class _PatternCounter(FixedRule, ABC):
     """Answers every query with the digits of a count, one by one, then with the end mark.
 
     A subclass says which count, from the patterns shown and from the queries answered so far, as (pattern, digits).
@@ -24,9 +25,6 @@ class _PatternCounter(ABC):
     def __init__(self, task: PatternCounting, brief: Brief, seed: int) -> None:
         self._vocabulary = task.vocabulary
         self._ids = {word: id for id, word in enumerate(task.vocabulary)}
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:  # noqa: B027  # what such a rule is
-        """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """After the separator of a query and after each digit, the next digit; anywhere else the end mark."""

@@ -13,6 +13,7 @@ from quickstudy.base.catalogue import control, task
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
+from quickstudy.tasks.fixed import FixedRule
 from quickstudy.tasks.language.checking import Verdict, judge
 from quickstudy.tasks.language.patterns import draw_patterns, latest_delay, pattern_verdict
 
@@ -84,7 +85,7 @@ class Periodic:
 
 
 @control("periodic-oracle", version=1, role="oracle")
-class PeriodicOracle:
+class PeriodicOracle(FixedRule):
     """Continues with the smallest period of what has been read.
 
     Always right where the task asks. The prefix that was read has the period p of the pattern and at least 2p tokens;
@@ -94,9 +95,6 @@ class PeriodicOracle:
 
     def __init__(self, task: Periodic, brief: Brief, seed: int) -> None:
         pass
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The token after the longest border of each prefix, which is the token one smallest period back."""

@@ -12,19 +12,17 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
 from quickstudy.tasks.coins import prefix_coins
+from quickstudy.tasks.fixed import FixedRule
 from quickstudy.tasks.language.clauses import skim_facts
 from quickstudy.tasks.language.words import NO, VERBS, YES
 
 
-class _Polarity(ABC):
+class _Polarity(FixedRule, ABC):
     """Answers YES where `_leaning` is positive, NO where it is negative, and throws a coin where it is 0."""
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._vocabulary: tuple[str, ...] = task.vocabulary
         self._seed = seed
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:  # noqa: B027  # what such a rule is
-        """Nothing to learn."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The answer that the names mentioned so far with the verb read last lean to."""

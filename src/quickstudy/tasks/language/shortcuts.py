@@ -21,6 +21,8 @@ ZERO = NUMBERS[0]
 class _ByKind(Answerer):
     """Keeps count of the answers it was shown, for each kind of question."""
 
+    learns = True
+
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         super().__init__(task, brief, seed)
         self._seen: dict[str, Counter[str]] = {}
