@@ -21,6 +21,10 @@ PAGE = ROOT / "docs" / "explanation" / "speed.md"
 TASKS = {1: "periodic", 3: "symbol-counting", 5: "qa", 10: "adjective-qa-counting"}
 LARGE = {2: "increasing-period", 4: "pattern-counting", 10: "adjective-qa-counting"}
 RULES = {1: 34, 2: 35, 3: 37, 4: 99, 5: 206, 10: 36}
+# Schedules with which memory is measured: the exact one where it does not take minutes, and for the largest network.
+EXAMINED = dict.fromkeys(("esn", "reca", "lstm"), ("thinned", "every")) | dict.fromkeys(
+    ("rnn", "transformer"), ("thinned",)
+)
 # CPU seconds of the published programs for one seed on one core, by task.
 ORIGINAL = {
     "esn": {1: 2.1, 3: 2.7, 5: 1.9, 10: 20},
@@ -46,8 +50,8 @@ takes when nothing is kept, and is empty where it was not measured.
 
 ## Memory
 
-Peak resident memory of a fresh process that runs one seed with the thinned schedule, in gigabytes, on the tasks with
-the most or the longest material. The exact schedule has not been measured for memory.
+Peak resident memory of a fresh process that runs one seed, in gigabytes, on the tasks with the most or the longest
+material: with the thinned schedule, and behind the stroke with the exact one, where that was measured.
 
 {memory}
 
@@ -70,8 +74,9 @@ python benchmarks/seeds.py
 ```
 
 Why seeds are cheap: sequences are packed, so that no padding is computed, and nothing is read after the last question
-of a sequence; test sequences run in groups of about equal length; a core that is never trained is run once; dropout
-draws only the numbers that are used. [The same numbers](same-numbers.md) says what may not change with all this.
+of a sequence; the last layer of a Transformer works at the questions only; test sequences run in groups of about equal
+length; a core that is never trained is run once; dropout draws as few random bits as its rate needs.
+[The same numbers](same-numbers.md) says what may not change with all this.
 """
 
 
@@ -115,9 +120,12 @@ def multiply_adds(model, chosen, outcome):
         return reading + 1800 * symbols * (2 * updates + tests * material.test.questions)
     core = parts.learner.make(parts.task).core
     if model == "transformer":
+        # Keys and values of every step, looked up by symbol and place in a test; all else at the questions.
         width, hidden = core.embedding, core.hidden
-        lengths = [part.lengths + 1 for part in material]
-        work = [(part * (4 * width**2 + 2 * width * hidden) + 2 * width * part**2).sum() for part in lengths]
+        lengths, asked = zip(*((part.lengths + 1, part.asked.sum(axis=0)) for part in material), strict=True)
+        each = 2 * width * (width + hidden)
+        work = [(own * (each + 2 * width * steps)).sum() for steps, own in zip(lengths, asked, strict=True)]
+        work[0] += 2 * width**2 * lengths[0].sum()
     else:
         import numpy as np
 
@@ -156,16 +164,16 @@ def measured(model, task, schedule, compiled):
     }
 
 
-def memory(model, task):
-    """Peak resident memory, in gigabytes, of a fresh process that runs one seed with the thinned schedule."""
-    command = [sys.executable, __file__, "--peak", model, str(task)]
+def memory(model, task, schedule):
+    """Peak resident memory, in gigabytes, of a fresh process that runs one seed."""
+    command = [sys.executable, __file__, "--peak", model, str(task), schedule]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {"model": model, "task": task, "schedule": "memory", "gigabytes": float(done.stdout)}
+    return {"model": model, "task": task, "schedule": f"memory, {schedule}", "gigabytes": float(done.stdout)}
 
 
-def peak(model, task):
+def peak(model, task, schedule):
     """Print what `memory` asks for."""
-    run(setting(model, int(task), "thinned"))
+    run(setting(model, int(task), schedule))
     # Not by getrusage: its peak includes that of the process this one was started from.
     status = pathlib.Path("/proc/self/status").read_text()
     (line,) = (line for line in status.splitlines() if line.startswith("VmHWM"))
@@ -180,11 +188,13 @@ def main(arguments):
     known = {(row["model"], row["task"], row["schedule"]) for row in rows}
     for model in arguments or ORIGINAL:
         cells = [(task, schedule) for task in TASKS for schedule in ("thinned", "every")]
-        for task, schedule in cells + [(task, "memory") for task in LARGE]:
+        cells += [(task, f"memory, {schedule}") for task in LARGE for schedule in EXAMINED[model]]
+        for task, schedule in cells:
             if (model, task, schedule) in known:
                 continue
             compiled = schedule == "every" and any(row["model"] == model and row["task"] == task for row in rows[-1:])
-            row = memory(model, task) if schedule == "memory" else measured(model, task, schedule, compiled)
+            plain, _, kind = schedule.partition(", ")
+            row = memory(model, task, kind) if kind else measured(model, task, plain, compiled)
             rows.append(row)
             ROWS.parent.mkdir(exist_ok=True)
             with ROWS.open("a") as file:
@@ -217,11 +227,12 @@ def _table(rows):
 
 
 def _memory(rows):
-    found = {(row["model"], row["task"]): row["gigabytes"] for row in rows if row["schedule"] == "memory"}
+    found = {(row["model"], row["task"], row["schedule"]): row.get("gigabytes") for row in rows}
     yield f"| model | {' | '.join(f'{task} {name}' for task, name in LARGE.items())} |"
     yield f"|---|{'---:|' * len(LARGE)}"
     for model in ORIGINAL:
-        cells = [f"{found[model, task]:.2f}" if (model, task) in found else "" for task in LARGE]
+        both = [[found.get((model, task, f"memory, {kind}")) for kind in ("thinned", "every")] for task in LARGE]
+        cells = [" / ".join(f"{value:.2f}" for value in pair if value is not None) for pair in both]
         yield f"| {model} | {' | '.join(cells)} |"
 
 

@@ -4,8 +4,9 @@
     python docs/refresh.py --ids
 
 Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin anew. A line that is
-shown in a page but is no longer printed, numbers apart, is an error. The picture of the README is drawn again, and its
-list of what is inside is made from the catalogue; with --ids, only that is done.
+shown in a page but is no longer printed, numbers apart, is an error. So is a command that ends with another status than
+0, as it does when a run has failed: it is named, its block stays as it is, and the others are renewed. The picture of
+the README is drawn again, and its list of what is inside is made from the catalogue; with --ids, only that is done.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from quickstudy.base.registry import Registry
 from quickstudy.report.gather import gather
 
 WORK = ROOT / "results" / "pages"
+_TAIL = 10
+"""Lines of a failed command's output that are repeated."""
 _NUMBER = re.compile(r"[−+-]?\d[\d,.]*(?:e-\d+)?|\bnever\b")
+
+
+class CommandFailed(Exception):
+    """A command has ended with another status than 0; says which, and how."""
 
 
 def main() -> int:
@@ -71,7 +78,7 @@ def inside() -> dict[str, list[str]]:
 
 
 def refresh(page: pathlib.Path) -> list[str]:
-    """Renew the long blocks of a page. Gives what could not be found again."""
+    """Renew the long blocks of a page. Gives the commands that failed, and the lines that could not be found again."""
     lines = page.read_text(encoding="utf-8").splitlines()
     faults: list[str] = []
     longer = 0
@@ -79,8 +86,8 @@ def refresh(page: pathlib.Path) -> list[str]:
         if "file" in block.options:
             (WORK / block.options["file"]).write_text(block.text, encoding="utf-8")
         elif block.language == "console" and "no-run" in block.options:
-            renewed, missing = _renew(block)
-            faults += [f"{page.relative_to(ROOT)}, line {block.line}: no longer printed: {line}" for line in missing]
+            renewed, found = _renew(block)
+            faults += [f"{page.relative_to(ROOT)}, line {block.line}: {fault}" for fault in found]
             first, count = block.line - 1 + longer, len(block.text.splitlines())
             lines[first : first + count] = renewed
             longer += len(renewed) - count
@@ -89,8 +96,10 @@ def refresh(page: pathlib.Path) -> list[str]:
 
 
 def _renew(block: Block) -> tuple[list[str], list[str]]:
+    """The lines of the block now, and what is wrong. One whose command fails stays as it is."""
     renewed: list[str] = []
     missing: list[str] = []
+    failed: list[str] = []
     for command in commands(block):
         renewed += command.typed
         program = made_by("run") if command.line == "make run" else command.line
@@ -98,10 +107,15 @@ def _renew(block: Block) -> tuple[list[str], list[str]]:
             renewed += command.printed
             continue
         sys.stderr.write(f"{program}\n")
-        known, unknown = match(command.printed, _run(program))
+        try:
+            printed = _run(program)
+        except CommandFailed as error:
+            failed.append(str(error))
+            continue
+        known, unknown = match(command.printed, printed)
         renewed += known
-        missing += unknown
-    return renewed, missing
+        missing += [f"no longer printed: {line}" for line in unknown]
+    return (block.text.splitlines(), failed) if failed else (renewed, missing)
 
 
 def match(shown: list[str], printed: list[str]) -> tuple[list[str], list[str]]:
@@ -158,7 +172,8 @@ def _run(command: str) -> list[str]:
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(f"{command} ended with status {done.returncode}:\n{done.stdout}")
+        tail = "".join(f"\n    {line}" for line in done.stdout.splitlines()[-_TAIL:])
+        raise CommandFailed(f"left as it is, {command} ended with status {done.returncode}:{tail}")
     return done.stdout.splitlines()
 
 

@@ -6,6 +6,7 @@ import fnmatch
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
@@ -17,15 +18,19 @@ from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
 from quickstudy.learners.naming import bring
 from quickstudy.learners.saving import revive
+from quickstudy.report.study.found import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
+from quickstudy.runs.folder import RUNS
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import Plan, make_plan, task_controls
 from quickstudy.runs.progress import silent
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.reader import Reading, read_results
 from quickstudy.runs.traces import load_snapshot
 
 GPU_WORKERS = 3
+MOST_SEEDS = 1_000_000
+"""More repetitions are a slip of the finger: their plan alone would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +40,17 @@ class Results:
     folder: pathlib.Path
     execution: Execution | None = None
 
+    @cached_property
+    def shelf(self) -> Shelf:
+        """The folder, read once as long as it stays the same."""
+        return Shelf(pathlib.Path(self.folder))
+
     @property
     def records(self) -> list[Record]:
-        """All records, merged."""
-        return list(read_results(self.folder, expected=True).records.values())
+        """All records, merged. Raises UsageError if the folder holds no results."""
+        if not (self.shelf.folder / RUNS).is_dir():
+            raise UsageError(f"no results in {self.folder}; run something there first, or name another folder")
+        return list(self.shelf.reading().records.values())
 
     def show(self) -> None:
         """Tables on the screen."""
@@ -47,14 +59,14 @@ class Results:
         from quickstudy.report.gather import gather
         from quickstudy.report.text import show
 
-        show(gather([self.folder]), Console())
+        show(gather([self.folder], None, self._readings()), Console())
 
     def as_json(self) -> dict[str, Any]:
         """The whole report as plain data."""
         from quickstudy.report.gather import gather
         from quickstudy.report.json import as_json
 
-        return as_json(gather([self.folder]))
+        return as_json(gather([self.folder], None, self._readings()))
 
     def learner(self, key: str) -> Pupil:
         """The trained learner of the run whose key begins so, ready to answer; it must have been kept."""
@@ -67,7 +79,12 @@ class Results:
         """Write the offline page into the folder and give its path."""
         from quickstudy.report.write import write_report
 
-        return write_report([self.folder], self.folder / "report.html", command=command)
+        return write_report(
+            [self.folder], self.shelf.folder / "report.html", command=command, readings=self._readings()
+        )
+
+    def _readings(self) -> dict[pathlib.Path, Reading]:
+        return {self.shelf.folder: self.shelf.reading()}
 
 
 def run(
@@ -97,18 +114,19 @@ def run(
     names = [bring(learner) for learner in several]
     if any(not isinstance(learner, str) for learner in several) or _defined_here():
         workers = 0
+    folder = pathlib.Path(out)
+    reading = read_results(folder)
     plan = plan_runs(
         tasks,
         names,
         seeds=seeds,
-        out=out,
         convention=convention,
         root=root,
         controls=controls,
         protocol=protocol,
         includes=included_files(),
+        reading=reading,
     )
-    folder = pathlib.Path(out)
     execution = execute(
         plan,
         folder,
@@ -116,6 +134,7 @@ def run(
         retry_failed=retry_failed,
         keep_learners=keep_learners,
         limit_seconds=limit_seconds,
+        reading=reading,
         report=progress,
     )
     return Results(folder, execution)
@@ -126,19 +145,18 @@ def plan_runs(
     learners: Sequence[str],
     *,
     seeds: int,
-    out: str | pathlib.Path,
+    reading: Reading,
     convention: str = "corrected",
     root: int = 0,
     controls: bool = True,
     protocol: Mapping[str, Any] | None = None,
     includes: Sequence[str] = (),
 ) -> Plan:
-    """What `run` would do, without doing it."""
-    if seeds < 1:
-        raise UsageError(f"seeds must be at least 1, got {seeds}")
+    """What `run` would do, without doing it. reading: what the results folder holds."""
+    check_seeds(seeds)
     for path in includes:
         include_file(path)
-    names = expand_tasks([tasks] if isinstance(tasks, str) else tasks)
+    names = expand_tasks(list(tasks) if isinstance(tasks, list | tuple) else [tasks])
     settings = [
         Setting(task, learner, convention, root, dict(protocol or {}))
         for task in names
@@ -146,13 +164,25 @@ def plan_runs(
     ]
     if not settings:
         raise UsageError("nothing to run: name at least one learner")
-    return make_plan(settings, seeds, reading=read_results(out), includes=includes)
+    return make_plan(settings, seeds, reading=reading, includes=includes)
 
 
-def expand_tasks(names: Sequence[str]) -> list[str]:
+def check_seeds(seeds: Any) -> None:
+    """Raise UsageError unless it is a number of repetitions that can be run."""
+    if not isinstance(seeds, int) or isinstance(seeds, bool):
+        raise UsageError(f"seeds must be a whole number, the number of repetitions, got {seeds!r}")
+    if seeds < 1:
+        raise UsageError(f"seeds must be at least 1, got {seeds}")
+    if seeds > MOST_SEEDS:
+        raise UsageError(f"seeds must be at most {MOST_SEEDS:,}, got {seeds:,}; run them in several parts by --root")
+
+
+def expand_tasks(names: Sequence[Any]) -> list[str]:
     """Task names with patterns replaced by what they stand for. Raises UsageError for a pattern that fits nothing."""
     expanded: list[str] = []
     for name in names:
+        if not isinstance(name, str):
+            raise UsageError(f"a task is named by its id, such as language/qa, got {name!r}")
         if any(mark in name.partition(":")[0] for mark in "*?["):
             found = fnmatch.filter(catalogue.task.names(), name)
             if not found:

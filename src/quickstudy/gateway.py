@@ -7,6 +7,7 @@ float64 is used as a context (`with double():`), never by the global flag.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pathlib
 from typing import Any
@@ -20,6 +21,12 @@ if has_gpu():
 else:
     os.environ.setdefault("NPROC", "1")
     os.environ.setdefault("PJRT_NPROC", "1")
+    # Every call of a program takes memory and frees it. The C library would hand it back to the system each time, and
+    # half of a short call would be spent in getting it again: the first 256 MB that are free stay (malloc.h: -1, the
+    # trim threshold; -3, the size from which memory is mapped, at most 32 MB).
+    if hasattr(ctypes.CDLL(None), "mallopt"):
+        ctypes.CDLL(None).mallopt(-1, 1 << 28)
+        ctypes.CDLL(None).mallopt(-3, 1 << 25)
 os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
 # Autotuning tries out kernels on the spot: a minute of compilation on a GPU where one second does, and another choice,
 # so another last bit, on another day.

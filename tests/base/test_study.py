@@ -164,3 +164,66 @@ def test_a_row_may_have_only_some_of_the_columns(tmp_path: pathlib.Path) -> None
     study = find_study(str(tmp_path / "mini.toml"))
     assert [list(row.learners) for row in study.rows] == [["A"], ["A", "B"]]
     assert study.columns == ("A", "B", "human")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("seeds = 100", "seeds = -2", "mine: seeds must be a whole number from 1 on, got -2"),
+        ("seeds = 100", "seeds = true", "mine: seeds must be a whole number from 1 on, got True"),
+        ("version = 1", 'version = "x"', "mine: version must be a whole number from 1 on, got 'x'"),
+        ("seeds = 100", 'seeds = 100\nnote = "x"', 'mine: key "note" is unknown; did you mean "notes"?'),
+        ("seeds = 100", "seeds = 100\nsettings = 3", "mine: settings must be a table of names and values, got 3"),
+        ('score = "wade"', "score = []", "mine: score must name at least one score, got none"),
+        ('score = "wade"', "score = 3", "mine: score must be a list of names, got 3"),
+        ('"1 periodic"', '"5 qa"', 'mine: two rows have the label "5 qa"; give each its own'),
+        ("size = 30", "", 'mine: row "1 periodic", A: "esn:units={size}" asks for size, of which the row says nothing'),
+        ("size = 30", "size = 30\nnote = 1", 'mine: row "1 periodic": no learner asks for the entry "note"; known'),
+        ("size = 30", 'size = 30\ncolumns = ["C"]', 'mine: row "1 periodic": columns: no learner "C"; known: A, B'),
+        ("size = 30", 'size = 30\ncolumns = "A"', "mine: row \"1 periodic\": columns must be a list of names, got 'A'"),
+        ("{size}", "{size", "mine: learners: expected '}' before end of string"),
+        ("{size}", "{size}{}", 'mine: row "5 qa", A: "esn:units={size}{}" cannot be read'),
+        ('"majority"', "3", 'mine: learners: B must be a learner\'s name, such as "esn:units=200", got 3'),
+        (
+            '"majority"',
+            '{publishd = "majority"}',
+            'mine: learners: B: no convention "publishd"; did you mean "published"?',
+        ),
+        ("[0.5, 0.1]", "[0.55, 0.05, 3]", "published A must be a number or [number, spread], got [0.55, 0.05, 3]"),
+        ("[0.5, 0.1]", '"a"', "published A must be a number or [number, spread], got 'a'"),
+        ("[0.5, 0.1]", "[0.5, -0.1]", "published A must be a number or [number, spread], got [0.5, -0.1]"),
+        ("[0.5, 0.1]", "nan", "published A must be a number or [number, spread], got nan"),
+        ("A = [0.5, 0.1]", "C = 1", 'published numbers of a column that is no learner: "C"; known: A, B, human'),
+        ("seeds = 100", 'seeds = 100\nlike = "wade-table4"', 'mine: row "5 qa": entry "task" is unknown'),
+        ("seeds = 100", 'seeds = 100\nlike = "FILE"', "the study is like itself"),
+    ],
+)
+def test_a_mistake_is_refused_in_one_line(tmp_path: pathlib.Path, before: str, after: str, words: str) -> None:
+    assert before in MINI
+    text = MINI.replace(before, after, 1).replace("FILE", str(tmp_path / "mine.toml"))
+    if "itself" in words:
+        text = text[: text.index("[learners]")]
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path, text)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_columns_beside_the_learners_must_be_announced(tmp_path: pathlib.Path) -> None:
+    text = MINI.replace("human = 1.0", "monkeys = 0.1").replace("seeds = 100", 'seeds = 100\nbeside = ["monkeys"]')
+    assert read(tmp_path, text).columns == ("A", "B", "monkeys")
+    with pytest.raises(UsageError, match='no learner: "monkeys"'):
+        read(tmp_path, text.replace("beside", "# beside"))
+
+
+def test_a_file_that_is_no_text(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "mine.toml").write_bytes(MINI.encode().replace(b"nowhere", b"M\xfcnchen"))
+    with pytest.raises(UsageError, match=r"mine.toml is not UTF-8 text \(byte \d+\); save it as UTF-8"):
+        find_study(str(tmp_path / "mine.toml"))
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(UsageError, match="cannot be read"):
+        find_study(str(tmp_path / "folder.toml"))
+
+
+def test_every_study_of_the_package_can_be_read() -> None:
+    assert all(find_study(name).rows for name in study_names())

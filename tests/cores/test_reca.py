@@ -143,10 +143,10 @@ def test_parameters_out_of_range():
         ({"rule": 256}, "rule must be at least 0 and at most 255, got 256"),
         ({"projection": "one-to-none"}, "projection must be one of"),
         ({"projection": "one-to-many", "pattern": 9, "block": 8}, "reca: pattern must be at most 8, got 9"),
-            (
-                {"projection": "one-to-pattern", "pattern": 64, "block": 100},
-                "reca: pattern must be at most 63, got 64; a block has 100 cells",
-            ),
+        (
+            {"projection": "one-to-pattern", "pattern": 64, "block": 100},
+            "reca: pattern must be at most 63, got 64; a block has 100 cells",
+        ),
     ]:
         with pytest.raises(UsageError, match=message):
             configure("reca", ReservoirAutomaton, given)

@@ -29,4 +29,5 @@ def test_what_the_published_formula_meant():
     intended = {2: 58, 15: 150, 18: 162, 16: 154, 25: 188, 29: 201, 45: 243, 38: 226, 51: 256}
     for width, units in intended.items():
         assert published_units(width, 1800) - 2 * width == units
+        assert matched_units(width, 1800, gates=1, biases=False) == units
         assert units**2 + 2 * units * width <= 1800 * width < (units + 1) ** 2 + 2 * (units + 1) * width

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,9 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.cores.attention import Noise
+from quickstudy.cores.attention import attend
 from quickstudy.cores.core import ABSENT, Core
+from quickstudy.cores.dropout import Dropout, Noise
 from quickstudy.cores.transformer import Transformer
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
@@ -136,53 +139,102 @@ def test_dropout_leaves_numbers_out_with_a_key_only(tokens, causal):
     assert np.array_equal(one, read(core, tokens, key=keys[0])[1])
 
 
-def test_noise_has_the_share_that_is_asked_for_and_keeps_the_mean():
-    rows = jnp.ones((50, 40, 10))
+@pytest.mark.parametrize(
+    ("rate", "left_out", "parts"),
+    [(0.5, 0.5, 32), (0.75, 0.75, 16), (0.25 + 1 / 256, 65 / 256, 4), (0.3, 19661 / 65536, 2)],
+)
+def test_noise_has_the_share_that_is_asked_for_and_keeps_the_mean(rate, left_out, parts):
+    rows = jnp.ones((40, 50, 10))
 
     def drawn(key):
-        noise = Noise(0.3, jax.random.split(key, 50), 20)
-        return noise(rows), noise(rows)
+        noise = Noise(rate, jnp.broadcast_to(jax.random.split(key, 50), (40, 50)), [10, 10], 0, 2)
+        return [noise(rows) for _ in range(min(2, parts) + 1)]
 
-    first, second = (np.asarray(part) for part in jax.jit(drawn)(jax.random.key(0)))
-    for found in (first, second):
-        assert set(np.unique(found)) == {0.0, np.float32(1 / 0.7)}
-        assert (found == 0).mean() == pytest.approx(0.3, abs=0.015)  # 4.6 standard deviations
-    assert not np.array_equal(first, second)
+    assert Dropout(rate).parts == parts
+    assert Dropout(rate).factor == pytest.approx(1 / (1 - left_out), rel=1e-12)
+    several = [np.asarray(part) for part in jax.jit(drawn)(jax.random.key(0))]
+    for found in several:
+        assert set(np.unique(found)) == {0.0, np.float32(1 / (1 - left_out))}
+        assert (found == 0).mean() == pytest.approx(left_out, abs=0.016)  # 4.5 standard deviations
+    for one, other in itertools.combinations(several, 2):  # what one leaves out says nothing about the other
+        assert ((one == 0) & (other == 0)).mean() == pytest.approx(left_out**2, abs=0.016)
 
 
 def test_noise_is_what_one_draw_of_the_library_gives():
     keys = jax.random.split(jax.random.key(3), 4)
-    batch, heads, among, width = 3, 2, 6, 5
-    numbers = heads * among + width
-    whole = np.asarray(jax.vmap(lambda key: jax.random.bernoulli(key, 0.6, (batch, numbers)))(keys)) / np.float32(0.6)
+    batch, heads, width = 3, 40, 5
+    whole = np.asarray(jax.vmap(lambda key: jax.random.bits(key, (9, 4, batch)))(keys))  # place, block, sequence
+    blocks = np.moveaxis(whole, (3, 0, 2, 1), (0, 1, 2, 3))
 
     def drawn(keys):
-        noise = Noise(0.4, keys, numbers)
-        return noise.shares(batch, heads, 4, among), noise(jnp.ones((4, batch, width)))
+        noise = Noise(0.5, jnp.broadcast_to(keys, (batch, 4)), [6, 6, width], 1, 4)
+        return noise.shares(heads, 6), noise(jnp.ones((batch, 4, width))), noise(jnp.ones((batch, 4, 3)))
 
-    shares, rows = (np.asarray(part) for part in jax.jit(drawn)(keys))
-    attention = whole[..., : heads * among].reshape(4, batch, heads, among)
-    np.testing.assert_allclose(shares, np.moveaxis(attention, 0, 2)[..., :4], rtol=1e-6)
-    np.testing.assert_allclose(rows, whole[..., heads * among :], rtol=1e-6)
+    shares, first, second = (np.asarray(part) for part in jax.jit(drawn)(keys))
+    for head in range(heads):  # 32 heads by the bits of one word, from the highest on
+        assert np.array_equal(shares[:, head], blocks[:, :, 1 + head // 32, :6] >> (31 - head % 32) & 1 == 0)
+    assert np.array_equal(first, 2.0 * (blocks[:, :, 3, :width] >> 31 == 0))
+    assert np.array_equal(second, 2.0 * (blocks[:, :, 3, :3] >> 30 & 1 == 0))
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("dropout", [0.0, 0.5, 0.3])
+def test_features_at_some_places_are_those_of_all(tokens, causal, dropout):
+    core, key = built(layers=2, dropout=dropout, causal=causal), jax.random.key(5)
+    steps, batch = tokens.shape
+    places = jnp.asarray(np.random.default_rng(0).integers(steps, size=(batch, 3)))
+    for noise in (None, key):
+        whole = core.unroll(core.start(batch, steps + 2), tokens, key=noise)[1]
+        some = jax.jit(lambda xs, noise=noise: core.unroll_at(xs, places, steps + 2, key=noise))(tokens)
+        np.testing.assert_allclose(some, whole[places, np.arange(batch)[:, None]], atol=1e-5)
+
+
+@pytest.mark.parametrize("thinned", [True, False])
+def test_attention_has_the_gradient_of_its_formula(thinned):
+    rng = np.random.default_rng(0)
+    queries, keys, values, wanted = (rng.normal(size=(2, 3, *shape)) for shape in ((5, 4), (4, 6), (4, 6), (4, 5)))
+    seen = rng.random((2, 1, 5, 6)) < 0.8
+    kept = rng.random((2, 3, 5, 6)) < 0.7 if thinned else None
+
+    def plain(queries, keys, values):
+        shares = jax.nn.softmax(jnp.where(seen, queries @ keys, -jnp.inf), axis=-1)
+        if kept is not None:
+            shares = jnp.where(kept, shares / 0.7, 0.0)
+        return jnp.swapaxes(shares @ jnp.swapaxes(values, 2, 3), 2, 3)
+
+    def written_out(queries, keys, values):
+        return attend(1 / 0.7 if thinned else 1.0, queries, keys, values, seen, kept)
+
+    results = []
+    for function in (plain, written_out):
+        total, gradients = jax.value_and_grad(lambda *parts, f=function: (f(*parts) * wanted).sum(), (0, 1, 2))(
+            *(jnp.asarray(part, jnp.float32) for part in (queries, keys, values))
+        )
+        results.append([total, *gradients])
+    for found, right in zip(results[1], results[0], strict=True):
+        np.testing.assert_allclose(found, right, atol=2e-5)
 
 
 def test_with_less_padding_a_sequence_has_the_same_noise(tokens):
     core = built(dropout=0.5, causal=False)
     xs = jnp.concatenate([jnp.asarray(tokens), jnp.full((9 - len(tokens), tokens.shape[1]), ABSENT)])
     batch, key = tokens.shape[1], jax.random.key(1)
-    read = jax.jit(lambda xs: core.unroll(core.start(batch, 9), xs, key=key)[1])
-    short, long = read(xs[: len(tokens)]), read(xs)
-    np.testing.assert_allclose(np.asarray(short[: len(tokens)]), np.asarray(long[: len(tokens)]), atol=1e-5)
+    for long, short in ((9, 9), (9, len(tokens))):  # room that is left, and none
+        whole = core.unroll(core.start(batch, long), xs, key=key)[1]
+        some = core.unroll(core.start(batch, short), xs[: len(tokens)], key=key)[1]
+        np.testing.assert_allclose(some, whole[: len(tokens)], atol=1e-5)
 
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_all_the_noise_that_is_drawn_is_used(tokens, causal, monkeypatch):
-    """After the embedding, then in every layer: attention, after it, within the feed-forward part, after it."""
+    """After the embedding; then in every layer: attention of two heads, and a block for the three places of rows."""
     core, made = built(layers=2, dropout=0.5, causal=causal), []
-    monkeypatch.setattr("quickstudy.cores.transformer.Noise", lambda *given: made.append(Noise(*given)) or made[-1])
+    monkeypatch.setattr(
+        "quickstudy.cores.transformer.Noise", lambda *given: made.append((Noise(*given), given)) or made[-1][0]
+    )
     jax.eval_shape(lambda key: core.unroll(core.start(BATCH, STEPS), tokens, key=key), jax.random.key(0))
-    (noise,) = made
-    assert noise.taken == noise.numbers == 6 + 2 * (2 * STEPS + 6 + 7 + 6)
+    assert [noise.taken for noise, _ in made] == [6, STEPS + 7, STEPS + 7]
+    assert [given[2:] for _, given in made] == [([6], 0, 5), ([STEPS, 7], 1, 5), ([STEPS, 7], 3, 5)]
 
 
 # Vocabulary and parameters of the published transformer with its output layer.
@@ -201,9 +253,19 @@ def test_published_sizes():
     assert (cost.trained_parameters, cost.fixed_parameters) == (PUBLISHED[16], 0)
 
 
+@pytest.mark.parametrize("symbols", PUBLISHED)
+def test_matched_sizes(symbols):
+    """As many parameters as 1,800 weights a symbol, and one more unit in the feed-forward part would be too many."""
+    brief = Brief(Tokens(symbols), Tokens(symbols), "cross-entropy", 5, 5)
+    pupil = Adam().begin(Transformer(), brief, [Streams(0, "size", 0)])
+    (cost,), embedding = pupil.cost(), pupil.snapshot().arrays["[0].core.inputs.weights"].shape[-1]
+    assert embedding % 8 == 0
+    assert cost.trained_parameters <= 1800 * symbols < cost.trained_parameters + 2 * embedding + 1
+
+
 def test_weights_start_as_published():
     brief = Brief(Tokens(50), Tokens(50), "cross-entropy", 5, 5)
-    arrays = Adam().begin(Transformer(), brief, [Streams(0, "size", 0)]).snapshot().arrays
+    arrays = Adam().begin(Transformer(embedding=80, hidden=50), brief, [Streams(0, "size", 0)]).snapshot().arrays
     model = {name.split("[0].", 1)[1]: array for name, array in arrays.items() if name.startswith("[0].")}
     bounds = {
         "core.inputs.weights": 0.1,

@@ -59,6 +59,51 @@ def test_a_line_that_is_not_printed_any_more_is_named(refresh: Any, tmp_path: pa
     assert page.read_text() == SHOWN
 
 
+TWO = """```console no-run
+$ echo "esn 0.5"; echo "LearnerFault: loss is nan"; exit 1
+esn 0.1
+$ touch after-it
+```
+
+```console no-run
+$ echo "lstm 0.25"; test -e after-it
+lstm 0.2
+```
+"""
+
+
+def test_a_command_that_fails_is_named_and_the_others_go_on(
+    refresh: Any, tmp_path: pathlib.Path, monkeypatch: Any
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(TWO)
+    for name in ("ROOT", "WORK"):
+        monkeypatch.setattr(refresh, name, tmp_path)
+    (fault,) = refresh.refresh(page)
+    first, *tail = fault.splitlines()
+    assert first.startswith("page.md, line 2: left as it is, echo ")
+    assert first.endswith("exit 1 ended with status 1:")
+    assert tail == ["    esn 0.5", "    LearnerFault: loss is nan"]
+    # The block of the failed command is as it was, numbers too; the other one has its new number.
+    assert page.read_text() == TWO.replace("lstm 0.2\n", "lstm 0.25\n")
+
+
+def test_a_failed_command_is_the_exit_status(
+    refresh: Any, tmp_path: pathlib.Path, monkeypatch: Any, capsys: Any
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(TWO)
+    (tmp_path / "README.md").write_text("")
+    for name in ("ROOT", "WORK"):
+        monkeypatch.setattr(refresh, name, tmp_path)
+    monkeypatch.setattr("sys.argv", ["refresh.py", str(page)])
+    assert refresh.main() == 1
+    assert "page.md, line 2: left as it is, echo " in capsys.readouterr().err
+    page.write_text(TWO.replace("; exit 1", ""))
+    assert refresh.main() == 0
+    assert "esn 0.5\n" in page.read_text()
+
+
 def test_the_command_behind_make_run_is_known(refresh: Any) -> None:
     command = refresh.made_by("run")
     assert command.startswith("quickstudy run language/periodic ")

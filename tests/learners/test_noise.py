@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from quickstudy.base.lesson import Exam
+from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.cores.lstm import LSTM
 from quickstudy.cores.transformer import Transformer
@@ -59,6 +61,20 @@ def test_a_restored_learner_goes_on_with_the_noise_it_had(setup):
     second.learn(lesson, 8, lesson.items)
     assert np.array_equal(second.answer(exam), answers)
     assert second.cost() == pupil.cost()
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_noise_does_not_depend_on_the_lanes_beside(world, causal):
+    core = replace(NOISY, causal=causal)
+    short, long = world.examples(24, longest=7), world.examples(24, seed=1, longest=30)
+    exams, streams = [world.examples(10, seed=seed, longest=7) for seed in (2, 3)], world.streams(2)
+    lesson = world.lesson(short, long)
+    both = Adam(rate=0.01).begin(core, world.brief(long), streams)
+    both.learn(lesson, 0, lesson.items)
+    alone = Adam(rate=0.01).begin(core, world.brief(long), streams[:1])
+    alone.learn(Lesson([short], lesson.order[:1]), 0, lesson.items)
+    answers = alone.answer(Exam(exams[:1]))
+    np.testing.assert_allclose(both.answer(Exam(exams))[:1, : answers.shape[1]], answers, atol=1e-5)
 
 
 def test_a_core_without_noise_has_no_key(setup):

@@ -64,8 +64,8 @@ def test_groups_of_an_exam_find_every_question():
     grouped = grouped_exam(lanes, [needed_steps(lane) for lane in lanes], 4)
     assert (np.diff(grouped.steps[:6, 0]) <= 0).all()
     for number, lane in enumerate(lanes):
-        flat = np.asarray(grouped.inputs[number]).reshape(len(grouped.steps), -1)
-        shown = np.take_along_axis(flat, np.asarray(grouped.asked[number]), axis=1).ravel()[grouped.found[number]]
+        inputs, asked = np.asarray(grouped.inputs[number]), np.asarray(grouped.asked[number])
+        shown = np.take_along_axis(inputs, asked.swapaxes(1, 2), axis=1).swapaxes(1, 2).ravel()[grouped.found[number]]
         positions = Exam([lane]).found[0]
         assert shown[: len(positions)].tolist() == lane.inputs[positions[:, 0], positions[:, 1]].tolist()
         ordered = np.sort(needed_steps(lane))[::-1]

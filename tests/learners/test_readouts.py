@@ -124,6 +124,19 @@ def test_softmax(item, request):
     assert_near(found, softmax_reference(setup, 0.05, 0.1))
 
 
+def test_softmax_as_printed(by_example):
+    """Features as they are, and every symbol a possible answer: the update written out."""
+    setup, rate, decay = by_example, 0.05, 0.1
+    weights, bias = np.zeros((setup.symbols, setup.rows[0][0].size)), np.zeros(setup.symbols)
+    for row, target in setup.rows:
+        logits = weights @ row + bias
+        wrong = np.eye(setup.symbols)[target] - np.exp(logits) / np.exp(logits).sum()
+        weights = (1 - rate * decay) * weights + rate * wrong[:, None] * row
+        bias = bias + rate * wrong
+    found = setup.answers(OnlineSoftmax(rate=rate, decay=decay, plain=True))
+    assert_near(found, setup.test_rows @ weights.T + bias)
+
+
 @pytest.mark.parametrize("item", ["by_example", "by_question"])
 @pytest.mark.parametrize("peek", [False, True])
 def test_one_versus_rest(item, peek, request):

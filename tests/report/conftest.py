@@ -15,6 +15,7 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
 from quickstudy.report.model import ReportData
+from quickstudy.runs.job import Setting, identity
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.traces import inline_trace, load_trace
 
@@ -44,7 +45,7 @@ def make_record(
 ) -> Record:
     """One record. The curve rises from 0.5 to `top`, half way at `half` sequences, with the repetition's noise."""
     parameters = {"label": learner, **({"passes": passes} if passes > 1 else {})}
-    what = {
+    what: dict[str, Any] = {
         "task": {"id": task.partition(":")[0], "version": 1, "parameters": {"verbs": 2}},
         "learner": {"id": learner.partition(":")[0], "version": learner_version, "parameters": parameters},
         "protocol": {"id": "language", "version": 1, "parameters": protocol or {"sequences": 1200}},
@@ -52,6 +53,10 @@ def make_record(
         "root": root,
         "repetition": repetition,
     }
+    # All parameters of the real protocol are given where a study must find the run: its identity is then a real one.
+    if "schedule" in (protocol or {}):
+        setting = Setting(task, learner, convention, root, protocol or {})
+        what = identity(setting, setting.resolve(), repetition)
     where = {
         "versions": {"quickstudy": "0.1.0", "python": "3.11.2", "numpy": "2.4.6"},
         "machine": {"host": "bench", "system": "Linux", "processor": "x86_64"},
@@ -78,7 +83,7 @@ def make_record(
 
 
 def make_study(
-    seeds: int = 5, convention: str = "corrected", task: str = "language/qa", lift: float = 0.0
+    seeds: int = 6, convention: str = "corrected", task: str = "language/qa", lift: float = 0.0
 ) -> list[Record]:
     """Three learners, two controls and an oracle on one task."""
     cast = [
@@ -93,6 +98,18 @@ def make_study(
         make_record(name, task, role=role, convention=convention, repetition=seed, top=top, half=half)
         for name, role, top, half in cast
         for seed in range(seeds)
+    ]
+
+
+def scored(
+    learner: str, *values: float, role: str = "learner", name: str = "wade-above-chance", **rest: Any
+) -> list[Record]:
+    """Runs with the given values of one score."""
+    return [
+        make_record(
+            learner, role=role, repetition=index, scores={name: {"version": 1, "values": {name: value}}}, **rest
+        )
+        for index, value in enumerate(values)
     ]
 
 
@@ -113,6 +130,11 @@ def save(folder: pathlib.Path, records: Iterable[Record]) -> pathlib.Path:
 @pytest.fixture(name="make_record")
 def _make_record() -> MakeRecord:
     return make_record
+
+
+@pytest.fixture(name="scored")
+def _scored() -> Callable[..., list[Record]]:
+    return scored
 
 
 @pytest.fixture(name="make_study")

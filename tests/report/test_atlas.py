@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,10 @@ def grid(page: Page, name: str) -> dict[str, tuple[str, ...]]:
     return {row[0]: tuple(row) for row in found.rows}
 
 
+def texts(page: Page) -> list[Paragraph]:
+    return [part for part in page.parts if isinstance(part, Paragraph)]
+
+
 def test_rules_are_chosen_on_other_seeds_than_those_reported(study: Study, save: Make, tmp_path: Path) -> None:
     folder = save(tmp_path / "runs", runs(CHOOSING, {}))
     first, second = atlas.stages(order_of(study, folder))
@@ -151,16 +156,34 @@ def test_the_page_has_choice_ranks_and_optimism(study: Study, save: Make, tmp_pa
     assert chosen["published_rule_mean"] == pytest.approx(0.22)
     assert (chosen["rank_by_criterion"], chosen["published_rank"]) == (2, 2)
     assert page.facts["tasks"][CRITERION]["language/qa"]["rule"] == 2
-    row = grid(page, "four-wade-above-chance")["5 qa"]
+    row = grid(page, "four-corrected-wade-above-chance")["5 qa"]
     assert row[1] == "1"
     assert row[5].startswith("+0.080")
-    beside = grid(page, "four-wade-above-chance-published")["5 qa"]
+    beside = grid(page, "four-corrected-wade-above-chance-published")["5 qa"]
     assert beside[1:4] == ("2", "2 of 4", "1 of 4")
     assert beside[5].startswith("+0.100")
-    assert grid(page, "four-maximum-accuracy-published")["5 qa"][5] == "the same rule"
+    assert grid(page, "four-corrected-maximum-accuracy-published")["5 qa"][5] == "the same rule"
     # In the published list 2 comes before 1, and so it does here: both are among the two best.
-    assert grid(page, "four-order")["5 qa"][1:5] == ("2", "2 of 2", "1.0", "1.5")
+    assert grid(page, "four-corrected-order")["5 qa"][1:5] == ("2", "2 of 2", "1.0", "1.5")
     assert page.whole
+    # Two choosing runs have an interval, but are no ground for a verdict.
+    assert row[3].startswith("0.400 ±")
+    assert any("no verdict on 1, where fewer than 6 runs are there" in part.text for part in texts(page))
+
+
+def test_six_runs_of_each_are_enough_for_a_verdict(study: Study, save: Make, tmp_path: Path) -> None:
+    more = replace(study, settings={**study.settings, "choosing_seeds": 6})
+    found = runs({rule: values * 3 for rule, values in CHOOSING.items()}, {rule: v * 3 for rule, v in REPORTED.items()})
+    said = " ".join(part.text for part in texts(atlas.page(order_of(more, save(tmp_path / "runs", found)))))
+    assert "where they differ, by the interval: more on 1." in said
+    assert "the rest" not in said
+
+
+def test_the_colours_have_numbers(study: Study, save: Make, tmp_path: Path) -> None:
+    page = atlas.page(order_of(study, save(tmp_path / "runs", runs(CHOOSING, {}))))
+    picture = next(part for part in page.parts if isinstance(part, Picture))
+    low, high = (f"{pick(float(row[2]) for row in picture.data[1:]):.3f}" for pick in (min, max))
+    assert all(f"{low} to {high}" in svg for svg in (picture.svg, picture.narrow))
 
 
 def test_more_choosing_runs_than_wanted_change_nothing(study: Study, save: Make, tmp_path: Path) -> None:
@@ -217,7 +240,7 @@ def test_disagreement_of_mirror_images_in_standard_errors(study: Study) -> None:
     assert facts["complement"] == {"pairs": 1, "largest": 0.0, "beyond_two": 0}
     text = parts[0].text if isinstance(parts[0], Paragraph) else ""
     # With two runs, a difference beyond 2 standard errors has probability 0.295 (Student's t, one degree of freedom).
-    assert "Of 1 pairs, 0 are over 2 standard errors apart (0 are expected by chance)" in text
+    assert "Of 1 pair, 0 are over 2 standard errors apart (0 are expected by chance)" in text
     assert "2.0 standard errors, rules 110 and 124 on 5 qa" in text
     assert "with probability 0.3" in text
 
@@ -293,5 +316,5 @@ def test_the_command_runs_both_stages(tmp_path: Path) -> None:
     # The token just read is a question mark, never an answer.
     assert facts["tasks"][CRITERION]["language/qa"]["rule"] == 1
     assert facts["tasks"][CRITERION]["language/qa"]["reported_runs"] == 1
-    assert (out / "rules-map.svg").is_file()
+    assert (out / "rules-corrected-map.svg").is_file()
     assert not (out / "report.html").exists()

@@ -16,9 +16,21 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.base.trace import Trace
+from quickstudy.report.enough import ABOVE, BELOW, LEVEL, UNTOLD
 from quickstudy.report.study import audit, audit_claims, audit_leak
-from quickstudy.report.study.audit_claims import ABSENT, CANNOT, CONTRADICTED, FALLS, HOLDS, OPEN, STANDS, Claim
-from quickstudy.report.study.audit_data import ABOVE, BELOW, LEVEL, UNTOLD, Audit, compare
+from quickstudy.report.study.audit_claims import (
+    ABSENT,
+    CANNOT,
+    CONTRADICTED,
+    FALLS,
+    HOLDS,
+    NOT_RUN,
+    OPEN,
+    STANDS,
+    UNPRINTED,
+    Claim,
+)
+from quickstudy.report.study.audit_data import Audit, compare
 from quickstudy.report.study.audit_first import first_share
 from quickstudy.report.study.audit_time import wade_in
 from quickstudy.report.study.found import Found
@@ -151,6 +163,18 @@ def test_verdicts_over_three_rows(wants: str, found: list[str], verdict: str) ->
     assert Claim("", "wade", ["A"], ["B"], wants=wants).verdict(found, 3) == verdict
 
 
+def test_a_number_that_was_not_printed_is_no_lack_of_runs() -> None:
+    claim = Claim("", "wade", ["human"], ["A", "B"])
+    assert claim.on_row(lambda one, other: UNPRINTED) == UNPRINTED
+    assert claim.on_row(lambda one, other: UNTOLD) == ABSENT
+
+
+def test_the_human_has_no_printed_number_on_the_last_tasks(tmp_path: Path) -> None:
+    order = Order(find_study("wade-audit"), tmp_path, "corrected", 6)
+    rows = audit_claims.section(Audit(order, Found([]))).facts["claims"]
+    assert any(UNPRINTED in row["published"]["rows"].values() for row in rows)
+
+
 def test_a_claim_about_nothing_stands_on_nothing() -> None:
     assert Claim("", "wade", ["A"], ["B"]).verdict([], 0) == CANNOT
     with pytest.raises(UsageError, match='got "many"'):
@@ -163,7 +187,7 @@ def test_the_claims_written_down_follow_from_the_printed_tables(tmp_path: Path) 
     assert isinstance(grid, Grid)
     assert len(grid.rows) > 5
     assert [row[1].split(" [")[0] for row in grid.rows[1:]] == [STANDS] * (len(grid.rows) - 1)
-    assert {row[2].split(" [")[0] for row in grid.rows[1:]} == {CANNOT}
+    assert {row[2].split(" [")[0] for row in grid.rows[1:]} == {NOT_RUN}
 
 
 def run_of(
@@ -228,7 +252,7 @@ def test_models_are_judged_against_the_best_control_and_never_the_oracle(
     assert "Above the best control by WADE, convention published: ESN on 5 qa; LSTM on none." in words(page)
     assert "No finished runs under the convention published: 1 periodic." in words(page)
     # One of two tasks holds, and the other has no runs.
-    assert grid(page, "two-claims")[1][2:] == ("cannot be told [5; – 1]", "cannot be told [– 1 5]")
+    assert grid(page, "two-claims")[1][2:] == ("cannot be told [5; – 1]", "not run")
     # All of the score of a curve with one evaluation comes from that one.
     assert page.facts["first"]["published"]["ESN"]["5 qa"] == 1
     assert page.facts["time"]["published"]["5 qa"]["as published"]["ranking"] == ["ESN", "LSTM"]
@@ -245,7 +269,7 @@ def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> 
     records = [
         run_of("language/qa", learner, "published", seed, 0.1, value)
         for learner, value in accuracy.items()
-        for seed in range(2 if learner.startswith("tampered") else 6)
+        for seed in range(6)
     ]
     page = page_of(study, save(tmp_path / "runs", records))
     found = page.facts["leak"]["tasks"]["5 qa"]
@@ -254,8 +278,28 @@ def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> 
     swap = page.facts["leak"]["swap"]["5 qa"]
     assert swap["leaking"] == {"as_trained": 1.0, "exchange": 0.0, "blank": 0.5, "reacts": True}
     assert swap["causal"]["reacts"] is False
-    assert "raises maximum accuracy on 1 of the 1 tasks that can be told (interval above 0): 5 qa." in words(page)
-    assert "leaking network reacts on 5 qa; the causal one keeps the accuracy of every run on 5 qa." in words(page)
+    assert "raises maximum accuracy on 1 of the 1 task that can be told (interval above 0): 5 qa." in words(page)
+    assert "leaking network reacts on 5 qa; the causal one reacts on none and does not on 5 qa." in words(page)
+    assert [row[-1] for row in grid(page, "two-swap")[1:]] == ["yes", "no"]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "off", "reacts", "shown"), [(6, 1, False, "no"), (6, 6, True, "yes"), (5, 5, None, "?")]
+)
+def test_a_network_reacts_if_its_interval_says_so_and_not_by_one_question(
+    study: Study, save: Make, tmp_path: Path, seeds: int, off: int, reacts: bool | None, shown: str
+) -> None:
+    causal = study.settings["causal"]
+    names = [causal, *(audit_leak.tampered(causal, how) for how in audit_leak.KINDS)]
+    records = [
+        # Some runs of the network as it was trained have one question of a thousand more right.
+        run_of("language/qa", name, "published", seed, 0.1, 0.641 + 0.001 * (name == causal and seed < off))
+        for name in names
+        for seed in range(seeds)
+    ]
+    page = page_of(study, save(tmp_path / "runs", records))
+    assert page.facts["leak"]["swap"]["5 qa"]["causal"]["reacts"] is reacts
+    assert grid(page, "two-swap")[1][-1] == shown
 
 
 def test_an_exchange_that_was_interrupted_compares_the_seeds_that_are_whole(
@@ -267,7 +311,7 @@ def test_an_exchange_that_was_interrupted_compares_the_seeds_that_are_whole(
     runs = [(name, seed) for name in names for seed in range(2) if (name, seed) != (names[2], 1)]
     records = [run_of("language/qa", name, "published", seed, 0.1, 0.7 + 0.2 * seed) for name, seed in runs]
     page = page_of(study, save(tmp_path / "runs", records))
-    wanted = {"as_trained": 0.7, "exchange": 0.7, "blank": 0.7, "reacts": False}
+    wanted = {"as_trained": 0.7, "exchange": 0.7, "blank": 0.7, "reacts": None}
     assert page.facts["leak"]["swap"]["5 qa"]["causal"] == wanted
 
 

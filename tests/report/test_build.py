@@ -12,22 +12,10 @@ import pytest
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.report.build import build_report
-from quickstudy.report.model import CONTROL, LEARNER, REPLAY, ReportData
-from quickstudy.report.verdict import clear_winner, remarks, verdict
+from quickstudy.report.model import CONTROL, LEARNER, ReportData
+from quickstudy.report.verdict import remarks
 
 Make = Callable[..., Any]
-
-
-def scored(
-    make_record: Make, learner: str, *values: float, role: str = LEARNER, name: str = "wade-above-chance", **rest: Any
-) -> list[Record]:
-    """Runs with the given values of one score."""
-    return [
-        make_record(
-            learner, role=role, repetition=index, scores={name: {"version": 1, "values": {name: value}}}, **rest
-        )
-        for index, value in enumerate(values)
-    ]
 
 
 def test_rows_stand_by_role_and_the_best_first(study_report: ReportData) -> None:
@@ -104,11 +92,9 @@ def test_values_that_are_not_finite_are_read_from_text(make_record: Make, make_r
     assert "steps-to-0.5" not in row.scores
 
 
-def test_scaled_and_advantage_by_hand(make_record: Make, make_report: Make) -> None:
-    records = scored(make_record, "esn", 0.4, 0.6) + scored(make_record, "low", 0.1, 0.1, role="control")
-    records += scored(make_record, "high", 0.2, 0.2, role="control") + scored(
-        make_record, "all", 1.0, 1.0, role="oracle"
-    )
+def test_scaled_and_advantage_by_hand(scored: Make, make_report: Make) -> None:
+    records = scored("esn", 0.4, 0.6) + scored("low", 0.1, 0.1, role="control")
+    records += scored("high", 0.2, 0.2, role="control") + scored("all", 1.0, 1.0, role="oracle")
     table = make_report(records).tables[0]
     row, best, worse, oracle = table.rows
     assert table.best_control == "high"
@@ -118,18 +104,18 @@ def test_scaled_and_advantage_by_hand(make_record: Make, make_report: Make) -> N
     assert worse.scaled.value == pytest.approx(-0.125)
 
 
-def test_equal_controls_are_taken_in_the_order_of_their_names(make_record: Make, make_report: Make) -> None:
-    records = scored(make_record, "b", 0.2, role="control") + scored(make_record, "a", 0.2, role="control")
+def test_equal_controls_are_taken_in_the_order_of_their_names(scored: Make, make_report: Make) -> None:
+    records = scored("b", 0.2, role="control") + scored("a", 0.2, role="control")
     assert make_report(records).tables[0].best_control == "a"
 
 
-def test_lower_is_better_turns_everything_round(make_record: Make, make_report: Make) -> None:
+def test_lower_is_better_turns_everything_round(scored: Make, make_report: Make) -> None:
     name = "steps-to-accuracy"
     rest: dict[str, Any] = {"name": name, "task": "puzzles/one"}
-    records = scored(make_record, "slow", 90.0, 91.0, **rest) + scored(make_record, "fast", 10.0, 11.0, **rest)
-    records += scored(make_record, "a", 100.0, 100.0, role="control", **rest)
-    records += scored(make_record, "b", 200.0, 200.0, role="control", **rest)
-    records += scored(make_record, "top", 1.0, 1.0, role="oracle", **rest)
+    records = scored("slow", 90.0, 91.0, **rest) + scored("fast", 10.0, 11.0, **rest)
+    records += scored("a", 100.0, 100.0, role="control", **rest)
+    records += scored("b", 200.0, 200.0, role="control", **rest)
+    records += scored("top", 1.0, 1.0, role="oracle", **rest)
     table = make_report(records).tables[0]
     assert [row.learner for row in table.rows] == ["fast", "slow", "a", "b", "top"]
     assert table.best_control == "a"
@@ -137,16 +123,16 @@ def test_lower_is_better_turns_everything_round(make_record: Make, make_report: 
     assert table.rows[0].scaled.value == pytest.approx(89.5 / 99)
 
 
-def test_without_control_or_oracle_the_reason_is_given(make_record: Make, make_report: Make) -> None:
-    alone = make_report(scored(make_record, "esn", 0.5, 0.6)).tables[0]
+def test_without_control_or_oracle_the_reason_is_given(scored: Make, make_report: Make) -> None:
+    alone = make_report(scored("esn", 0.5, 0.6)).tables[0]
     assert alone.rows[0].scaled.reason == "no control was run"
-    records = scored(make_record, "esn", 0.5, 0.6) + scored(make_record, "c", 0.1, 0.1, role="control")
+    records = scored("esn", 0.5, 0.6) + scored("c", 0.1, 0.1, role="control")
     assert list(remarks(make_report(records).tables[0])) == ["No scaled score: no oracle was run."]
 
 
-def test_changes_are_by_hand(make_record: Make, make_report: Make) -> None:
-    records = scored(make_record, "esn", 0.5, 0.7, convention="published") + scored(make_record, "esn", 0.3, 0.3)
-    records += scored(make_record, "new", 0.3, 0.3)
+def test_changes_are_by_hand(scored: Make, make_report: Make) -> None:
+    records = scored("esn", 0.5, 0.7, convention="published") + scored("esn", 0.3, 0.3)
+    records += scored("new", 0.3, 0.3)
     (change,) = make_report(records).changes
     assert change.conventions == ("published", "corrected")
     (row,) = change.rows
@@ -189,70 +175,6 @@ def test_a_damaged_trace_costs_the_curve_only(make_record: Make) -> None:
     assert "cannot read traces/x.npz" in data.notes[0]
 
 
-def test_verdicts(make_record: Make, make_report: Make) -> None:
-    control = scored(make_record, "copy", 0.20, 0.21, 0.19, role="control")
-    strong = scored(make_record, "strong", 0.50, 0.51, 0.52)
-    level = scored(make_record, "level", 0.18, 0.22, 0.20)
-    weak = scored(make_record, "weak", 0.10, 0.11, 0.12)
-    table = make_report([*control, *strong, *level, *weak]).tables[0]
-    winner = clear_winner(table)
-    assert winner is not None
-    assert winner.learner == "strong"
-    text = verdict(table)
-    assert text.startswith("Above the best control, copy (0.200): strong by 0.310 [")
-    assert "level cannot be told from it" in text
-    assert "weak is below it" in text
-    assert text.endswith("strong is clearly ahead of level.")
-    assert (
-        verdict(make_report([*control, *weak]).tables[0])
-        == "No learner is above the best control, copy (0.200); weak is below it."
-    )
-    assert "no control was run" in verdict(make_report(strong).tables[0])
-    assert "one run of strong" in verdict(make_report([*control, strong[0]]).tables[0])
-    assert "there is no learner" in verdict(make_report(control).tables[0])
-    assert "nothing to compare" in verdict(make_report([make_record(status="failed")]).tables[0])
-
-
-def test_overlapping_intervals_have_no_winner(make_record: Make, make_report: Make) -> None:
-    records = scored(make_record, "a", 0.4, 0.6) + scored(make_record, "b", 0.45, 0.56)
-    table = make_report(records).tables[0]
-    assert clear_winner(table) is None
-    assert "b and a cannot be told apart" in verdict(table)
-
-
-def test_a_difference_that_nobody_can_see_is_not_worth_a_word(make_record: Make, make_report: Make) -> None:
-    control = scored(make_record, "copy", 0.0, 0.0, 0.0, role="control")
-    records = scored(make_record, "a", 0.0004, 0.0005, 0.0004) + scored(make_record, "b", 0.0, 0.0, 0.0)
-    table = make_report([*control, *records]).tables[0]
-    assert clear_winner(table) is None
-    assert verdict(table) == (
-        "No learner is above the best control, copy (0.000); a and b cannot be told from it; "
-        "a and b cannot be told apart."
-    )
-
-
-def test_learners_with_replay_are_a_class_of_their_own(make_record: Make, make_report: Make) -> None:
-    records = [
-        *scored(make_record, "esn", 0.30, 0.31, 0.32),
-        *scored(make_record, "reca", 0.10, 0.11, 0.12),
-        *scored(make_record, "lstm", 0.60, 0.61, 0.62, passes=10),
-        *scored(make_record, "gru", 0.50, 0.51, 0.52, passes=10),
-        *scored(make_record, "majority", 0.0, 0.01, 0.02, role=CONTROL),
-    ]
-    table = make_report(records).tables[0]
-    assert [(row.learner, row.role) for row in table.rows[:4]] == [
-        ("esn", LEARNER),
-        ("reca", LEARNER),
-        ("lstm", REPLAY),
-        ("gru", REPLAY),
-    ]
-    assert [getattr(clear_winner(table, role), "learner", None) for role in (LEARNER, REPLAY)] == ["esn", "lstm"]
-    once, again = verdict(table).split(" With replay: ")
-    assert "esn is clearly ahead of reca" in once
-    assert "lstm is clearly ahead of gru" in again
-    assert "lstm" not in once
-
-
-def test_a_protocol_that_shows_everything_once_has_no_replay(make_record: Make, make_report: Make) -> None:
-    records = scored(make_record, "lstm", 0.6, 0.7, passes=10, protocol={"replay": False})
+def test_a_protocol_that_shows_everything_once_has_no_replay(scored: Make, make_report: Make) -> None:
+    records = scored("lstm", 0.6, 0.7, passes=10, protocol={"replay": False})
     assert [row.role for row in make_report(records).tables[0].rows] == [LEARNER]

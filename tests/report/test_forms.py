@@ -126,7 +126,7 @@ def test_json_is_strict_and_says_it_all(study_report: ReportData) -> None:
     lstm, estimate = rows["lstm"], rows["lstm"]["scores"]["wade"]
     assert set(estimate) == {"n", "mean", "sd", "median", "quartiles", "interval"}
     assert estimate["interval"][0] <= estimate["mean"] <= estimate["interval"][1]
-    assert (lstm["runs"], lstm["role"], lstm["cost"]["trained_parameters"]) == (5, "learner", 3602)
+    assert (lstm["runs"], lstm["role"], lstm["cost"]["trained_parameters"]) == (6, "learner", 3602)
     assert len(lstm["curve"]["steps"]) == len(lstm["curve"]["mean"]) == len(lstm["curve"]["low"])
     assert rows["rnn"]["scores"]["steps-to-0.9"]["median"] == "inf"
     assert [failure["repetition"] for failure in rows["gru"]["failures"]] == [0, 1]
@@ -179,7 +179,7 @@ def test_text_is_one_line_per_learner(study_report: ReportData) -> None:
     text = as_text(study_report)
     assert "\x1b" not in text
     line = next(line for line in text.splitlines() if line.strip().startswith("lstm"))
-    assert line.split()[1] == "5"
+    assert line.split()[1] == "6"
     assert "±" in line
     assert "3,602" in line
     assert EVIL in text
@@ -212,8 +212,8 @@ def test_best_is_bold_only_when_it_is_clearly_so(make_record: Make, make_report:
         scores = [{"wade": {"version": 1, "values": {"wade": value}}} for value in values]
         return [make_record(name, repetition=index, scores=score) for index, score in enumerate(scores)]
 
-    clear = make_report([*runs("a", 0.9, 0.91), *runs("b", 0.1, 0.2)])
-    unclear = make_report([*runs("a", 0.1, 0.9), *runs("b", 0.2, 0.7)])
+    clear = make_report([*runs("a", *[0.9, 0.91] * 3), *runs("b", *[0.1, 0.2] * 3)])
+    unclear = make_report([*runs("a", *[0.1, 0.9] * 3), *runs("b", *[0.2, 0.7] * 3)])
     assert "<strong>a</strong>" in as_html(clear)
     assert "<strong>" not in as_html(unclear)
     assert r"\textbf{" in as_latex(clear)
@@ -240,8 +240,8 @@ def test_strange_reports_are_still_reports(
 
 def test_one_run_says_so(make_record: Make, make_report: Make) -> None:
     source = as_html(make_report([make_record()]))
-    assert "one run" in source
-    assert "so there is no interval and no verdict" in source
+    assert "of 1 run<" in source
+    assert "1 run of esn is too few for a verdict, 6 would do" in source
 
 
 def test_a_measure_from_elsewhere_is_named(make_record: Make, make_report: Make) -> None:

@@ -42,8 +42,8 @@ def scored(make_record: Make, learner: str, values: list[float], convention: str
 def folder(make_record: Make, save: Make, tmp_path: Path) -> Path:
     records = []
     for convention, shift in (("published", 0.0), ("corrected", -0.3)):
-        records += scored(make_record, "majority", [0.28 - shift, 0.32 - shift, 0.33 - shift], convention)
-        records += scored(make_record, "polarity", [0.50, 0.52, 0.54], convention)
+        records += scored(make_record, "majority", [value - shift for value in (0.28, 0.32, 0.33) * 2], convention)
+        records += scored(make_record, "polarity", [0.50, 0.52, 0.54] * 2, convention)
     save(tmp_path, records)
     return tmp_path
 
@@ -52,9 +52,9 @@ def test_cells_have_both_numbers_and_a_mark(folder: Path) -> None:
     found = reproduce(study(), folder, "published")
     same, other, human = (found.cells["5 qa"][column] for column in ("Same", "Other", "human"))
     assert same.measured == pytest.approx(0.31)
-    assert same.spread == pytest.approx(np.std([0.28, 0.32, 0.33], ddof=1))
+    assert same.spread == pytest.approx(np.std([0.28, 0.32, 0.33] * 2, ddof=1))
     assert (same.within, other.within, human.within) == (True, False, None)
-    assert same.distance == pytest.approx(0.01 / np.hypot(same.spread / np.sqrt(3), 0.005))
+    assert same.distance == pytest.approx(0.01 / np.hypot(same.spread / np.sqrt(6), 0.005))
     assert human.measured is None
     assert reproduction_rows(found)[1][0] == "5 qa"
     assert reproduction_rows(found)[1][1].startswith("0.300 | 0.310 ±")
@@ -67,7 +67,10 @@ def test_sentences_say_what_agrees_and_what_the_correction_changed(folder: Path)
     lines = summary(published, corrected)
     assert lines[0] == "1 of 2 cells are within the published spread (published)."
     assert lines[1] == "Outside: 5 qa Other."
-    assert "1 of 2 cells change by more than 2 standard errors; the best model changes on 1 of 1 tasks" in lines[2]
+    assert (
+        "1 of 2 cells change by more than 2 standard errors; the model with the best mean changes on 1 of 1 task."
+        in lines[2]
+    )
     assert lines[3].strip() == "5 qa: Other before, Same after."
 
 

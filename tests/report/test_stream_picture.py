@@ -109,6 +109,12 @@ label = "short chain"
         "mini-corrected-short-chain-most",
         "mini-corrected-short-chain-copy",
     ]
+    captions = [part.caption for part in parts if isinstance(part, Picture)]
+    assert captions[0] == "short chain, Most: mean accuracy of 2 runs on every segment, bold while learned."
+    assert [part.caption.split(" (")[0] for part in parts if isinstance(part, Grid)] == [
+        "average accuracy at the end",
+        "forgotten",
+    ]
     assert [part.name for part in parts if isinstance(part, Grid)] == [
         "mini-corrected-average-accuracy",
         "mini-corrected-forgetting",

@@ -228,9 +228,13 @@ def test_the_page_of_the_thresholds_finds_what_turns_the_order(fill: Make) -> No
     by_count = {row[1]: tuple(row[2:]) for row in counts.rows[1:]}
     assert by_count["100"] == ("0.200", "0.058", "1.00", "–", "First > Second", "–")
     assert by_count["2"] == ("0.000", "0.071", "−1.00", "−0.200 First", "Second > First", "First/Second")
-    assert others.rows[1][1] == "as published"
+    assert others.rows[1][1] == "published formula"
     assert "The order of the models changes with" in words(page)
-    assert "10 thresholds or fewer (a score moves by up to 0.200, 5 qa First; on 1 of 1 tasks)" in words(page)
+    # Of 2, 5 and 10 thresholds only the first does.
+    assert "with 2 thresholds (a score moves by up to 0.200, 5 qa First; on 1 of 1 task)" in words(page)
+    assert re.search("it stays with .*5 or 10 thresholds", words(page))
+    assert words(page).startswith("1 run a cell, convention published. 2 of 4 cells are empty.")
+    assert "±" not in counts.caption
     assert "; it stays with" in words(page)
     assert re.search(r"it stays with .*more than 10 thresholds", words(page))
     assert len(pictures(page)[0].data) == 1 + 7 * 2**4 * 2
@@ -308,3 +312,27 @@ def test_the_same_model_has_the_same_colour_everywhere(fill: Make) -> None:
     assert 'class="curve c2"' in pictures(page)[0].svg
     page = grid.page(an_order(fill(("polarity", "language/qa", TWO)), "grid"))
     assert 'class="curve c2"' in pictures(page)[0].svg
+
+
+@pytest.mark.parametrize(
+    ("steps", "accuracy"),
+    [([1.0, 10, 20, 40], [0.05, 0.3, 0.6, 0.9]), ([1.0, 2, 400, 900], [0.15, 0.5, 0.5, 0.5])],
+)
+def test_the_label_of_a_time_stands_where_the_curve_is_not(
+    fill: Make, steps: list[float], accuracy: list[float]
+) -> None:
+    page = illustration.page(an_order(fill(("majority", "language/qa", [(steps, accuracy)])), "illustration"))
+    for svg in (pictures(page)[0].svg, pictures(page)[0].narrow):
+        drawn: Any = xml.dom.minidom.parseString(svg)
+        label = next(
+            node for node in drawn.getElementsByTagName("text") if "halo" in node.getAttribute("class").split()
+        )
+        circles = drawn.getElementsByTagName("circle")
+        x, y = (float(circles[-1].getAttribute(name)) for name in ("cx", "cy"))
+        # Left of where a height is first reached the curve is below it, so above it there is room.
+        if label.getAttribute("text-anchor") == "end":
+            assert float(label.getAttribute("x")) < x
+            assert float(label.getAttribute("y")) < y
+            assert float(label.getAttribute("x")) - 7 * len(label.firstChild.data) > 0
+        else:
+            assert float(label.getAttribute("y")) > y

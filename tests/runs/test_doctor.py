@@ -1,10 +1,13 @@
 import importlib.metadata
+import pathlib
 import platform
 import re
+import tomllib
 
 import pytest
 
 from quickstudy.base.errors import UsageError
+from quickstudy.runs import doctor as doctor_module
 from quickstudy.runs import installation
 from quickstudy.runs.doctor import examine_folder, examine_installation, repair
 from quickstudy.runs.journal import Journal
@@ -110,8 +113,44 @@ def test_the_installation_says_what_is_there():
     assert all(libraries[name].version is None for names in found.missing().values() for name in names)
 
 
-def test_libraries_that_are_missing_and_graphics_are_told(tmp_path):
+def test_every_extra_that_is_advised_exists():
+    pyproject = tomllib.loads((pathlib.Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    extras = pyproject["optional-dependencies"]
+    for name in installation._USED:
+        named = [extra for extra, libraries in extras.items() if any(text.startswith(name) for text in libraries)]
+        assert named or any(text.startswith(name) for text in pyproject["dependencies"])
+
+
+def test_a_broken_marker_is_damage_and_is_made_anew(lab, tmp_path):
+    lab.run(tmp_path, ["good"], 1)
+    marker = tmp_path / "quickstudy.json"
+    whole = marker.read_text()
+    for broken in ("{", "[]", '{"format": "one"}'):
+        marker.write_text(broken)
+        (damage,) = examine_folder(tmp_path)
+        assert str(damage).startswith("quickstudy.json: ")
+        assert len(repair(tmp_path)) == 1
+        assert marker.read_text() == whole
+        assert examine_folder(tmp_path) == []
+
+
+def test_a_journal_that_can_only_be_read_is_no_damage(lab, tmp_path, monkeypatch):
+    lab.run(tmp_path, ["good"], 1)
+
+    def only_reading(path, mode, **options):
+        if "+" in mode:
+            raise PermissionError(13, "Permission denied", str(path))
+        return open(path, mode, **options)
+
+    monkeypatch.setattr(doctor_module, "open", only_reading, raising=False)
+    assert examine_folder(tmp_path) == []
+    assert repair(tmp_path) == []
+
+
+def test_libraries_that_are_missing_and_graphics_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(installation, "_USED", ("numpy", "no-such-library"))
     requirements = ["no-such-library>=2; extra == 'web'", "numpy>=2", "quickstudy[web]; extra == 'all'"]
+    requirements += ["used-by-nothing>=1; extra == 'web'", "no-such-library>=2; extra == 'dev'"]
     found = installation._libraries(requirements)
     assert [(each.name, each.extra, each.version is None) for each in found] == [
         ("no-such-library", "web", True),

@@ -58,8 +58,8 @@ def test_summary_counts_what_is_left(lab, tmp_path):
     summary = lab.plan(["good", "slow"], 3, folder=tmp_path).summary()
     assert (summary.cells, summary.found, summary.to_do) == (6, 2, 4)
     assert summary.programs == 2 * 3
-    # One more of "good" at its measured 0.5 s, three of "slow" at the guess of 1 s.
-    assert summary.seconds == pytest.approx(0.5 + 3.0)
+    # One more of "good" at its measured 0.5 s; how long "slow" takes nobody knows.
+    assert summary.seconds == pytest.approx(0.5)
     assert summary.measured == 1
 
 
@@ -68,17 +68,28 @@ def test_programs_are_not_counted_for_settings_that_are_complete(lab, tmp_path):
     assert lab.plan(["good"], 2, folder=tmp_path).summary().programs == 0
 
 
-def record(task, learner, seconds, status="ok"):
+def what(task, repetition=0, **protocol):
+    return {"task": task, "learner": "l", "protocol": protocol, "root": 0, "repetition": repetition}
+
+
+def record(task, repetition, seconds, status="ok", where=None):
     cost = {"learn_seconds": seconds, "answer_seconds": 1.0} if status == "ok" else {}
-    return Record({"n": seconds}, status, cost=cost, labels={"task": task, "learner": learner})
+    return Record(what(task, repetition), status, cost=cost, where=where or {}, labels={"task": task, "learner": "l"})
 
 
-def test_estimates_take_the_pair_then_the_learner_then_a_guess():
-    records = [record("t", "l", 1.0), record("t", "l", 5.0), record("t", "l", 2.0), record("u", "l", 10.0)]
-    estimates = Estimates.from_records([*records, record("t", "l", 99.0, "failed")])
-    assert estimates.of("t", "l") == (3.0, "measured")
-    assert estimates.of("v", "l") == (4.5, "guessed")  # the median of 2, 3, 6, 11
-    assert estimates.of("t", "m") == (1.0, "guessed")
+def test_estimates_take_the_setting_then_the_learner_then_a_guess():
+    records = [record("t", 0, 1.0), record("t", 1, 5.0), record("t", 2, 2.0), record("u", 0, 10.0)]
+    estimates = Estimates.from_records([*records, record("t", 3, 99.0, "failed")])
+    assert estimates.of(what("t", 7), "l") == (3.0, "measured")
+    assert estimates.of(what("v"), "l") == (4.5, "guessed")  # the median of 2, 3, 6, 11
+    assert estimates.of(what("v"), "m") == (1.0, "guessed")
+    assert estimates.of(what("t", sequences=9999), "l") == (4.5, "guessed")  # a longer examination is another matter
+
+
+def test_a_run_alone_in_its_call_counts_with_all_its_time():
+    alone, among = record("t", 0, 1.0, where={"lanes": 1, "seconds": 8.0}), {"lanes": 100, "seconds": 8.0}
+    assert Estimates.from_records([alone]).of(what("t"), "l") == (8.0, "measured")
+    assert Estimates.from_records([record("t", 0, 1.0, where=among)]).of(what("t"), "l") == (2.0, "measured")
 
 
 counts = st.lists(st.integers(1, 12), min_size=1, max_size=5)

@@ -5,7 +5,7 @@ import pytest
 from quickstudy.runs.execute import Execution, Started, Stopping
 from quickstudy.runs.messages import Done, Tick
 from quickstudy.runs.plan import Cell
-from quickstudy.runs.progress import PlainProgress, RichProgress, choose_progress, silent
+from quickstudy.runs.progress import FaultsOnly, PlainProgress, RichProgress, choose_progress, found_line
 from quickstudy.runs.remaining import Remaining, duration
 
 
@@ -104,4 +104,29 @@ def test_bars_on_a_terminal(monkeypatch):
 
 def test_plain_when_not_a_terminal_and_silent_when_asked():
     assert isinstance(choose_progress(stream=io.StringIO()), PlainProgress)
-    assert choose_progress(quiet=True) is silent
+    assert isinstance(choose_progress(quiet=True), FaultsOnly)
+
+
+def test_quiet_says_only_what_fails():
+    stream = io.StringIO()
+    progress = choose_progress(quiet=True, stream=stream)
+    progress(Started(cells(("a", 3, 1.0)), found=3, workers=2))
+    for number, status in enumerate(("ok", "failed", "failed")):
+        progress(Done(f"a{number}", status, "it broke" if status == "failed" else "", 1.0))
+    progress(Execution(found={"ok": 3}, ok=1, failed=2, seconds=3.0))
+    assert stream.getvalue().splitlines() == ["failed: family/t a repetition 1: it broke", "1 ok, 2 failed in 3 s"]
+
+
+def test_runs_that_failed_before_are_told_whatever_is_shown():
+    for quiet in (True, False):
+        stream = io.StringIO()
+        progress = choose_progress(quiet=quiet, stream=stream)
+        progress(Started((), found=3, workers=2))
+        progress(Execution(found={"ok": 1, "failed": 2}))
+        assert stream.getvalue().splitlines()[-1] == (
+            "2 of the runs found have failed before; --retry-failed runs them again"
+        )
+
+
+def test_a_study_without_runs_of_its_own_says_so():
+    assert found_line(Started((), found=0, workers=2)) == "nothing has to be run for this"

@@ -25,20 +25,23 @@ def folder(lab, tmp_path):
 
 def test_sql_gives_what_the_records_hold(folder):
     records = read_results(folder).records
-    columns, rows = query(folder, "SELECT key, task, learner, status, repetition, examples, learn_seconds FROM runs")
+    columns, rows, left_out = query(
+        folder, "SELECT key, task, learner, status, repetition, examples, learn_seconds FROM runs"
+    )
     assert columns[:2] == ["key", "task"]
+    assert left_out == 0
     assert {row[0]: row[1:5] for row in rows} == {
         key: (record.labels["task"], record.labels["learner"], record.status, record.what["repetition"])
         for key, record in records.items()
     }
     assert {row[5:] for row in rows} == {(10, 0.25), (None, None)}
-    _, scores = query(folder, "SELECT key, value FROM scores WHERE measure = 'mean' AND name = 'mean'")
+    _, scores, _ = query(folder, "SELECT key, value FROM scores WHERE measure = 'mean' AND name = 'mean'")
     assert dict(scores) == {
         key: record.scores["mean"]["values"]["mean"] for key, record in records.items() if record.scores
     }
-    _, never = query(folder, "SELECT DISTINCT value FROM scores WHERE name = 'never'")
+    _, never, _ = query(folder, "SELECT DISTINCT value FROM scores WHERE name = 'never'")
     assert never == [(math.inf,)]
-    _, points = query(folder, "SELECT task, learner, count(*), max(step) FROM curves GROUP BY ALL ORDER BY ALL")
+    _, points, _ = query(folder, "SELECT task, learner, count(*), max(step) FROM curves GROUP BY ALL ORDER BY ALL")
     assert points == [
         ("specimen/a", "good", 60, 30.0),
         ("specimen/a", "raise", 30, 30.0),
@@ -48,8 +51,8 @@ def test_sql_gives_what_the_records_hold(folder):
 
 
 def test_sealing_again_only_when_the_journals_have_changed(lab, folder, monkeypatch):
-    sealed = []
-    monkeypatch.setattr(seal_module, "seal", lambda folder: sealed.append(seal(folder)))
+    sealed, make = [], seal_module._make
+    monkeypatch.setattr(seal_module, "_make", lambda *places: sealed.append(make(*places)))
     count = "SELECT count(*) FROM runs"
     assert query(folder, count)[1] == query(folder, count)[1] == [(12,)]
     assert len(sealed) == 1
@@ -64,8 +67,29 @@ def test_values_that_are_not_finite_keep_their_meaning(tmp_path):
     trace = Trace("learning-curve", {"step": np.arange(3), "accuracy": np.array([np.nan, 1.0, -np.inf])})
     with Journal(tmp_path) as journal:
         journal.save(Outcome(Record({"n": 1}, "ok"), trace))
-    _, rows = query(tmp_path, "SELECT accuracy FROM curves ORDER BY step")
+    _, rows, _ = query(tmp_path, "SELECT accuracy FROM curves ORDER BY step")
     np.testing.assert_array_equal([row[0] for row in rows], trace.arrays["accuracy"])
+
+
+def test_a_folder_that_cannot_be_written_is_answered_all_the_same(folder):
+    (folder / "sealed").write_text("in the way")
+    assert query(folder, "SELECT count(*) FROM runs").rows == [(12,)]
+    assert (folder / "sealed").read_text() == "in the way"
+
+
+def test_lines_that_were_left_out_are_counted(folder):
+    journal = sorted((folder / "runs").glob("*.jsonl"))[0]
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"not a line\n" + b"".join(lines[1:]))
+    for _ in range(2):  # made now, and as it was kept
+        answer = query(folder, "SELECT count(*) FROM runs")
+        assert (answer.rows, answer.left_out) == ([(11,)], 1)
+
+
+@pytest.mark.parametrize("nothing", ["", "  ", ";"])
+def test_a_query_that_asks_nothing(folder, nothing):
+    with pytest.raises(UsageError, match="the query asks nothing"):
+        query(folder, nothing)
 
 
 def test_what_cannot_be_answered_is_a_usage_error(folder, tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 import quickstudy as qs
 
 
-@qs.task("testing/echo", version=1, controls=["majority"], oracle="copy-last")
+@qs.task("testing/echo", version=1, controls=["majority"], oracle="copy-last", protocol="language")
 @dataclass(frozen=True)
 class Echo:
     """Say every word twice."""
@@ -90,7 +90,7 @@ def test_wrong_names(file, tmp_path):
         check_name("langauge/qa")
     with pytest.raises(UsageError, match="units must be at least 1"):
         check_name("esn:units=-5")
-    with pytest.raises(UsageError, match='no learner "Forgot"'):
+    with pytest.raises(UsageError, match=r'no task, core or learner "Forgot" in .*; did you mean "Forgets"'):
         check_name(f"{file}:Forgot")
     with pytest.raises(UsageError, match="no file"):
         check_name(str(tmp_path / "absent.py"))
@@ -98,3 +98,37 @@ def test_wrong_names(file, tmp_path):
     empty.write_text("x = 1\n")
     with pytest.raises(UsageError, match="nothing is registered"):
         check_name(str(empty))
+
+
+def included(tmp_path, name, text):
+    (tmp_path / f"{name}.py").write_text(text)
+    return str(tmp_path / f"{name}.py")
+
+
+def test_a_task_that_no_protocol_examines(tmp_path):
+    text = FILE.replace(', protocol="language"', "").replace("testing/echo", "mine/echo")
+    findings = check_name(included(tmp_path, "homeless", text))
+    (broken,) = [finding for finding in findings if not finding.ok]
+    assert broken.what == "has a protocol"
+    assert broken.detail.startswith('task "mine/echo": no protocol "mine"; known: continual, language, reviews')
+
+
+def test_a_forgotten_version_is_said_in_words(tmp_path):
+    path = included(tmp_path, "unversioned", FILE.replace("version=1, ", ""))
+    with pytest.raises(UsageError, match=r'@task\("testing/echo"\) must say its version'):
+        check_name(path)
+
+
+def test_a_learner_that_raises_is_told_with_its_place(tmp_path):
+    path = included(
+        tmp_path, "raising", FILE.replace("testing/echo", "testing/e").replace("        pass", "        1 / 0")
+    )
+    (finding, *_) = check_name(f"{path}:Forgets")
+    assert not finding.ok
+    assert finding.detail == f"ZeroDivisionError: division by zero ({path}:32)"
+
+
+def test_a_class_that_lacks_predict_is_no_learner(tmp_path):
+    path = included(tmp_path, "mute", FILE.replace("testing/echo", "testing/m").replace("def predict", "def predcit"))
+    with pytest.raises(UsageError, match=r"the class has no predict, it has learn, predcit"):
+        check_name(f"{path}:Forgets")

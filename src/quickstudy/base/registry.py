@@ -56,8 +56,10 @@ class Registry(Generic[T]):
     _entries: dict[tuple[str, int], Entry[T]] = field(default_factory=dict)
     _scanned: bool = False
 
-    def __call__(self, id: str, *, version: int, **facts: Any) -> Callable[[T], T]:
+    def __call__(self, id: str, *, version: int | None = None, **facts: Any) -> Callable[[T], T]:
         """The decorator: `@task("family/name", version=1, controls=[...])`. Facts become attributes of the target."""
+        if not isinstance(version, int):
+            raise UsageError(f'@{self.kind}("{id}") must say its version, a whole number: version=1')
 
         def register(target: T) -> T:
             for name, value in facts.items():

@@ -5,6 +5,7 @@ A file `NAME.toml` has
 - `kind`: what is made of the runs (`table`, `curves`, ...; see `report/study`);
 - `score`: a score's name, or `maximum-of-mean-curve`; a list where there are several, the first being the main one;
 - `learners`: column = learner, or column = a learner for each convention; `{name}` stands for an entry of the row;
+- `beside`: columns that have published numbers and no learner; `human` needs no mention;
 - `each`: name = number of values; a column whose name holds `{name}` is there once for every value from 0 on;
 - `rows`: each with a `task`, a `label`, its entries, and `published`: column = [value, spread], or a single value;
   with `columns`, only these of the learners run on it; `also.SCORE` has published numbers of another score;
@@ -18,9 +19,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import importlib.resources
-import itertools
 import pathlib
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -100,87 +99,22 @@ def study_names() -> list[str]:
 
 def find_study(name: str) -> Study:
     """A study by name, or from a file of the user's. Raises UsageError with the nearest name or what the file lacks."""
-    if name.endswith(".toml"):
-        path = pathlib.Path(name)
-        if not path.is_file():
-            raise UsageError(f"no file {name}")
-        return _read(path.stem, path.read_text(encoding="utf-8"))
-    if name not in study_names():
-        raise UsageError(f'no study "{name}"; {nearest(name, study_names())}')
-    return _read(name, importlib.resources.files("quickstudy.studies").joinpath(f"{name}.toml").read_text("utf-8"))
+    from quickstudy.base.studyfile import read_study
+
+    return read_study(name)
 
 
-def _read(name: str, text: str) -> Study:
+def study_text(name: str) -> str:
+    """What the file of a study says. Raises UsageError if there is none, or if it is no text."""
+    if not name.endswith(".toml"):
+        if name not in study_names():
+            raise UsageError(f'no study "{name}"; {nearest(name, study_names())}')
+        return importlib.resources.files("quickstudy.studies").joinpath(f"{name}.toml").read_text("utf-8")
     try:
-        facts = tomllib.loads(text)
-        model = find_study(facts["like"]) if "like" in facts else None
-        score = facts["score"]
-        scores = (score,) if isinstance(score, str) else tuple(score)
-        rows = _like(model, scores[0], facts.get("rows", ())) if model else _rows(facts)
-        shown = [column for row in rows for column in row.learners]
-        published = [column for row in rows for column in row.published]
-        return Study(
-            id=name,
-            version=facts["version"],
-            title=facts["title"],
-            source=facts["source"],
-            kind=facts["kind"],
-            scores=scores,
-            seeds=facts["seeds"],
-            columns=tuple(dict.fromkeys([*shown, *published])),
-            rows=rows,
-            notes=facts.get("notes", "").strip(),
-            runs=model.runs if model else name,
-            settings={**(model.settings if model else {}), **facts.get("settings", {})},
-        )
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{name}: not TOML: {error}") from error
-    except KeyError as error:
-        raise UsageError(f"{name}: the study says nothing of {error}") from error
-
-
-def _rows(facts: Mapping[str, Any]) -> tuple[StudyRow, ...]:
-    values = [
-        dict(zip(facts.get("each", {}), chosen, strict=True))
-        for chosen in itertools.product(*map(range, facts.get("each", {}).values()))
-    ]
-    return tuple(
-        StudyRow(
-            task=row["task"],
-            label=row["label"],
-            learners={
-                column.format_map(value): _filled(learner, {**row, **value})
-                for column, learner in facts["learners"].items()
-                for value in values
-                if column in row.get("columns", facts["learners"])
-            },
-            published=_published(row.get("published", {})),
-            also={score: _published(numbers) for score, numbers in row.get("also", {}).items()},
-        )
-        for row in facts["rows"]
-    )
-
-
-def _filled(learner: str | Mapping[str, str], entries: Mapping[str, Any]) -> str | Mapping[str, str]:
-    if isinstance(learner, str):
-        return learner.format_map(entries)
-    return {convention: one.format_map(entries) for convention, one in learner.items()}
-
-
-def _like(model: Study, score: str, rows: Sequence[Mapping[str, Any]]) -> tuple[StudyRow, ...]:
-    """The rows of another study, with the published numbers of this one, or the other's where the main score is its."""
-    published = {row["label"]: _published(row.get("published", {})) for row in rows}
-    unknown = set(published) - {row.label for row in model.rows}
-    if unknown:
-        raise UsageError(f'{model.id} has no row "{min(unknown)}"')
-    return tuple(
-        dataclasses.replace(row, published=published.get(row.label, row.published if score == model.score else {}))
-        for row in model.rows
-    )
-
-
-def _published(numbers: Mapping[str, Any]) -> dict[str, Published]:
-    return {
-        column: Published(*number) if isinstance(number, list) else Published(float(number))
-        for column, number in numbers.items()
-    }
+        return pathlib.Path(name).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UsageError(f"no file {name}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not UTF-8 text (byte {error.start + 1}); save it as UTF-8") from None
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}") from None

@@ -6,7 +6,7 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import JSON, print_json, print_lines, print_table
+from quickstudy.cli.output import JSON, check_target, print_json, print_lines, print_table, say_left_out
 
 
 def add(app: typer.Typer) -> None:
@@ -47,6 +47,7 @@ def pack(
     """Make one file of a results folder."""
     from quickstudy.runs.pack import pack as pack_folder
 
+    check_target(out)
     typer.echo(str(pack_folder(folder, out)))
 
 
@@ -58,7 +59,8 @@ def query(
     """Ask a results folder in SQL (DuckDB)."""
     from quickstudy.runs.seal import query as ask
 
-    columns, rows = ask(folder, sql)
+    columns, rows, left_out = ask(folder, sql)
+    say_left_out(left_out, folder)
     if json:
         print_lines([dict(zip(columns, row, strict=True)) for row in rows])
     else:

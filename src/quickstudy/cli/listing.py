@@ -16,7 +16,7 @@ def add(app: typer.Typer) -> None:
 
 def ls(
     kind: str = typer.Argument(
-        ..., help="tasks, learners, cores, trainings, controls, measures, protocols or studies."
+        ..., help="tasks, learners, cores, trainings, controls, oracles, measures, protocols or studies."
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
@@ -44,8 +44,15 @@ def ls(
             {"id": found.id, "version": found.version, "kind": found.kind, "summary": f"{found.title}. {found.source}."}
             for found in map(find_study, study_names())
         ]
+    elif kind == "oracles":
+        # Whether a rule is an oracle is not in its first line: here the rules are imported.
+        rows = [
+            {"id": entry.id, "version": entry.version, "kind": "oracle", "summary": entry.summary}
+            for entry in catalogue.control.entries()
+            if getattr(catalogue.control.get(entry.id), "role", "") == "oracle"
+        ]
     elif kind not in registries:
-        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*registries, "studies"])}')
+        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*registries, "oracles", "studies"])}')
     else:
         rows = [
             {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}

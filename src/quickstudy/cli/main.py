@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from typing import Any
 
@@ -24,9 +25,12 @@ VERBS = (
     "keeping",
 )
 
+_PIPE_CLOSED = 141
+"""The status of a program that the closing of its pipe has ended."""
+
 app = typer.Typer(
     help="Measure how a learner learns.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help: Rich would cost more time than all the rest
     pretty_exceptions_enable=False,
@@ -42,9 +46,12 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
     """Measure how a learner learns."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 for verb in VERBS:
@@ -53,8 +60,19 @@ for verb in VERBS:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its status; a user's mistake is one or two lines on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a letter must not cost the answer
+            stream.reconfigure(errors="replace")
     try:
         status = app(args=arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit) as error:
+        # Whoever read us has read enough; the parser makes an exit of it. Other exits are none of ours.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        # What is left in the buffer must not raise again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+        status = _PIPE_CLOSED
     except QuickstudyError as error:
         _say(str(error))
         status = error.exit_status
@@ -76,7 +94,9 @@ def _usage_status(error: Any) -> int | None:
         return None
     message = error.format_message()
     if message:
-        _say(f"{message[0].lower()}{message[1:]}".rstrip(".") + "; see quickstudy --help")
+        context = getattr(error, "ctx", None)
+        verb = f" {context.info_name}" if context is not None and context.parent is not None else ""
+        _say(f"{message[0].lower()}{message[1:]}".rstrip(".") + f"; see quickstudy{verb} --help")
     return int(error.exit_code)
 
 

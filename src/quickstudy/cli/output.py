@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from quickstudy.base.canonical import plain
+from quickstudy.base.errors import UsageError
 
 JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
 INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with its tasks, cores or learners.")
@@ -44,7 +45,21 @@ def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
 def name_data(folder: pathlib.Path | None) -> None:
     """Let this process and its workers look for data sets in a folder first."""
     if folder is not None:
+        if not folder.is_dir():
+            raise UsageError(f"--data names no folder: {folder}; give the folder that holds the data sets")
         os.environ["QUICKSTUDY_DATA"] = str(folder.absolute())
+
+
+def check_target(path: pathlib.Path | None) -> None:
+    """Raise UsageError if the folder that a file is to be written into is not there."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise UsageError(f"no folder {path.parent} to write {path.name} into; make it first, or name another")
+
+
+def say_left_out(count: int, folder: pathlib.Path) -> None:
+    """Say on standard error that damaged lines of a folder were left out, if there are any."""
+    if count:
+        typer.echo(f"{count} damaged lines of {folder} were left out; type: quickstudy doctor {folder}", err=True)
 
 
 def command_line() -> str:

@@ -6,7 +6,7 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import JSON, print_json
+from quickstudy.cli.output import JSON, check_target, print_json, say_left_out
 
 
 def add(app: typer.Typer) -> None:
@@ -28,17 +28,22 @@ def report(
     from quickstudy.report.latex import as_latex
     from quickstudy.report.text import as_text
     from quickstudy.report.write import write_report
+    from quickstudy.runs.reader import read_results
 
+    writers = {"text": as_text, "csv": as_csv, "latex": as_latex}
+    if format != "html" and format not in writers:
+        raise UsageError(f'no format "{format}"; {nearest(format, ["html", *writers])}')
+    check_target(out)
+    readings = {folder: read_results(folder, expected=True) for folder in folders}
+    for folder, reading in readings.items():
+        say_left_out(len(reading.damage), folder)
     if json:
-        print_json(as_json(gather(folders)))
+        print_json(as_json(gather(folders, None, readings)))
         return
     if format == "html":
-        typer.echo(f"Report: {write_report(folders, out or folders[0] / 'report.html')}")
+        typer.echo(f"Report: {write_report(folders, out or folders[0] / 'report.html', readings=readings)}")
         return
-    writers = {"text": as_text, "csv": as_csv, "latex": as_latex}
-    if format not in writers:
-        raise UsageError(f'no format "{format}"; {nearest(format, ["html", *writers])}')
-    text = writers[format](gather(folders))
+    text = writers[format](gather(folders, None, readings))
     if out is None:
         typer.echo(text)
     else:

@@ -11,6 +11,7 @@ import typer
 from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, command_line, name_data, print_json
 
 if TYPE_CHECKING:
+    from quickstudy.api import Results
     from quickstudy.runs.plan import Plan
 
 
@@ -51,11 +52,13 @@ def run(
     from quickstudy.runs.progress import choose_progress
 
     name_data(data)
+    results = Results(out)
+    reading = results.shelf.reading()
     plan = plan_runs(
         tasks,
         learner,
         seeds=seeds,
-        out=out,
+        reading=reading,
         convention=convention,
         root=root,
         controls=controls,
@@ -73,15 +76,15 @@ def run(
         retry_failed=retry_failed,
         keep_learners=keep_learners,
         limit_seconds=limit,
+        reading=reading,
         report=choose_progress(quiet=quiet or json, stream=sys.stderr),
     )
-    results = Results(out, execution)
-    page = results.report(command_line()) if results.records else None
+    page = _page(results)
     if json:
         facts = {name: getattr(execution, name) for name in ("found", "ok", "failed", "not_applicable", "seconds")}
         print_json({**facts, "interrupted": execution.interrupted, "folder": str(out), "report": str(page or "")})
     else:
-        if not quiet and page:
+        if not quiet and results.records:
             results.show()
         for damage in execution.damage:
             typer.echo(f"{damage}; type: quickstudy doctor {out}", err=True)
@@ -90,10 +93,24 @@ def run(
     raise typer.Exit(execution.exit_status)
 
 
+def _page(results: Results) -> pathlib.Path | None:
+    """The report, written; None if there is nothing to report on, or where it cannot be written, which is said."""
+    from quickstudy.base.errors import QuickstudyError
+
+    if not results.records:
+        return None
+    try:
+        return results.report(command_line())
+    except QuickstudyError as error:  # the results are there all the same
+        typer.echo(f"all results are there, but not their page: {error}", err=True)
+        return None
+
+
 def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     """Print what a plan would do."""
     import dataclasses
 
+    from quickstudy.base.machine import cores
     from quickstudy.runs.remaining import duration
 
     summary = plan.summary(retry_failed=retry_failed)
@@ -101,8 +118,15 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
         print_json(dataclasses.asdict(summary))
         return
     typer.echo(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
+    if not summary.to_do:
+        return
     typer.echo(f"{summary.programs} programs to compile (fewer where the cache has them)")
-    source = (
-        "measured here" if summary.measured == summary.to_do else f"{summary.measured} of {summary.to_do} measured here"
-    )
-    typer.echo(f"about {duration(summary.seconds / max(workers, 1))} of work, without compilation ({source})")
+    if not summary.measured:
+        typer.echo("time unknown: nothing of this has been run here before")
+        return
+    # A run is on one core: more workers than runs or cores do not make it faster.
+    side_by_side = max(1, min(workers, summary.to_do, cores()))
+    rest = summary.to_do - summary.measured
+    about = duration(summary.seconds / min(side_by_side, summary.measured))
+    some = f" for {summary.measured} of them; unknown for {rest}, which have not been run here before" if rest else ""
+    typer.echo(f"about {about}, by the time that runs have taken here{some}")

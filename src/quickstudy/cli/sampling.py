@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, name_data, print_lines
+
+if TYPE_CHECKING:
+    from quickstudy.base.examples import Examples
 
 
 def add(app: typer.Typer) -> None:
@@ -30,7 +33,6 @@ def sample(
     from quickstudy.base.errors import UsageError
     from quickstudy.base.parameters import configure, parse_assignments
     from quickstudy.base.registry import include as include_file
-    from quickstudy.base.seeds import Streams
     from quickstudy.base.task import ExampleTask
 
     name_data(data)
@@ -42,7 +44,7 @@ def sample(
     made = configure(name, catalogue.task.get(name), parse_assignments(assignments), convention)
     if not isinstance(made, ExampleTask):
         raise UsageError(f"{name} does not sample examples")
-    examples = made.sample(Streams(seed, made.id, 0).numpy("data"), count)  # type: ignore[attr-defined]
+    examples = _drawn(name, made, seed, count)
     name_of, answers = _naming(made), getattr(made, "answers", ())
     rows = []
     for index in range(examples.count):
@@ -58,6 +60,26 @@ def sample(
     for row in rows:
         asked = set(row["supervised"])
         typer.echo(" ".join(f"[{token}]" if at in asked else str(token) for at, token in enumerate(row["tokens"])))
+
+
+def _drawn(name: str, task: Any, seed: int, count: int) -> Examples:
+    """What the task draws. Raises UsageError, with the place, if its `sample` raises or draws what is no word."""
+    from quickstudy.base.errors import QuickstudyError, UsageError
+    from quickstudy.base.origin import described
+    from quickstudy.base.seeds import Streams
+    from quickstudy.testing.finding import Broken
+    from quickstudy.testing.tasks import check_drawn
+
+    try:
+        drawn: Examples = task.sample(Streams(seed, task.id, 0).numpy("data"), count)
+        check_drawn(drawn, task)
+    except Broken as fault:
+        raise UsageError(f"{name}: {fault}") from fault
+    except QuickstudyError:
+        raise
+    except Exception as error:  # a user's code, or parameters that it was not made for
+        raise UsageError(f"{name}: sample raised {described(error)}") from error
+    return drawn
 
 
 def _naming(task: Any) -> Callable[[list[int]], list[Any]]:

@@ -20,7 +20,9 @@ def score(
     preset: str = typer.Option(
         "paper", "--preset", help="paper, published-nets, published-reservoirs, published-imdb or above-chance."
     ),
-    thresholds: int | None = typer.Option(None, "--thresholds", help="Points of the paper's grid: 10 or 100."),
+    thresholds: int | None = typer.Option(
+        None, "--thresholds", help="Points of the paper's grid: 10 (the default), or 100 as in a run."
+    ),
     tokens_per_sequence: float | None = typer.Option(
         None, "--tokens-per-sequence", help="Questions per sequence: the unit of published-reservoirs."
     ),
@@ -29,14 +31,20 @@ def score(
     ),
     json: bool = JSON,
 ) -> None:
-    """Score a learning curve that was measured elsewhere."""
+    """Score a learning curve that was measured elsewhere.
+
+    What a run calls `wade` is `--preset paper --thresholds 100` under the conventions corrected and written; under
+    published it is `--preset published-nets` for networks and `--preset published-reservoirs` for readouts.
+    """
     from quickstudy.base.errors import UsageError, nearest
-    from quickstudy.measures.curvefile import score_wade
+    from quickstudy.measures.curvefile import score_file
 
     if measure != "wade":
         raise UsageError(f'cannot score "{measure}" from a file; {nearest(measure, ["wade"])}')
-    value = score_wade(file, preset, thresholds, tokens_per_sequence, constant)
+    scored = score_file(file, preset, thresholds, tokens_per_sequence, constant)
+    if scored.ignored:
+        typer.echo(f"{file}: {scored.ignored} evaluations before step 1 were left out; time counts from 1", err=True)
     if json:
-        print_json({"wade": value})
+        print_json({"wade": scored.value})
     else:
-        typer.echo(f"WADE {value:.6f}  ({preset})")
+        typer.echo(f"WADE {scored.value:.6f}  ({preset}, {scored.thresholds} thresholds)")

@@ -21,19 +21,27 @@ def add(app: typer.Typer) -> None:
 
 
 def show(
-    name: str = typer.Argument(..., help="The id of a task, core, training, learner, control, measure or protocol."),
+    name: str = typer.Argument(
+        ..., help="The id of a task, core, training, learner, control, measure, protocol or study, or a study's file."
+    ),
     convention: str = CONVENTION,
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
     """The spec sheet: what is seen, asked and scored; parameters, controls, source, departures."""
+    from quickstudy.base.parameters import check_convention
     from quickstudy.base.registry import include as include_file
     from quickstudy.base.study import find_study, study_names
 
     for path in include:
         include_file(path)
-    if name in study_names():
-        _show_study(find_study(name), convention, json)
+    if name in study_names() or name.endswith(".toml"):
+        from quickstudy.runs.scores import check_scores
+
+        check_convention(convention)
+        study = find_study(name)
+        check_scores(study)
+        _show_study(study, convention, json)
         return
     kind, found = _find(name)
     facts = {
@@ -67,6 +75,7 @@ _FACTS = ("controls", "oracle", "role", "unit", "direction", "range", "chance", 
 def _find(name: str) -> tuple[str, Any]:
     from quickstudy.base import catalogue
     from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.base.study import study_names
 
     registries: list[Any] = [
         catalogue.task,
@@ -80,7 +89,11 @@ def _find(name: str) -> tuple[str, Any]:
     for registry in registries:
         if name in registry:
             return registry.kind, registry.get(name)
-    raise UsageError(f'nothing is called "{name}"; {nearest(name, [n for r in registries for n in r.names()])}')
+    known = [*(one for registry in registries for one in registry.names()), *study_names()]
+    # `qa` alone is near no id, but it is the whole of what comes after a family.
+    inside = [one for one in known if one.rpartition("/")[2] == name]
+    hint = f'did you mean "{inside[0]}"?' if inside else nearest(name, known)
+    raise UsageError(f'nothing is called "{name}"; {hint}')
 
 
 def _show_study(study: Study, convention: str, json: bool) -> None:
@@ -89,7 +102,9 @@ def _show_study(study: Study, convention: str, json: bool) -> None:
         print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
         return
     typer.echo(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
-    typer.echo(f"Score: {', '.join(study.scores)}; {study.seeds} runs behind each published number")
+    published = any(row.published or row.also for row in study.rows)
+    behind = f"{study.seeds} runs behind each published number" if published else "no numbers were published"
+    typer.echo(f"Score: {', '.join(study.scores)}; {behind}")
     rows = [
         (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners])) for row in study.rows
     ]

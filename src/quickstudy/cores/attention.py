@@ -2,75 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickstudy.cores.core import Array
+from quickstudy.cores.dropout import Dropout, Noise
 from quickstudy.gateway import eqx, jax, jnp, lax
-
-
-@dataclass
-class Noise:
-    """Dropout: factors that are drawn one after the other, each once: 0 for what is left out, and what the rest is
-    multiplied by.
-
-    rate: share left out. keys: one per step (T,), None for no noise: a step has the same noise whether it is read alone
-    or among others. numbers: how many factors a row may take in all. taken: how many have been.
-    """
-
-    rate: float
-    keys: Array | None
-    numbers: int
-    taken: int = 0
-
-    def __call__(self, rows: Array) -> Array:
-        """Rows (T, B, E) with some of their numbers left out."""
-        first, self.taken = self.taken, self.taken + rows.shape[-1]
-        if self.keys is None:
-            return rows
-        return rows * self._factors(
-            self.keys[:, None, None], _numbered(self.numbers, rows.shape[1], rows.shape[2], first)
-        )
-
-    def shares(self, batch: int, heads: int, keys: int, among: int) -> Array | None:
-        """Factors (B, heads, T, keys) for attention: those of the first keys among as many as there may be."""
-        first, self.taken = self.taken, self.taken + heads * among
-        if self.keys is None:
-            return None
-        places = _numbered(self.numbers, batch, heads * among, first).reshape(batch, heads, 1, among)[..., :keys]
-        return self._factors(self.keys[:, None], places)
-
-    def _factors(self, keys: Array, places: NDArray[np.uint32]) -> Array:
-        kept = chances(keys, places) < 1.0 - self.rate
-        return jnp.where(kept, np.float32(1.0 / (1.0 - self.rate)), np.float32(0.0))
-
-
-def _numbered(numbers: int, batch: int, count: int, first: int) -> NDArray[np.uint32]:
-    """(batch, count): which numbers of its key's draw a row takes that takes `count` of them from the first on."""
-    return (np.arange(batch)[:, None] * numbers + first + np.arange(count)).astype(np.uint32)
-
-
-def chances(keys: Array, places: NDArray[np.uint32]) -> Array:
-    """Numbers uniform in [0, 1): entry n of what `jax.random.uniform(key, shape)` draws, for keys and places n that are
-    broadcast against each other.
-
-    The generator (Threefry-2x32, Salmon et al. 2011) is written out, so that it is one loop over all numbers: four
-    times faster on a CPU than the rounds one after the other, each over all numbers, and compiled sooner.
-    """
-    words = jax.random.key_data(keys)
-    first, second = words[..., 0], words[..., 1]
-    schedule = first, second, first ^ second ^ np.uint32(0x1BD11BDA)
-    left, right = first, jnp.asarray(places) + second
-    for block in range(5):
-        for turn in ((13, 15, 26, 6), (17, 29, 16, 24))[block % 2]:
-            left = left + right
-            right = ((right << turn) | (right >> (32 - turn))) ^ left
-        left = left + schedule[(block + 1) % 3]
-        right = right + schedule[(block + 2) % 3] + np.uint32(block + 1)
-    return lax.bitcast_convert_type(((left ^ right) >> 9) | np.uint32(0x3F800000), jnp.float32) - 1.0
 
 
 class Affine(eqx.Module):
@@ -81,7 +21,13 @@ class Affine(eqx.Module):
 
     def __call__(self, rows: Array) -> Array:
         """(..., outputs)."""
-        return rows @ self.weights + self.bias
+        # As a plain matrix: the weights' gradient is then one fast product, with nothing turned round.
+        flat = rows.reshape(-1, rows.shape[-1]) @ self.weights + self.bias
+        return flat.reshape(*rows.shape[:-1], -1)
+
+    def columns(self, first: int, last: int) -> Affine:
+        """Some of the outputs."""
+        return Affine(self.weights[:, first:last], self.bias[first:last])
 
 
 class Norm(eqx.Module):
@@ -98,7 +44,7 @@ class Norm(eqx.Module):
 
 
 class EncoderLayer(eqx.Module):
-    """x <- norm(x + attention(x)), then x <- norm(x + W relu(V x)). Rows are (T, B, E).
+    """x <- norm(x + attention(x)), then x <- norm(x + W relu(V x)). Rows are (B, T, E).
 
     mix: queries, keys and values side by side, (E, 3 E); out: what was attended to, (E, E).
     """
@@ -115,48 +61,101 @@ class EncoderLayer(eqx.Module):
 
         memory: keys and values (B, W, E) of the last W rows, the newest last. count: how many rows there have been.
         """
-        queries, keys, values = self._mixed(rows)
+        queries, keys, values = jnp.split(self.mix(rows), 3, axis=-1)
         keys, values = (jnp.concatenate([old, new], axis=1) for old, new in zip(memory, (keys, values), strict=True))
-        room, place = memory[0].shape[1], jnp.arange(len(rows))[:, None]
+        room, place = memory[0].shape[1], jnp.arange(rows.shape[1])[:, None]
         distance = room + place - jnp.arange(keys.shape[1])
         seen = (distance >= 0) & (distance < room) & (distance <= count + place)
-        factors = noise.shares(rows.shape[1], self.heads, room, room)
-        if factors is not None:  # by distance: a row has the same noise alone and among others
-            factors = jnp.take_along_axis(factors, (distance % room)[None, None], axis=-1)
-        read = self._attended(queries, keys, values, seen, factors)
+        kept = noise.shares(self.heads, room)
+        if kept is not None:  # by distance: a row has the same noise alone and among others
+            kept = jnp.take_along_axis(kept, (distance % room)[None, None], axis=-1)
+        read = self._attended(queries, keys, values, seen, kept, noise.factor)
         return (keys[:, -room:], values[:, -room:]), self._continued(rows, read, noise)
 
-    def throughout(self, rows: Array, present: Array, noise: Noise, room: int) -> Array:
-        """Every row sees all rows of its sequence that are present (T, B). room: the most rows there may be."""
-        queries, keys, values = self._mixed(rows)
-        factors = noise.shares(rows.shape[1], self.heads, len(rows), room)
-        read = self._attended(queries, keys, values, present.T[:, None, None], factors)
-        return self._continued(rows, read, noise)
+    def from_start(
+        self, rows: Array, places: Array | None, present: Array | None, noise: Noise, room: int,
+        mapped: Callable[[Affine], Array] | None = None,
+    ) -> Array:  # fmt: skip
+        """The rows at some places (B, Q), or all, of sequences that are read from their beginning.
 
-    def numbers(self, keys: int) -> int:
-        """How many factors of noise a row takes that looks at so many keys."""
-        return int(self.heads * keys + 2 * self.out.bias.size + self.widen.bias.size)
+        Every row sees all rows of its sequence that are present (B, T); without that, itself and the rows before it, as
+        many in all as there is room for. mapped: what an affine map makes of the rows, where there is a shorter way.
+        """
+        mapped = mapped or (lambda affine: affine(rows))
+        width, steps = rows.shape[-1], rows.shape[1]
+        if places is None:
+            chosen, times = rows, jnp.arange(steps)[None]
+            queries, keys, values = jnp.split(mapped(self.mix), 3, axis=-1)
+        else:
+            chosen, times = jnp.take_along_axis(rows, places[:, :, None], axis=1), places
+            queries = self.mix.columns(0, width)(chosen)
+            keys, values = jnp.split(mapped(self.mix.columns(width, 3 * width)), 2, axis=-1)
+        kept = noise.shares(self.heads, steps if present is not None else room)
+        if present is not None:
+            seen = present[:, None, None]
+        else:
+            distance = (times[:, :, None] - jnp.arange(steps))[:, None]
+            seen = (distance >= 0) & (distance < room)
+            kept = None if kept is None else jnp.take_along_axis(kept, distance % room, axis=-1)
+        return self._continued(chosen, self._attended(queries, keys, values, seen, kept, noise.factor), noise)
 
-    def _mixed(self, rows: Array) -> list[Array]:
-        """Queries, keys and values, (B, T, E) each."""
-        return jnp.split(jnp.swapaxes(self.mix(rows), 0, 1), 3, axis=-1)
+    def blocks(self, rate: float, keys: int) -> list[int]:
+        """Blocks of noise of a row that looks at so many keys: their words, for the heads and for three parts of rows."""
+        number, widest = Dropout(rate).blocks, max(self.out.bias.size, self.widen.bias.size)
+        return [keys] * number(self.heads) + [widest] * number(3)
 
-    def _attended(self, queries: Array, keys: Array, values: Array, seen: Array, factors: Array | None) -> Array:
-        """(T, B, E). seen: which keys a query sees, and factors: as (B, heads, T, K) or shorter."""
-        queries, keys, values = (
-            jnp.swapaxes(part.reshape(*part.shape[:2], self.heads, -1), 1, 2) for part in (queries, keys, values)
-        )
-        scores = jnp.where(seen, queries @ jnp.swapaxes(keys, 2, 3) / np.sqrt(queries.shape[-1]), -1e30)
-        weights = jnp.exp(scores - lax.stop_gradient(scores.max(axis=-1, keepdims=True)))
-        # Divided after the product: there are fewer features than keys.
-        total = weights.sum(axis=-1, keepdims=True)
-        read = (weights if factors is None else weights * factors) @ values / total
-        return self.out(jnp.moveaxis(read, 2, 0).reshape(read.shape[2], len(read), -1))
+    def _attended(
+        self, queries: Array, keys: Array, values: Array, seen: Array, kept: Array | None, factor: float
+    ) -> Array:
+        """(B, T, E). seen: which keys a query sees, and kept: as (B, heads, T, K) or shorter."""
+        queries, keys, values = (part.reshape(*part.shape[:2], self.heads, -1) for part in (queries, keys, values))
+        queries = jnp.swapaxes(queries, 1, 2) / np.float32(np.sqrt(queries.shape[-1]))
+        keys, values = (lax.optimization_barrier(part.transpose(0, 2, 3, 1)) for part in (keys, values))
+        read = attend(factor, queries, keys, values, seen, kept)
+        return self.out(read.transpose(0, 3, 1, 2).reshape(len(read), read.shape[-1], -1))
 
     def _continued(self, rows: Array, read: Array, noise: Noise) -> Array:
         """What follows attention."""
         rows = self.norms[0](rows + noise(read))
         return self.norms[1](rows + noise(self.narrow(noise(jax.nn.relu(self.widen(rows))))))
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def attend(factor: float, queries: Array, keys: Array, values: Array, seen: Array, kept: Array | None) -> Array:
+    """(B, heads, D, T): means of the values, weighted by the softmax of the products of queries and keys.
+
+    queries: (B, heads, T, D); keys, values: (B, heads, D, K). seen: which keys count, as (B, heads, T, K) or shorter.
+    kept: weights that dropout does not leave out; they are multiplied by the factor.
+    """
+    return _attend(factor, queries, keys, values, seen, kept)[0]
+
+
+def _attend(
+    factor: float, queries: Array, keys: Array, values: Array, seen: Array, kept: Array | None
+) -> tuple[Array, tuple[Any, ...]]:
+    scores = jnp.where(seen, queries @ keys, -1e30)
+    weights = jnp.exp(scores - scores.max(axis=-1, keepdims=True))
+    # Divided after the product: there are fewer features than keys.
+    scale = np.float32(factor) / weights.sum(axis=-1)
+    thinned = weights if kept is None else jnp.where(kept, weights, 0.0)
+    read = jnp.einsum("bhdk,bhtk->bhdt", values, thinned) * scale[:, :, None]
+    return read, (queries, keys, values, weights, thinned, scale, read)
+
+
+def _attend_back(factor: float, saved: tuple[Any, ...], gradient: Array) -> tuple[Array | None, ...]:
+    """Gradients by products of matrices that lie as a CPU wants them: a third of the time of those that do not."""
+    queries, keys, values, weights, thinned, scale, read = saved
+    scaled = gradient * scale[:, :, None]
+    of_values = scaled @ thinned
+    of_thinned = lax.optimization_barrier(jnp.swapaxes(scaled, 2, 3)) @ values
+    through_sum = ((gradient * read).sum(axis=2) * scale / np.float32(factor))[..., None]
+    of_scores = thinned * of_thinned - weights * through_sum
+    of_queries = jnp.swapaxes(jnp.einsum("bhdk,bhtk->bhdt", keys, of_scores), 2, 3)
+    of_keys = lax.optimization_barrier(jnp.swapaxes(queries, 2, 3)) @ of_scores
+    return of_queries, of_keys, of_values, None, None
+
+
+attend.defvjp(_attend, _attend_back)
 
 
 def draw_layer(embedding: int, hidden: int, heads: int, rng: np.random.Generator) -> EncoderLayer:

@@ -66,7 +66,8 @@ class EchoState:
     bias_scale: two bias vectors, each uniform in +- this over the square root of units. leak: share of the state that
     is renewed at a step.
 
-    Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83).
+    Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83), whose text has no
+    biases.
     """
 
     units: int = parameter(1800, at_least=1)
@@ -77,7 +78,7 @@ class EchoState:
     leak: float = parameter(1.0, above=0, at_most=1)
 
     frozen: ClassVar[bool] = True
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"bias_scale": 0.0}}
 
     def build(self, inputs: Space, rng: np.random.Generator) -> EchoStateCore:
         """Weights in float32, drawn in the order recurrent, input, bias."""

@@ -52,9 +52,10 @@ class GRU(RecurrentLayer):
     """Gated recurrent units: one layer that resets and updates its memory, trained by backpropagation.
 
     units: size; none fits it to a budget of parameters. budget: trained weights per input symbol that `none` fits to:
-    1,800, the number a reservoir of 1,800 features trains for each symbol. sizing: `matched` counts all parameters
-    of this network and its output layer; `published` repeats the formula of the published programs for their other
-    recurrent networks, whose slip of sign makes the network about three times larger.
+    1,800, the number a reservoir of 1,800 features trains for each symbol. sizing: `matched` counts all parameters of
+    this network and of an output layer for as many symbols as it reads; `written` leaves the biases out of the count,
+    as the paper does; `published` repeats the formula of the published programs for their other recurrent networks,
+    whose slip of sign makes the network about three times larger.
 
     The reset gate acts on the recurrent product with its bias, as in PyTorch. Weights are uniform in
     +- 1/sqrt(units), with two bias vectors. Source: Cho et al. 2014; Cisneros et al. 2022 use it on reviews.

@@ -49,6 +49,26 @@ class Phases(NamedTuple):
         return spans
 
 
+class Drives(NamedTuple):
+    """What comes from outside at each of N rows, before the product is added: rows of a table (V, gates units) that are
+    chosen by symbols (N,), or without symbols the table itself.
+    """
+
+    table: Array
+    symbols: Array | None = None
+
+    @property
+    def rows(self) -> int:
+        """N."""
+        return len(self.table if self.symbols is None else self.symbols)
+
+    def at(self, place: Any, rows: int) -> Array:
+        """Some rows: looked up when they are needed, since all of them at once may be more than a cache holds."""
+        if self.symbols is None:
+            return lax.dynamic_slice_in_dim(self.table, place, rows)
+        return self.table[lax.dynamic_slice_in_dim(self.symbols, place, rows)]
+
+
 BLOCK = 128
 """Rows whose part of the weights' gradient is one product, where the number of rows is not known beforehand."""
 
@@ -59,28 +79,28 @@ def product(recurrent: Array, bias: Array | None, state: States) -> Array:
 
 
 def _run(
-    cell: Cell, phases: Phases, recurrent: Array, bias: Array | None, start: States, drives: Array, steps: Array | None,
-    keep: bool = True,
+    cell: Cell, phases: Phases, recurrent: Array, bias: Array | None, start: States, drives: Drives,
+    steps: Array | None, keep: bool = True,
 ) -> Any:  # fmt: skip
     def stepped(state: States, drive: Array) -> tuple[States, Any]:
         after, kept = cell.forward(product(recurrent, bias, state), state, drive)
         return after, (after[0], state, kept) if keep else (after[0],)
 
-    some = jax.eval_shape(stepped, start, drives[: phases.rows[0]])[1]
-    all_kept = jax.tree.map(lambda part: jnp.zeros((len(drives), *part.shape[1:]), part.dtype), some)
+    some = jax.eval_shape(stepped, start, drives.at(0, phases.rows[0]))[1]
+    all_kept = jax.tree.map(lambda part: jnp.zeros((drives.rows, *part.shape[1:]), part.dtype), some)
     state = start
     for rows, first, number in phases.spans(steps):
 
         def step(number: Any, carry: Any, rows: int = rows, first: Any = first) -> Any:
             state, all_kept = carry
             place = first + number * rows
-            state, kept = stepped(state, lax.dynamic_slice_in_dim(drives, place, rows))
+            state, kept = stepped(state, drives.at(place, rows))
             return state, jax.tree.map(lambda all, new: _written(all, new, place), all_kept, kept)
 
         state = tuple(part[:rows] for part in state)
         state, all_kept = lax.fori_loop(0, number, step, (state, all_kept))
     outcome = all_kept[0], state
-    return (outcome, (recurrent, bias, *all_kept[1:], steps)) if keep else outcome
+    return (outcome, (recurrent, bias, *all_kept[1:], drives, steps)) if keep else outcome
 
 
 def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> Any:
@@ -88,7 +108,7 @@ def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> An
 
     Reverse mode through `lax.scan` would add a (units, gates units) matrix at every step instead: most of the time.
     """
-    recurrent, bias, before, kept, steps = saved
+    recurrent, bias, before, kept, drives, steps = saved
     # Turned round once: a product of few rows with a matrix that lies the other way takes half as long again.
     turned = lax.optimization_barrier(recurrent.T)
     twice = cell.product_gradient is not None
@@ -114,11 +134,14 @@ def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> An
         carry, found = lax.fori_loop(0, number, step, (carry, found))
     total = None if steps is None else sum(rows * number for rows, _, number in phases.spans(steps))
     weights = _gram(before[0], found[-1], total)
-    return weights, None if bias is None else found[-1].sum(axis=0), carry, found[0], None
+    of_table = found[0]
+    if drives.symbols is not None:
+        of_table = jnp.zeros_like(drives.table).at[drives.symbols].add(of_table)
+    return weights, None if bias is None else found[-1].sum(axis=0), carry, Drives(of_table), None
 
 
 unrolled = jax.custom_vjp(partial(_run, keep=False), nondiff_argnums=(0, 1))
-"""(hiddens (N, units), last states) from (cell, phases, recurrent, bias, start, drives (N, gates units), steps)."""
+"""(hiddens (N, units), last states) from (cell, phases, recurrent, bias, start, drives, steps)."""
 unrolled.defvjp(_run, _backpropagate)
 
 

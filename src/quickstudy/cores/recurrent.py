@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.base.parameters import parameter
-from quickstudy.base.spaces import Space
+from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import Array, Core, InputWeights
-from quickstudy.cores.packed import Cell, Phases, States, product, unrolled
+from quickstudy.cores.packed import Cell, Drives, Phases, States, product, unrolled
 from quickstudy.cores.sizing import matched_units, published_units
 from quickstudy.gateway import eqx, jnp
 
@@ -55,7 +55,7 @@ class RecurrentCore(Core):
         outer, inner = self.biases
         drives = self.inputs(xs) + outer
         steps, batch = drives.shape[:2]
-        rows = drives.reshape(steps * batch, -1)
+        rows = Drives(drives.reshape(steps * batch, -1))
         hiddens, state = unrolled(self.cell, Phases((batch,), (steps,)), self.recurrent, inner, state, rows, None)
         return state, hiddens.reshape(steps, batch, -1)
 
@@ -67,7 +67,8 @@ class RecurrentCore(Core):
         program for all lengths. Features behind the last step are zero.
         """
         outer, inner = self.biases
-        start, drives = self.start(rows[0], 0), self.inputs(xs) + outer
+        start, symbols = self.start(rows[0], 0), isinstance(self.inputs.space, Tokens)
+        drives = Drives(self.inputs.weights + outer, xs) if symbols else Drives(self.inputs(xs) + outer)
         return unrolled(self.cell, Phases(rows), self.recurrent, inner, start, drives, steps)[0]
 
 
@@ -77,10 +78,13 @@ class RecurrentLayer:
 
     units: int | None = parameter(None, at_least=1)
     budget: int = parameter(1800, at_least=1)
-    sizing: str = parameter("matched", choices=("matched", "published"))
+    sizing: str = parameter("matched", choices=("matched", "written", "published"))
 
     frozen: ClassVar[bool] = False
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"sizing": "published"}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"sizing": "published"},
+        "written": {"sizing": "written"},
+    }
     gates: ClassVar[int]
     core: ClassVar[type[RecurrentCore]]
 
@@ -90,7 +94,7 @@ class RecurrentLayer:
         if units is None and self.sizing == "published":
             units = published_units(inputs.width, self.budget)
         elif units is None:
-            units = matched_units(inputs.width, self.budget, self.gates)
+            units = matched_units(inputs.width, self.budget, self.gates, biases=self.sizing == "matched")
         bound = 1.0 / np.sqrt(units)
         shapes = (inputs.width, self.gates * units), (units, self.gates * units), (2, self.gates * units)
         drawn = [jnp.asarray(rng.uniform(-bound, bound, shape), jnp.float32) for shape in shapes]

@@ -33,9 +33,10 @@ class RNN(RecurrentLayer):
     """Plain recurrent network: one tanh layer, trained by backpropagation.
 
     units: size; none fits it to a budget of parameters. budget: trained weights per input symbol that `none` fits to:
-    1,800, the number a reservoir of 1,800 features trains for each symbol. sizing: `matched` counts all parameters
-    of this network and its output layer; `published` repeats the formula of the published programs, whose slip of
-    sign makes the network up to twice as large as meant.
+    1,800, the number a reservoir of 1,800 features trains for each symbol. sizing: `matched` counts all parameters of
+    this network and of an output layer for as many symbols as it reads; `written` leaves the biases out of the count,
+    as the paper does; `published` repeats the formula of the published programs, whose slip of sign makes the network
+    up to twice as large as meant.
 
     Weights are uniform in +- 1/sqrt(units), with two bias vectors. Source: Cisneros et al. 2022.
     """

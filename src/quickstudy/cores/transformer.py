@@ -12,8 +12,10 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.cores.attention import EncoderLayer, Noise, draw_layer
+from quickstudy.cores.attention import Affine, EncoderLayer, draw_layer
 from quickstudy.cores.core import ABSENT, Array, Core, InputWeights
+from quickstudy.cores.dropout import Noise
+from quickstudy.cores.sizing import matched_widths
 from quickstudy.gateway import eqx, jax, jnp
 
 SPREAD = 0.1
@@ -70,22 +72,63 @@ class TransformerCore(Core):
         steps = len(jax.tree.leaves(xs)[0])
         return self._read(state, xs, None if key is None else jax.random.split(key, steps))
 
+    def unroll_at(self, xs: Any, places: Array, capacity: int, *, key: Array | None = None) -> Array:
+        """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those that `unroll` gives.
+
+        The last layer works at these steps only.
+        """
+        steps = len(jax.tree.leaves(xs)[0])
+        keys = None if key is None else jax.random.split(key, steps)
+        rows = self._embedded(xs, 0, keys, capacity)
+
+        def by_symbol(affine: Affine) -> Array:
+            table = self.inputs.weights * np.float32(np.sqrt(self.width))
+            return (table @ affine.weights)[xs.T] + affine(_positions(jnp.arange(steps), self.width))
+
+        # Without noise, what the first layer reads is a row for the symbol and one for the place.
+        symbols = isinstance(self.inputs.space, Tokens) and not (self.noisy and key is not None)
+        for number, layer in enumerate(self.layers):
+            last = number == len(self.layers) - 1
+            own = keys[places] if last and keys is not None else keys
+            noise = self._noise(1 + number, own, len(rows), steps, capacity)
+            mapped = by_symbol if symbols and number == 0 else None
+            rows = layer.from_start(rows, places if last else None, self._present(xs), noise, capacity, mapped)
+        return rows
+
     def _read(self, state: Any, xs: Any, keys: Array | None) -> tuple[Any, Array]:
         count, memories = state
-        rows = self.inputs(xs) * np.sqrt(self.width)
-        # The noise is numbered as if all of `room` were read: a sequence that is padded less has the same.
-        room = memories[0][0].shape[1] if self.causal else max(len(rows), memories[0][0].shape[1])
-        numbers = self.width + sum(layer.numbers(room) for layer in self.layers)
-        noise = Noise(self.dropout, keys if self.noisy else None, numbers)
-        rows = noise(rows + _positions(count + jnp.arange(len(rows)), self.width)[:, None])
+        capacity = memories[0][0].shape[1]
+        rows = self._embedded(xs, count, keys, capacity)
         after = []
-        for layer, memory in zip(self.layers, memories, strict=True):
+        for number, (layer, memory) in enumerate(zip(self.layers, memories, strict=True)):
+            noise = self._noise(1 + number, keys, len(rows), rows.shape[1], capacity)
             if self.causal:
                 memory, rows = layer.onward(memory, count, rows, noise)
             else:
-                rows = layer.throughout(rows, xs != ABSENT, noise, room)
+                rows = layer.from_start(rows, None, self._present(xs), noise, capacity)
             after.append(memory)
-        return (count + len(rows), tuple(after)), rows
+        return (count + rows.shape[1], tuple(after)), jnp.swapaxes(rows, 0, 1)
+
+    def _embedded(self, xs: Any, count: Any, keys: Array | None, capacity: int) -> Array:
+        """What the first layer reads, (B, T, E)."""
+        rows = jnp.swapaxes(self.inputs(xs), 0, 1) * np.float32(np.sqrt(self.width))
+        steps = rows.shape[1]
+        noise = self._noise(0, keys, len(rows), steps, capacity)
+        return noise(rows + _positions(count + jnp.arange(steps), self.width))
+
+    def _present(self, xs: Any) -> Array | None:
+        """Where there is a step, (B, T), for a core that sees all steps."""
+        return None if self.causal else (xs != ABSENT).T
+
+    def _noise(self, place: int, keys: Array | None, batch: int, steps: int, capacity: int) -> Noise:
+        """What is left out after the embedding (place 0) or in a layer (1, 2 ...), by keys (T,) or (B, Q)."""
+        if keys is None or not self.noisy:
+            return Noise(self.dropout, None, (), 0, 0)
+        seen = capacity if self.causal else steps
+        blocks = [[self.width], *(layer.blocks(self.dropout, seen) for layer in self.layers)]
+        first = sum(len(part) for part in blocks[:place])
+        own = jnp.broadcast_to(keys, (batch, *keys.shape[-1:]))
+        return Noise(self.dropout, own, blocks[place], first, sum(len(part) for part in blocks))
 
 
 def _positions(places: Array, width: int) -> Array:
@@ -95,15 +138,18 @@ def _positions(places: Array, width: int) -> Array:
     return jnp.stack([jnp.sin(angles), jnp.cos(angles)], axis=-1).reshape(len(places), -1)[:, :width]
 
 
-@core("transformer", version=1)
+@core("transformer", version=2)
 @dataclass(frozen=True)
 class Transformer:
     """Transformer: attention over everything read so far, trained by backpropagation.
 
     embedding: width of the embedding and of the layers, a multiple of `heads`. heads: attention heads of a layer.
-    hidden: width of a layer's feed-forward part (ReLU). layers: how many. dropout: share of numbers left out while
-    learning, after the embedding, in the attention, in the feed-forward part and after both. Embeddings are scaled by
-    the square root of their width, positions are sines and cosines, layers are normalised after each part.
+    hidden: width of a layer's feed-forward part (ReLU). Without them the network is the largest with `budget`
+    parameters per input symbol, an output layer for as many symbols as it reads included: see
+    `quickstudy.cores.sizing`. layers: how many. dropout: share of numbers left out while learning (drawn to 1/65,536,
+    and exactly for multiples of 1/256), after the embedding, in the attention, in the feed-forward part and after both.
+    Embeddings are scaled by the square root of their width, positions are sines and cosines, layers are normalised
+    after each part.
 
     causal: a step sees those before it and itself. `causal=false`, the preset of the convention `published`, is a
     DEFECT kept to repeat published numbers, and good for nothing else: attention goes both ways over the whole
@@ -114,24 +160,30 @@ class Transformer:
     Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout and whose programs have 0.5.
     """
 
-    embedding: int = parameter(80, at_least=1)
+    embedding: int | None = parameter(None, at_least=1)
     heads: int = parameter(8, at_least=1)
-    hidden: int = parameter(50, at_least=1)
+    hidden: int | None = parameter(None, at_least=1)
+    budget: int = parameter(1800, at_least=1)
     layers: int = parameter(1, at_least=1)
     dropout: float = parameter(0.0, at_least=0, at_most=0.95)
     causal: bool = True
 
     frozen: ClassVar[bool] = False
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"causal": False, "dropout": 0.5}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"embedding": 80, "hidden": 50, "causal": False, "dropout": 0.5}
+    }
 
     def __post_init__(self) -> None:
-        if self.embedding % self.heads:
+        if self.embedding is not None and self.embedding % self.heads:
             raise ValueError(f"embedding must be a multiple of heads ({self.heads}), got {self.embedding}")
 
     def build(self, inputs: Space, rng: np.random.Generator) -> TransformerCore:
         """Weights in float32: the embedding, then layer by layer. Raises UsageError for what cannot leak."""
         if not self.causal and not isinstance(inputs, Tokens):
             raise UsageError(f"transformer: causal=false is for symbols, not {inputs}; give causal=true")
-        weights = jnp.asarray(rng.uniform(-SPREAD, SPREAD, (inputs.width, self.embedding)), jnp.float32)
-        layers = tuple(draw_layer(self.embedding, self.hidden, self.heads, rng) for _ in range(self.layers))
+        embedding, hidden = matched_widths(
+            inputs.width, self.budget, self.heads, self.layers, self.embedding, self.hidden
+        )
+        weights = jnp.asarray(rng.uniform(-SPREAD, SPREAD, (inputs.width, embedding)), jnp.float32)
+        layers = tuple(draw_layer(embedding, hidden, self.heads, rng) for _ in range(self.layers))
         return TransformerCore(InputWeights(weights, inputs), layers, self.dropout, self.causal)

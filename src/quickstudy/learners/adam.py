@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,20 +17,18 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, lax, optax
+from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.harvest import all_states
-from quickstudy.learners.lanes import named_arrays, over_lanes, stack_lanes, with_arrays
+from quickstudy.learners.lanes import Frame, named_arrays, stack_lanes, with_arrays
 from quickstudy.learners.leak import check_leak
 from quickstudy.learners.lengths import Lengths
-from quickstudy.learners.packing import GroupedExam, Plan, grouped_exam, needed_steps, packed_lesson, phase_rows
-from quickstudy.learners.padding import PaddedLesson, padded_lanes, padded_lesson
+from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson
+from quickstudy.learners.padding import padded_lanes, padded_lesson
+from quickstudy.learners.updates import ADAM, answering, updating
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
 """Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
 for fast products, few enough to be about equally long."""
-
-# The step size is applied by hand, as an array: a new setting is no new program.
-_ADAM = optax.scale_by_adam()
 
 
 class Head(eqx.Module):
@@ -73,7 +70,7 @@ class Adam:
     than 1 is replay, and the report says so). total: `mean` or `sum` of the examples' losses in a batch; an example's
     loss is the mean over its questions. The head starts uniform in +- 1/sqrt(features), unless the core says
     otherwise. A core with noise (dropout) has it while it learns, never when it answers.
-    Source: Cisneros et al. 2022; the published programs add the gradients of 8 sequences.
+    Source: Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -83,7 +80,10 @@ class Adam:
 
     programs: ClassVar[int] = 2
     by_question: ClassVar[bool] = False
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"total": "sum"}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"total": "sum"},
+        "written": {"batch": 1},
+    }
 
     def check_core(self, core: CoreSpec) -> None:
         """Any core: for a reservoir, only the head is trained."""
@@ -101,21 +101,29 @@ class AdamPupil:
         self._training = training
         self._tokens = isinstance(brief.outputs, Tokens)
         models = [_model(core, brief, stream) for stream in streams]
-        self._model = stack_lanes(models)
         trained = eqx.filter(models[0], models[0].trainable())
-        self._trainable = models[0].trainable()
-        self._moments = stack_lanes([_ADAM.init(trained)] * self.lanes)
+        # By NumPy: an array of zeros made by JAX is a call of a program.
+        moments = jax.tree.map(
+            lambda part: jnp.asarray(np.zeros((self.lanes, *part.shape), part.dtype)),
+            jax.eval_shape(ADAM.init, trained),
+        )
+        # Model and moments are kept as bare arrays: what they are part of is put together where it is compiled.
+        self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
         self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
         # A core without noise gets no key: its program is the same as if there were none.
-        self._keys = jnp.stack([stream.jax("noise") for stream in streams]) if models[0].core.noisy else None
+        noisy = models[0].core.noisy
+        self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
+        scale = float(training.batch if training.total == "sum" else 1.0)
+        self._settings = jnp.asarray([[training.rate, scale]] * self.lanes, jnp.float32)
         self._leaks = models[0].core.leaks
         self._any_length = hasattr(models[0].core, "unroll_packed")
+        self._few_places = hasattr(models[0].core, "unroll_at")
         # Side by side with others a sequence waits for the longest of all lanes, and nothing is saved by packing.
         self._packs = self.lanes == 1 and self._any_length
         if self._leaks:
             check_leak(brief)
-        self._lesson: tuple[Lesson, tuple[Any, ...]] | None = None
-        self._exam: tuple[Exam, GroupedExam, Lengths | None] | None = None
+        self._lesson: tuple[Lesson, Any, Callable[..., Any]] | None = None
+        self._exam: tuple[Exam, GroupedExam, Callable[..., Any]] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
@@ -124,50 +132,57 @@ class AdamPupil:
             raise UsageError("adam learns from whole examples, not from single questions")
         batch = self._training.batch
         if self._lesson is None or self._lesson[0] is not lesson:
-            material = packed_lesson(lesson, batch) if self._packs else padded_lesson(lesson, batch, self._leaks)
-            self._lesson = lesson, material
-        bounds = jnp.asarray(lesson.within(start, stop) // batch, jnp.int32)
-        scale = float(batch if self._training.total == "sum" else 1.0)
-        settings = jnp.tile(jnp.asarray([self._training.rate, scale], jnp.float32), (self.lanes, 1))
-        self._model, self._moments = _train(
-            self._model, self._moments, self._trainable, self._lesson[1], bounds, settings, self._keys, batch,
-            self._tokens, self.lanes,
-        )  # fmt: skip
+            given, allowed = (
+                (packed_lesson(lesson, batch), None) if self._packs else padded_lesson(lesson, batch, self._leaks)
+            )
+            self._lesson = lesson, given, updating(self._frame, allowed, batch, self._tokens, self.lanes)
+        _, material, train = self._lesson
+        bounds = (lesson.within(start, stop) // batch).astype(np.int32)
+        self._arrays = train(self._arrays, material, bounds, self._settings, self._keys)
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
-        jax.block_until_ready(self._model)
+        jax.block_until_ready(self._arrays)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, *self._grouped(exam)
-        _, grouped, lengths = self._exam
-        steps, allowed = (grouped.steps, None) if lengths is None else (lengths.chosen, lengths.allowed)
-        scores = np.asarray(_answer(self._model, grouped.inputs, grouped.asked, steps, allowed, self.lanes))
+            grouped, allowed = self._grouped(exam)
+            self._exam = exam, grouped, answering(self._frame, allowed, self.lanes)
+        _, grouped, answered = self._exam
+        scores = np.asarray(answered(self._arrays, grouped.inputs, grouped.asked, grouped.steps))
         return np.take_along_axis(scores.reshape(self.lanes, -1, scores.shape[-1]), grouped.found[:, :, None], axis=1)
 
-    def _grouped(self, exam: Exam) -> tuple[GroupedExam, Lengths | None]:
-        """The exam, and the lengths of its groups for a core that does not take any length."""
+    def _grouped(self, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None]:
+        """The exam; for a core that does not take any length, with the lengths that its groups may have."""
         lanes = padded_lanes(exam.examples, self._leaks)
         if self._any_length:
             return grouped_exam(lanes, [needed_steps(lane) for lane in lanes], PACKED_TOGETHER), None
         needed = [lane.lengths + 1 if self._leaks else needed_steps(lane) for lane in lanes]
-        grouped = grouped_exam(lanes, needed, PADDED_TOGETHER)
-        return grouped, Lengths.fitted(grouped.steps[:, 0].astype(np.int64), lanes[0].steps)
+        together = PADDED_TOGETHER
+        if self._few_places:  # more sequences, for no more memory than all their steps would take
+            most = max(int(lane.asked.sum(axis=0).max()) for lane in lanes)
+            together = min(PACKED_TOGETHER, together * lanes[0].steps // most)
+        grouped = grouped_exam(lanes, needed, together)
+        lengths = Lengths.fitted(grouped.steps[:, 0].astype(np.int64), lanes[0].steps)
+        return grouped._replace(steps=lengths.chosen), lengths.allowed
 
     def states(self, inputs: NDArray[Any]) -> Any:
         """(time, example, feature) features of the first lane's core as it is now."""
-        core = jax.tree.map(lambda leaf: leaf[:1] if eqx.is_array(leaf) else leaf, self._model.core)
-        return all_states(core, inputs)
+        model, _ = self._frame.filled([array[:1] for array in self._arrays])
+        return all_states(model.core, inputs)
 
     def snapshot(self) -> Snapshot:
         """Model, moments and keys, with the lane axis."""
-        return Snapshot({**named_arrays((self._model, self._moments, self._keys)), "shown": self._shown.copy()})
+        return Snapshot({**named_arrays(self._everything), "shown": self._shown.copy()})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        everything = self._model, self._moments, self._keys
-        self._model, self._moments, self._keys = with_arrays(everything, snapshot.arrays)
+        *learned, self._keys = with_arrays(self._everything, snapshot.arrays)
+        self._arrays, self._frame = Frame.of(tuple(learned))
         self._shown = snapshot.arrays["shown"].copy()
+
+    @property
+    def _everything(self) -> tuple[Any, ...]:
+        return (*self._frame.filled(self._arrays), self._keys)
 
     @property
     def scale(self) -> str:
@@ -183,97 +198,6 @@ def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
     rng = streams.numpy("core")
     built = core.build(brief.inputs, rng)
     return Model(built, Head.drawn(built, brief.outputs.width, rng))
-
-
-def _loss(
-    model: Model, given: tuple[PaddedLesson, tuple[int, ...]], number: Any, batch: int, key: Any, tokens: bool
-) -> Any:
-    """The mean loss of a batch's examples, each padded to the next of the lengths."""
-    material, allowed = given
-    chosen = lax.dynamic_slice(material.order, (number * batch,), (batch,))
-    capacity = len(material.inputs)
-
-    def cut(length: int) -> Any:
-        def loss(model: Model) -> Any:
-            inputs, targets, asked = (array[:length, chosen] for array in material[:3])
-            features = model.core.unroll(model.core.start(batch, capacity), inputs, key=key)[1]
-            each = _losses(model.head(features), targets, tokens)
-            questions = jnp.maximum(asked.sum(axis=0), 1)
-            return (jnp.where(asked, each, 0.0).sum(axis=0) / questions).mean()
-
-        return loss
-
-    if len(allowed) == 1:
-        return cut(allowed[0])(model)
-    return lax.switch(material.lengths[number], [cut(length) for length in allowed], model)
-
-
-def _packed_loss(model: Model, material: Any, number: Any, batch: int, key: Any, tokens: bool) -> Any:
-    """The same without padding, and with the head at the questions only."""
-    (inputs, targets), plan = material
-    places, steps, asked, shares = (part[number] for part in plan)
-    features = model.core.unroll_packed(phase_rows(batch), steps, inputs[places])
-    return (shares * _losses(model.head(features[asked]), targets[places[asked]], tokens)).sum()
-
-
-def _losses(outputs: Any, targets: Any, tokens: bool) -> Any:
-    if tokens:
-        return optax.softmax_cross_entropy_with_integer_labels(outputs, targets)
-    return jnp.square(outputs - targets).mean(axis=-1)
-
-
-@eqx.filter_jit
-def _train(
-    models: Any, moments: Any, trainable: Any, material: Any, bounds: Any, settings: Any, keys: Any, batch: int,
-    tokens: bool, lanes: int,
-) -> Any:  # fmt: skip
-    def single(model: Model, moments: Any, material: Any, bounds: Any, settings: Any, key: Any) -> Any:
-        trained, fixed = eqx.partition(model, trainable)
-        batch_loss = _packed_loss if isinstance(material[1], Plan) else _loss
-
-        def loss(trained: Any, number: Any, key: Any) -> Any:
-            return settings[1] * batch_loss(eqx.combine(trained, fixed), material, number, batch, key, tokens)
-
-        def update(number: Any, carry: Any) -> Any:
-            trained, moments = carry
-            # The moments count the updates, over all lessons and calls.
-            noise = None if key is None else jax.random.fold_in(key, moments.count)
-            steps, moments = _ADAM.update(jax.grad(loss)(trained, number, noise), moments)
-            return jax.tree.map(lambda weight, step: weight - settings[0] * step, trained, steps), moments
-
-        trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
-        return eqx.combine(trained, fixed), moments
-
-    return over_lanes(single, lanes)(models, moments, material, bounds, settings, keys)
-
-
-@eqx.filter_jit
-def _answer(models: Any, inputs: Any, asked: Any, steps: Any, allowed: tuple[int, ...] | None, lanes: int) -> Any:
-    """(lane, group, question, output), one group after the other.
-
-    steps: of each group, the same for all lanes, or which of the allowed lengths it has.
-    """
-
-    def single(model: Model, inputs: Any, asked: Any) -> Any:
-        capacity, rows = inputs.shape[1:3]
-
-        def packed(group: Any) -> Any:
-            inputs, asked, steps = group
-            flat = inputs.reshape(capacity * rows, *inputs.shape[2:])
-            return model.head(model.core.unroll_packed((rows,), steps, flat)[asked])
-
-        def padded(group: Any) -> Any:
-            inputs, asked, length = group
-
-            def cut(length: int) -> Any:
-                features = model.core.unroll(model.core.start(rows, capacity), inputs[:length])[1]
-                return model.head(features.reshape(length * rows, -1)[asked])
-
-            return lax.switch(length, [partial(cut, length) for length in allowed or ()])
-
-        return lax.map(packed if allowed is None else padded, (inputs, asked, steps))
-
-    return over_lanes(single, lanes)(models, inputs, asked)
 
 
 def _size(tree: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,29 @@ def stack_lanes(trees: Sequence[Any]) -> Any:
         return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
 
     return jax.tree.map(stack, *trees)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A tree without its arrays, by which programs can be kept: bare arrays make a call cheaper than trees do.
+
+    others: the leaves that are no arrays, None in the place of one.
+    """
+
+    structure: Any
+    others: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, tree: Any) -> tuple[list[Any], Frame]:
+        """The arrays of a tree, and the rest."""
+        leaves, structure = jax.tree.flatten(tree)
+        others = tuple(None if eqx.is_array(leaf) else leaf for leaf in leaves)
+        return [leaf for leaf in leaves if eqx.is_array(leaf)], cls(structure, others)
+
+    def filled(self, arrays: Sequence[Any]) -> Any:
+        """The tree with these arrays."""
+        given = iter(arrays)
+        return self.structure.unflatten([next(given) if other is None else other for other in self.others])
 
 
 def rounded(count: int, fineness: int) -> int:

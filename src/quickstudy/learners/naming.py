@@ -7,7 +7,6 @@ core and training are given side by side.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import inspect
 import pathlib
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from typing import Any
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Learner
+from quickstudy.base.origin import code_of, file_version, source_version
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -83,14 +83,17 @@ def choose_learner(text: str, convention: str, task: Any = None) -> Choice:
 def choose_named(name: str, given: Mapping[str, Any], convention: str, task: Any = None) -> Choice:
     """The same with the parameters as a mapping, of texts or values."""
     if name in _brought:
-        return _whole(name, _brought[name], given, convention, _source_version(_brought[name]))
+        brought = _brought[name]
+        version = source_version(brought if isinstance(brought, type) else type(brought))
+        return _whole(name, brought, given, convention, version)
     if name == "oracle" and task is not None:
         name = _oracle(task)
     if name in catalogue.control:
         return _control(name, given)
     if name in catalogue.learner:
         found = catalogue.learner.get(name)
-        return _whole(found.id, found, given, convention, found.version)
+        chosen = _whole(found.id, found, given, convention, found.version)
+        return dataclasses.replace(chosen, what={**chosen.what, **code_of(found)})
     core, _, training = name.partition("+")
     if core not in catalogue.core:
         raise UsageError(f'no learner "{core}"; {nearest(core, learner_names())}')
@@ -113,7 +116,7 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
     control = catalogue.control.get(name)
     if given:
         raise UsageError(f"{name}: a control has no parameters, got {', '.join(given)}")
-    what = {"id": control.id, "version": control.version, "parameters": {}}
+    what = {"id": control.id, "version": control.version, "parameters": {}, **code_of(control)}
 
     def maker(task: Any) -> Learner:
         from quickstudy.learners.host import Hosted
@@ -151,6 +154,7 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
         "id": f"{core_class.id}+{training_class.id}",
         "version": f"{core_class.version}.{training_class.version}",
         "parameters": {**parameters_of(core), **parameters_of(training)},
+        **code_of(core_class, training_class),
     }
     return Choice(
         _label(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True
@@ -196,11 +200,22 @@ def _from_file(text: str, convention: str) -> Choice:
         wanted = f'no learner "{name}" in {file}' if name else f"which learner of {file}?"
         raise UsageError(f"{wanted}; {nearest(name, known)}; type {file}:NAME")
     # Its code is its version: a changed file is another learner, and old results are not mixed with new ones.
-    version = hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+    version = file_version(str(file.resolve()))
     return _whole(f"{file.name}:{name}", getattr(module, name), parse_assignments(assignments), convention, version)
 
 
 def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
+    if not callable(found):
+        raise UsageError(f"{name}: a learner is a class with learn and predict, or something with begin, got {found!r}")
+    faces = {face for face in ("learn", "predict", "act") if hasattr(found, face)}
+    missing = sorted({"learn", "predict"} - faces)
+    # What a function or a class with __getattr__ makes can only be seen once it is made.
+    if isinstance(found, type) and missing and "act" not in faces and not hasattr(found, "__getattr__"):
+        own = [attribute for attribute in vars(found) if not attribute.startswith("_")][:6]
+        raise UsageError(
+            f"{name}: a learner needs learn(inputs, targets) and predict(inputs), or act; "
+            f"the class has no {' and no '.join(missing)}, it has {', '.join(own) or 'nothing'}"
+        )
     accepted = list(inspect.signature(found).parameters)[2:]
     for parameter in given:
         if parameter not in accepted:
@@ -215,16 +230,6 @@ def _literal(value: Any) -> Any:
         except (TypeError, ValueError):
             continue
     return {"true": True, "false": False}.get(str(value).lower(), value)
-
-
-def _source_version(found: Any) -> str:
-    kind = found if isinstance(found, type) else type(found)
-    try:
-        source = inspect.getsource(kind)
-    except (OSError, TypeError):  # typed at a prompt: what it was compiled to
-        codes = {name: part.__code__ for name, part in vars(kind).items() if inspect.isfunction(part)}
-        source = repr({name: (code.co_code, code.co_consts, code.co_names) for name, code in codes.items()})
-    return hashlib.sha256(source.encode()).hexdigest()[:12]
 
 
 def _label(name: str, changed: Mapping[str, Any]) -> str:

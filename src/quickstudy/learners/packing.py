@@ -78,12 +78,19 @@ def packed_lesson(lesson: Lesson, batch: int) -> tuple[tuple[Any, ...], Plan]:
     return tuple(_lengthened(array, length) for array in flat), plan
 
 
+def asked_steps(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """(example, Q): the steps of every example's questions, with 0 behind the last; and 1.0 where there is one."""
+    example, step = np.nonzero(examples.asked.T)
+    table, there = _by_batch(examples.count, example, step, fineness=3)
+    return table[:, : examples.steps], there[:, : examples.steps]
+
+
 class GroupedExam(NamedTuple):
     """An exam in groups of sequences that are about equally long, the longest first.
 
-    inputs: (lane, group, T, rows, ...); asked: (lane, group, Q): the questions, numbered time * rows + row; steps:
-    (group, 1), of the longest in any lane; found: (lane, question) where each question stands among all groups'
-    (group * Q), 0 in the padding.
+    inputs: (lane, group, T, rows, ...). asked: (lane, group, rows, Q), the steps of every sequence's questions, 0 in
+    the padding. steps: (group, 1), of the longest in any lane. found: (lane, question), where each question stands
+    among all of `asked` (group * rows * Q), 0 in the padding.
     """
 
     inputs: Any
@@ -97,35 +104,23 @@ def grouped_exam(lanes: Sequence[Examples], needed: Sequence[NDArray[np.int64]],
     most = max(lane.count for lane in lanes)
     rows = min(together, rounded(most, 2))
     groups = rounded(-(-most // rows), 2)
-    inputs, tables, steps = [], [], np.zeros((groups, 1), np.int32)
-    for lane, wanted in zip(lanes, needed, strict=True):
+    tables = [asked_steps(lane) for lane in lanes]
+    width = max(table.shape[1] for table, _ in tables)
+    questions = max(lane.questions for lane in lanes)
+    inputs, asked, found, steps = [], [], [], np.zeros((groups, 1), np.int32)
+    for lane, wanted, (table, there) in zip(lanes, needed, tables, strict=True):
         order = np.argsort(-wanted, kind="stable")
         longest = wanted[order[::rows]]
         steps[: len(longest), 0] = np.maximum(steps[: len(longest), 0], longest)
         sorted_inputs = np.zeros((lane.steps, groups * rows, *lane.inputs.shape[2:]), lane.inputs.dtype)
         sorted_inputs[:, : lane.count] = lane.inputs[:, order]
         inputs.append(np.moveaxis(sorted_inputs.reshape(lane.steps, groups, rows, *lane.inputs.shape[2:]), 1, 0))
-        tables.append(_by_group(lane, order, groups, rows))
-    width = max(asked.shape[1] for asked, _ in tables)
-    questions = max(len(places) for _, places in tables)
-    asked = np.stack([np.pad(one, [(0, 0), (0, width - one.shape[1])]) for one, _ in tables])
-    found = [np.pad(places[:, 0] * width + places[:, 1], (0, questions - len(places))) for _, places in tables]
-    return GroupedExam(jnp.asarray(np.stack(inputs)), jnp.asarray(asked), steps, np.stack(found))
-
-
-def _by_group(
-    lane: Examples, order: NDArray[np.int64], groups: int, rows: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """(group, Q) questions, and for each question of the exam its group and its place there."""
-    questions = np.argwhere(lane.asked.T)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    group, row = np.divmod(place[questions[:, 0]], rows)
-    by_group = np.argsort(group, kind="stable")
-    asked, counted = _by_batch(groups, group[by_group], (questions[:, 1] * rows + row)[by_group])
-    found = np.empty((len(questions), 2), np.int64)
-    found[by_group] = np.argwhere(counted)
-    return asked, found
+        sorted_asked = np.zeros((groups * rows, width), np.int32)
+        sorted_asked[: lane.count, : table.shape[1]] = table[order]
+        asked.append(sorted_asked.reshape(groups, rows, width))
+        example, number = np.nonzero(there)
+        found.append(np.pad(np.argsort(order)[example] * width + number, (0, questions - lane.questions)))
+    return GroupedExam(jnp.asarray(np.stack(inputs)), jnp.asarray(np.stack(asked)), steps, np.stack(found))
 
 
 def _going(ends: NDArray[np.int64], rows: tuple[int, ...], steps: int) -> NDArray[np.int64]:
@@ -134,11 +129,13 @@ def _going(ends: NDArray[np.int64], rows: tuple[int, ...], steps: int) -> NDArra
     return np.asarray(np.array([*rows, 0])[phase])
 
 
-def _by_batch(batches: int, batch: NDArray[np.int64], values: NDArray[np.int64]) -> tuple[Any, Any]:
+def _by_batch(
+    batches: int, batch: NDArray[np.int64], values: NDArray[np.int64], fineness: int = 2
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """(batches, Q) values by ascending batch, padded with 0; and 1.0 where there is one."""
     counts = np.bincount(batch, minlength=batches)
     inside = np.arange(len(batch)) - np.repeat(np.cumsum(counts) - counts, counts)
-    table = np.zeros((batches, rounded(int(counts.max(initial=1)), 2)), np.int32)
+    table = np.zeros((batches, rounded(int(counts.max(initial=1)), fineness)), np.int32)
     there = np.zeros(table.shape, np.float32)
     table[batch, inside], there[batch, inside] = values, 1.0
     return table, there

@@ -30,15 +30,15 @@ class GradientState(NamedTuple):
     classes: Any
 
 
-def gradient_state(features: int, outputs: int, rate: float, decay: float) -> GradientState:
-    """Zero weights, nothing seen."""
+def gradient_state(features: int, outputs: int, rate: float, decay: float, known: bool = False) -> GradientState:
+    """Zero weights, nothing seen; known: all classes count as seen from the start."""
     return GradientState(
         jnp.zeros((outputs, features)),
         jnp.zeros(outputs),
         Statistics.empty(features),
         jnp.float32(rate),
         jnp.float32(decay),
-        jnp.zeros(outputs, bool),
+        jnp.full(outputs, known),
     )
 
 
@@ -50,8 +50,10 @@ def among_seen(classes: Any, scores: Any) -> Any:
 @dataclass(frozen=True)
 class SoftmaxRule:
     """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p the softmax over
-    the classes seen so far.
+    the classes seen so far. plain: z are the features as they are.
     """
+
+    plain: bool = False
 
     @property
     def peek(self) -> bool:
@@ -63,8 +65,8 @@ class SoftmaxRule:
         return state
 
     def update(self, state: GradientState, row: Any, target: Any) -> GradientState:
-        """Statistics first, so that the very first row has some."""
-        statistics = state.statistics.seen(row)
+        """Statistics first, so that the very first row has some. Empty ones leave a row as it is."""
+        statistics = state.statistics if self.plain else state.statistics.seen(row)
         features = statistics.standardised(row)
         classes = state.classes.at[target].set(True)
         chances = jax.nn.softmax(state.weights @ features + state.bias, where=classes)
@@ -93,16 +95,18 @@ class OnlineSoftmax:
     """Online softmax readout: one gradient step of cross-entropy per question.
 
     rate: step size. decay: L2 strength on the weights. passes: times the material is shown (1: each example once;
-    more is replay). Features are standardised by running statistics. Source: Cisneros et al. 2022, Table 6.
+    more is replay). Features are standardised by running statistics, and a symbol that has never been an answer is
+    never given as one; plain: as printed, neither. Source: Cisneros et al. 2022, Table 6.
     """
 
     rate: float = parameter(0.001, above=0)
     decay: float = parameter(0.001, at_least=0)
     passes: int = parameter(1, at_least=1)
+    plain: bool = False
 
     batch: ClassVar[int] = 1
     programs: ClassVar[int] = 4
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"plain": True}}
 
     def check_core(self, core: CoreSpec) -> None:
         """Reservoirs only."""
@@ -113,6 +117,6 @@ class OnlineSoftmax:
         check_tokens("sgd", brief)
 
         def start(features: int) -> GradientState:
-            return gradient_state(features, brief.outputs.width, self.rate, self.decay)
+            return gradient_state(features, brief.outputs.width, self.rate, self.decay, known=self.plain)
 
-        return ReadoutPupil(core, SoftmaxRule(), start, brief, streams)
+        return ReadoutPupil(core, SoftmaxRule(self.plain), start, brief, streams)

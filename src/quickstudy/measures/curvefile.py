@@ -13,7 +13,7 @@ import json
 import math
 import pathlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,25 @@ def score_wade(
     tokens_per_sequence: float | None = None,
     constant: float | None = None,
 ) -> float:
+    """WADE of the curve in a file: the value of `score_file`."""
+    return score_file(path, preset, thresholds, tokens_per_sequence, constant).value
+
+
+class Scored(NamedTuple):
+    """WADE of a curve. thresholds: how many there were. ignored: evaluations before step 1, which count for nothing."""
+
+    value: float
+    thresholds: int
+    ignored: int
+
+
+def score_file(
+    path: str | pathlib.Path,
+    preset: str = "paper",
+    thresholds: int | None = None,
+    tokens_per_sequence: float | None = None,
+    constant: float | None = None,
+) -> Scored:
     """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.find_preset` says what each needs).
 
     A published preset counts evaluations, so steps must be their numbers, from 1; not all of them need be there.
@@ -43,7 +62,8 @@ def score_wade(
             f"{path}: under {preset} a step is one evaluation, and the first has the number 1, got {first:g}; "
             "leave the steps out if every evaluation is there"
         )
-    return chosen.score(curve.steps, curve.accuracy)
+    ignored = int((np.asarray(curve.steps) < 1).sum())
+    return Scored(chosen.score(curve.steps, curve.accuracy), len(chosen.thresholds), ignored)
 
 
 def read_curve(path: str | pathlib.Path) -> Curve:

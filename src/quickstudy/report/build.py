@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.changes import find_changes
 from quickstudy.report.grouping import LearnerGroup, TaskGroup, group, seed_of
-from quickstudy.report.intervals import Values, difference, estimate, scaled, stream
+from quickstudy.report.intervals import difference, estimate, scaled, stream
 from quickstudy.report.learning import example_run, mean_curve
 from quickstudy.report.model import CONTROL, ORACLE, ROLES, Contrast, Place, ReportData, Row, Run, TaskTable
 from quickstudy.report.scores import ScoreBook, number, open_book
+from quickstudy.report.spelling import spelled
 from quickstudy.report.view import order_scores
 
 LoadTrace = Callable[[Record], Trace]
@@ -30,7 +30,7 @@ def build_report(
     goes without that trace and says so. command: what to type to run the same again. notes: what a reader must be told
     first.
     """
-    records = sorted(records, key=lambda record: record.key)
+    records = list(records)
     damaged: list[str] = []
 
     def read(record: Record) -> Trace | None:
@@ -77,8 +77,9 @@ def _table(
 
 def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[str, int]) -> Row:
     finished = [record for record in found.records if record.status == OK]
-    keys = [record.key for record in finished]
-    by_run = [book.of(record) for record in finished]
+    runs = tuple(_run(record, book, places) for record in found.records)
+    keys = [run.key for run in runs if run.status == OK]
+    by_run = [run.scores for run in runs if run.status == OK]
     names = sorted({name for scores in by_run for name in scores})
     nothing = float("nan")
     estimates = {name: estimate([scores.get(name, nothing) for scores in by_run], stream(keys, name)) for name in names}
@@ -88,7 +89,7 @@ def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[
         learner=found.label,
         role=found.role,
         setting={name: part for name, part in what.items() if name not in ("root", "repetition")},
-        runs=tuple(_run(record, book, places) for record in found.records),
+        runs=runs,
         scores={name: value for name, value in estimates.items() if value is not None},
         cost=_mean_cost(finished),
         advantage=Contrast(None),
@@ -107,7 +108,7 @@ def _run(record: Record, book: ScoreBook, places: Mapping[str, int]) -> Run:
 
 def _compared(row: Row, headline: str | None, sign: float, control: Row | None, oracle: Row | None) -> Row:
     """The row with its advantage over the best control and its place between control and oracle."""
-    own = _values(row, headline)
+    own = row.values(headline) if headline else {}
     is_end = row is control or row is oracle
     if not own or headline is None:
         nothing = Contrast(None, reason="no finished run has a score")
@@ -115,14 +116,14 @@ def _compared(row: Row, headline: str | None, sign: float, control: Row | None, 
     if control is None:
         none = Contrast(None, reason="no control was run")
         return replace(row, advantage=none, scaled=none)
-    base = _values(control, headline)
+    base = control.values(headline)
     keys = [run.key for part in (row, control) for run in part.finished]
     first, second = (own, base) if sign > 0 else (base, own)
     row = replace(row, advantage=difference(first, second, stream(keys, "advantage")))
     if oracle is None:
         return replace(row, scaled=Contrast(None, reason="no oracle was run"))
     keys += [run.key for run in oracle.finished]
-    place = scaled(own, base, _values(oracle, headline), stream(keys, "scaled"))
+    place = scaled(own, base, oracle.values(headline), stream(keys, "scaled"))
     # The two ends of the scale are where they are by definition, without doubt.
     return replace(row, scaled=replace(place, interval=None) if is_end else place)
 
@@ -135,11 +136,6 @@ def _best(rows: Sequence[Row], role: str, headline: str | None, sign: float) -> 
 def _mean(row: Row, headline: str | None) -> float | None:
     found = row.scores.get(headline) if headline else None
     return found.mean if found else None
-
-
-def _values(row: Row, headline: str | None) -> Values:
-    found = {(run.root, run.repetition): run.scores.get(headline or "", float("nan")) for run in row.finished}
-    return {seed: value for seed, value in found.items() if value == value}
 
 
 def _mean_cost(records: Sequence[Record]) -> dict[str, float]:
@@ -173,4 +169,4 @@ def _place(record: Record, runs: int) -> Place:
 
 
 def _place_key(place: Place) -> str:
-    return canonical([place.versions, place.machine, place.device, place.lanes])
+    return spelled([place.versions, place.machine, place.device, place.lanes])

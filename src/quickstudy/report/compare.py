@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +13,10 @@ import numpy as np
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import OK, Record
+from quickstudy.learners.naming import choose_learner
+from quickstudy.report.enough import ALPHA, fewest
 from quickstudy.report.intervals import RESAMPLES, stream
 from quickstudy.report.view import order_scores
 from quickstudy.runs.reader import read_results
@@ -20,8 +24,6 @@ from quickstudy.stats.bootstrap import mean_interval
 from quickstudy.stats.correction import holm
 from quickstudy.stats.effect import cohens_d_paired
 from quickstudy.stats.paired import paired_permutation_test
-
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Comparison:
             f"{self.first_mean:.3f} against {self.second_mean:.3f}",
             f"difference {self.difference:+.3f} [{self.low:+.3f}, {self.high:+.3f}]",
             f"p {self.p:.3g} (Holm {self.adjusted:.3g})",
-            f"d {self.effect:+.2f}",
+            f"d {self.effect:+.2f}" if not math.isnan(self.effect) else "d undefined",
             f"{self.pairs} pairs",
             verdict,
         )
@@ -79,22 +81,33 @@ def compare(
     places = [folders] if isinstance(folders, str | pathlib.Path) else folders
     records = [record for place in places for record in read_results(place, expected=True).records.values()]
     known = {record.labels["learner"] for record in records}
-    for name in (first, second):
-        if name not in known:
-            raise UsageError(f'no runs of a learner "{name}"; {nearest(name, known)}')
+    first, second = (_known_as(name, known) for name in (first, second))
+    if first == second:
+        raise UsageError(f"{first} is compared with itself; name another learner")
     tasks = sorted({(record.labels["task"], record.what["convention"]) for record in records})
     found = [pair for task in tasks if (pair := _pairs(records, task, first, second, score))]
     if not found:
         raise UsageError(f"{first} and {second} share no task with two seeds or more")
     rows = [_compare(*pair) for pair in found]
     adjusted = holm([row["p"] for row in rows])
-    # An exact test of n pairs cannot give less than 2 / 2^n, and Holm multiplies the smallest by the number of tasks.
-    needed = math.ceil(1 + math.log2(len(rows) / ALPHA))
+    needed = fewest(len(rows))
     judged = []
     for row, p in zip(rows, adjusted, strict=True):
         ahead = first if (row["difference"] > 0) == _higher_is_better(records, row["score"]) else second
         judged.append(Comparison(**row, adjusted=float(p), better=ahead if p <= ALPHA else "", needed=needed))
     return judged
+
+
+def _known_as(name: str, known: Collection[str]) -> str:
+    """How the records call a learner that may be spelled otherwise: `reca:rule=90` where 90 is what it is anyway."""
+    if name in known:
+        return name
+    for convention in CONVENTIONS:
+        with contextlib.suppress(UsageError):
+            label = choose_learner(name, convention).label
+            if label in known:
+                return label
+    raise UsageError(f'no runs of a learner "{name}"; {nearest(name, known)}')
 
 
 def _pairs(

@@ -109,10 +109,12 @@ def threshold_picture(row: Row, task: str, form: Format) -> str:
     parts.append(tag("g", tag("polyline", class_="line", points=points(line)), *evaluations, class_="c1"))
     if chosen:
         x, y = frame.x(chosen[1]), frame.y(chosen[0])
-        side = "end" if x > frame.left + frame.width * 0.6 else "start"
         parts.append(tag("circle", class_="dot", cx=x, cy=y, r=4))
         content = f"T({chosen[0]:g}) = {chosen[1]:,g}"
-        parts.append(text(content, x - 9 if side == "end" else x + 9, y - 9, class_="label strong", text_anchor=side))
+        # Before it first reaches a height the curve is below it: above and to the left the label is never crossed.
+        before = x - frame.left > 9 + _LETTER * len(content)
+        place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
+        parts.append(text(content, class_="label strong halo", **place))
     return _picture(form, f"How T(α) is read off a learning curve: {row.learner} on {task}, one run.", *parts)
 
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
 from quickstudy.report.model import ReportData
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.reader import Reading, read_results
 from quickstudy.runs.traces import load_trace
 
 _RANKS = (FAILED, NOT_APPLICABLE, OK)
 
 
-def gather(folders: Sequence[str | pathlib.Path], command: str | None = None) -> ReportData:
+def gather(
+    folders: Sequence[str | pathlib.Path],
+    command: str | None = None,
+    readings: Mapping[pathlib.Path, Reading] | None = None,
+) -> ReportData:
     """Read result folders and merge them by key: an ok run comes before a failed one, then the first folder's.
 
+    readings: of folders that have just been read.
     Raises UsageError when there is no folder, no such folder, or not one run in all of them.
     """
     if not folders:
@@ -26,7 +31,7 @@ def gather(folders: Sequence[str | pathlib.Path], command: str | None = None) ->
     found: dict[str, tuple[Record, pathlib.Path]] = {}
     notes = []
     for folder in map(pathlib.Path, folders):
-        reading = read_results(folder, expected=True)
+        reading = (readings or {}).get(folder) or read_results(folder, expected=True)
         for damage in reading.damage:
             notes.append(f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder.")
         for key, record in reading.records.items():
@@ -38,7 +43,10 @@ def gather(folders: Sequence[str | pathlib.Path], command: str | None = None) ->
             f"no runs in {', '.join(map(str, folders))}; run something there first, or name another folder"
         )
 
+    # By object, not by key: a key is worked out anew whenever a record is asked for it.
+    places = {id(record): folder for record, folder in found.values()}
+
     def load(record: Record) -> Trace:
-        return load_trace(found[record.key][1], record)
+        return load_trace(places[id(record)], record)
 
     return build_report([record for record, _ in found.values()], load, command, notes)

@@ -8,7 +8,7 @@ from quickstudy.report.curves import Style
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNING, ORACLE, REPLAY, Row, TaskTable
-from quickstudy.report.numbers import NOTHING, score
+from quickstudy.report.numbers import NOTHING, half_width, score
 from quickstudy.report.verdict import clear_winner
 from quickstudy.report.view import title_of
 
@@ -46,8 +46,13 @@ def glance_table(tables: Numbered, directions: Mapping[str, str], style: Style, 
     headline = next((found.headline for _, found in tables if found.headline), None)
     what = title_of(headline) if headline else "headline"
     better = f", {directions[headline]} is better" if headline and headline in directions else ""
+    several = any("±" in row for row in rows)
+    half = "; ± half the 95 % interval over runs" if several else ""
     return table(
-        id, f"{what} by task{better}; small: on the scale from best control (0) to oracle (1)", heads, [("", rows)]
+        id,
+        f"{what} by task{better}{half}; last: on the scale from best control (0) to oracle (1)",
+        heads,
+        [("", rows)],
     )
 
 
@@ -59,11 +64,9 @@ def _cell(row: Row | None, found: TaskTable, note: str, strong: bool = False) ->
     estimate = row.scores.get(found.headline or "") if row else None
     if estimate is None:
         return cell(NOTHING)
-    shown = score(estimate.mean)
-    return cell(
-        (tag("strong", shown) if strong else shown) + (f'<small class="under">{note}</small>' if note else ""),
-        estimate.mean,
-    )
+    shown = tag("strong", score(estimate.mean)) if strong else score(estimate.mean)
+    half = f'<small class="under">±{score(half_width(estimate.interval))}</small>' if estimate.interval else ""
+    return cell(shown + half + (f'<small class="under">{note}</small>' if note else ""), estimate.mean)
 
 
 def _scaled(row: Row | None) -> str:

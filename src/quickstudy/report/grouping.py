@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quickstudy.base.canonical import canonical
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import Record
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, REPLAY, ROLES
+from quickstudy.report.spelling import spelled
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class TaskGroup:
 
 
 def group(records: Iterable[Record]) -> list[TaskGroup]:
-    """Tables in the order convention, family, task; in each the rows by role and label; in each row by seed.
+    """Tables in the order convention, family, task; in each the rows by role and label; in each row by seed, and as
+    they came where that is the same.
 
     Two settings that people would type alike, but that differ in a version or in the protocol, stay apart: what
     differs is added to the label.
@@ -62,11 +64,30 @@ def family_of(record: Record) -> str:
 
 
 def role_of(record: Record) -> str:
-    """learner, replay, control or oracle. A learner that is shown the material several times is one with replay."""
+    """learner, replay, control or oracle. A learner that is shown the material several times is one with replay.
+
+    What was shown decides, not what the learner says of itself: one that wraps another may show it everything again.
+    Only where that is not known, as of a run that failed, its parameter `passes` does.
+    """
     role = record.labels.get("role", LEARNER)
     if role in (CONTROL, ORACLE):
         return str(role)
-    return REPLAY if _parameter(record, "learner", "passes", 1) > 1 and _shows_again(record) else LEARNER
+    shown, there = record.cost.get("examples"), _material(record)
+    if shown is None or not there:
+        again = _parameter(record, "learner", "passes", 1) > 1 and _shows_again(record)
+    else:
+        # As published, a readout meets the first question twice.
+        again = float(shown) > there + 1
+    return REPLAY if again else LEARNER
+
+
+def _material(record: Record) -> float:
+    """How much there was to be shown, in what the learner is shown one at a time; 0 where that is not known."""
+    facts = record.trace.get("facts", {})
+    sequences = facts.get("training_sequences", 0)
+    count = float(sum(sequences) if isinstance(sequences, list | tuple) else sequences)
+    # Rounded up, as the mean number of questions in a sequence is a fraction.
+    return math.ceil(count * float(facts.get("tokens_per_sequence", 1))) if facts.get("item") == "question" else count
 
 
 def _shows_again(record: Record) -> bool:
@@ -91,30 +112,36 @@ def _convention_order(convention: str) -> tuple[int, str]:
 
 
 def _learners(records: Sequence[Record]) -> tuple[LearnerGroup, ...]:
-    rows: dict[tuple[int, str], list[Record]] = {}
+    rows: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        rows.setdefault((ROLES.index(role_of(record)), label_of(record, "learner")), []).append(record)
-    return tuple(
-        LearnerGroup(
-            label + suffix, ROLES[role], tuple(sorted(members, key=lambda member: (seed_of(member), member.key)))
-        )
-        for (role, label), found in sorted(rows.items())
-        for suffix, members in _split(found, ("learner",))
-    )
+        role = role_of(record)
+        rows.setdefault((LEARNER if role == REPLAY else role, label_of(record, "learner")), []).append(record)
+    found = [
+        LearnerGroup(label + suffix, _common_role(members), tuple(sorted(members, key=seed_of)))
+        for (_, label), together in sorted(rows.items())
+        for suffix, members in _split(together, ("learner",))
+    ]
+    return tuple(sorted(found, key=lambda group: (ROLES.index(group.role), group.label)))
+
+
+def _common_role(records: Sequence[Record]) -> str:
+    """The role of one learner's runs; those that failed go with those that show what it does."""
+    roles = [role_of(record) for record in records]
+    return REPLAY if REPLAY in roles else roles[0]
 
 
 def _split(records: Sequence[Record], parts: Sequence[str]) -> list[tuple[str, list[Record]]]:
     """Records by equal parts of `what`, each with a suffix that says in what it differs from the others."""
     settings: dict[str, list[Record]] = {}
     for record in records:
-        settings.setdefault(canonical([record.what.get(part) for part in parts]), []).append(record)
+        settings.setdefault(spelled([record.what.get(part) for part in parts]), []).append(record)
     if len(settings) == 1:
         return [("", list(records))]
     flat = {name: _flat({part: found[0].what.get(part) for part in parts}) for name, found in settings.items()}
     differing = [
         path
         for path in sorted(set().union(*flat.values()))
-        if len({canonical(leaves.get(path)) for leaves in flat.values()}) > 1
+        if len({spelled(leaves.get(path)) for leaves in flat.values()}) > 1
     ]
     return [
         (" (" + ", ".join(f"{path} {flat[name].get(path, 'not given')}" for path in differing) + ")", settings[name])

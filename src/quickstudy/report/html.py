@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from quickstudy.base.canonical import canonical
 from quickstudy.report.curves import NARROW, WIDE, Style, learning_curves, styles, threshold_picture
 from quickstudy.report.document import document
+from quickstudy.report.enough import counted, span
 from quickstudy.report.glance import glance_table
 from quickstudy.report.html_record import how_to_read, run_record
 from quickstudy.report.html_table import change_table, cost_table, failure_table, score_table
 from quickstudy.report.json import as_json
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import LEARNING, REPLAY, ROLES, ReportData, TaskTable
+from quickstudy.report.model import LEARNER, LEARNING, REPLAY, ROLES, ReportData, TaskTable
+from quickstudy.report.spelling import spelled
 from quickstudy.report.verdict import remarks, verdict
 from quickstudy.report.view import question_of
 
 _EYEBROW = tag("p", "quickstudy report", class_="eyebrow")
 _ALL_NAMED = 4
-_WHO = {REPLAY: "learner with replay"}
 
 
 def as_html(data: ReportData) -> str:
@@ -40,7 +40,7 @@ def as_html(data: ReportData) -> str:
         tag("section", tag("h2", "How to read this"), how_to_read(data, _illustration(data)), id="read"),
         tag("section", tag("h2", "The record"), run_record(data), id="record"),
     ]
-    embedded = tag("script", _harmless(canonical(as_json(data))), type="application/json", id="data")
+    embedded = tag("script", _harmless(spelled(as_json(data))), type="application/json", id="data")
     return document(title, tag("main", *sections) + embedded)
 
 
@@ -61,17 +61,15 @@ def _title(data: ReportData) -> str:
 def _facts(data: ReportData) -> str:
     rows = [row for found in data.tables for row in found.rows]
     ok, rest = sum(len(row.finished) for row in rows), sum(len(row.unfinished) for row in rows)
-    facts = [_count(len({(found.family, found.task) for found in data.tables}), "task")]
+    facts = [counted(len({(found.family, found.task) for found in data.tables}), "task")]
     names = {role: {row.learner for row in rows if row.role == role} for role in ROLES}
-    facts += [_count(len(found), _WHO.get(role, role)) for role, found in names.items() if found or role != REPLAY]
-    facts.append(_count(ok, "finished run"))
-    facts += [f"{_count(rest, 'run')} without result"] if rest else []
+    facts += [counted(len(found), role) for role, found in names.items() if role != REPLAY]
+    # In the order of the table: after those who see every example once.
+    facts[2:2] = [f"{counted(len(names[REPLAY]), LEARNER)} with replay"] if names[REPLAY] else []
+    facts.append(counted(ok, "finished run"))
+    facts += [f"{counted(rest, 'run')} without result"] if rest else []
     facts.append("convention " + " and ".join(dict.fromkeys(escape(found.convention) for found in data.tables)))
     return tag("p", " · ".join(facts), class_="facts-line")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _notes(data: ReportData) -> str:
@@ -141,8 +139,7 @@ def _figure(found: TaskTable, number: int, style: Style) -> str:
     if not any(pictures):
         return tag("p", "No run left a learning curve.", class_="remark")
     counts = sorted({row.curve.runs for row in found.rows if row.curve})
-    runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    several = f"mean of {runs} runs; shading: 95 % interval of the mean"
+    several = f"mean of {span(counts)} runs; shading: 95 % interval of the mean"
     mean = several if counts[-1] > 1 else "one run each, so no interval"
     lines = "Solid: learners. Dashed grey: rules that never learn. Thin: oracle."
     caption = tag("figcaption", f"Test accuracy against training data, {mean}. {lines}")

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 
 from quickstudy.base.canonical import plain
+from quickstudy.report.enough import FEWEST
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.intervals import CLOSEST, RESAMPLES
 from quickstudy.report.markup import escape, tag
@@ -20,7 +21,8 @@ _TERMS = (
     (
         "Interval",
         "The numbers in brackets are a 95 % interval of the mean over runs: percentile bootstrap, "
-        f"{RESAMPLES:,} resamples of whole runs. One run has no interval.",
+        f"{RESAMPLES:,} resamples of whole runs. One run has no interval; that of a few lies between the lowest and "
+        f"the highest of them and says little, so that fewer than {FEWEST} runs, or pairs of runs, give no verdict.",
     ),
     (
         "Scaled",
@@ -31,7 +33,11 @@ _TERMS = (
     ),
     ("Control", "A rule that never learns, run under the same protocol on the same data."),
     ("Oracle", "The best that can be done with what a learner is shown, run the same way."),
-    ("Bold", "The best learner is bold only where its interval does not overlap the next learner's."),
+    (
+        "Bold",
+        f"The best learner is bold only where its interval does not overlap the next learner's, and both have {FEWEST} "
+        "runs or more.",
+    ),
     (
         "Curves",
         "Each run is read as a step function, on the steps of all runs together. Line and shading are the mean and "
@@ -60,7 +66,11 @@ def run_record(data: ReportData) -> str:
     parts = []
     if data.command:
         parts += [
-            tag("p", "To run the same again; nothing that is there is run twice:"),
+            tag(
+                "p",
+                "The last command that wrote this report; given again, it runs nothing twice. Runs of earlier commands "
+                "in the same folder are in the report too: their settings are below.",
+            ),
             tag("pre", escape(data.command)),
         ]
     parts += [tag("h3", "Where"), *(_place(number, place) for number, place in enumerate(data.places))]

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from quickstudy.report.curves import Style
+from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNER, LEARNING, ORACLE, REPLAY, Change, Contrast, Row, TaskTable
 from quickstudy.report.numbers import NOTHING, bounds, contrast, cost, score, shown, written
@@ -62,10 +63,10 @@ def table(id: str, caption: str, heads: Sequence[Head], groups: Sequence[tuple[s
             line = tag("th", escape(title), colspan=len(heads), scope="rowgroup")
             bodies.append(tag("tbody", tag("tr", line), class_="group"))
         bodies.append(tag("tbody", *rows, class_="rows"))
-    whole = tag(
-        "table", tag("caption", escape(caption)), tag("thead", tag("tr", head)), *bodies, id=id, class_="sortable"
-    )
-    return tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)
+    whole = tag("table", tag("thead", tag("tr", head)), *bodies, id=id, class_="sortable", aria_label=caption)
+    # Outside of the box that scrolls: a caption must be readable whole in a narrow window.
+    box = tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)
+    return tag("figure", tag("figcaption", escape(caption)), box, class_="table")
 
 
 def score_table(found: TaskTable, directions: Mapping[str, str], style: Style, id: str) -> str:
@@ -172,7 +173,8 @@ def _score_row(row: Row, columns: Sequence[Column], style: str, strong: bool) ->
         value = shown(column, found)
         interval = found.interval if found and column.statistic == "mean" else None
         text = tag("strong", written(column, found)) if strong and index == 0 else written(column, found)
-        note = '<small class="under">one run</small>' if found and found.n == 1 and index == 0 else ""
+        few = found is not None and found.n < FEWEST and index == 0
+        note = f'<small class="under">of {counted(found.n, "run")}</small>' if found and few else ""
         cells.append(cell(text + note + _small(interval), value))
         if index == 0:
             cells.append(cell(*_contrast(row.scaled)))

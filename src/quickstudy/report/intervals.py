@@ -64,13 +64,14 @@ def difference(one: Values, other: Values, rng: np.random.Generator) -> Contrast
     if not _all_finite(one, other):
         return Contrast(None, reason=_NOT_FINITE)
     value = float(np.mean(list(one.values())) - np.mean(list(other.values())))
-    if min(len(one), len(other)) < 2:
-        return Contrast(value)
+    n = min(len(one), len(other))
+    if n < 2:
+        return Contrast(value, n=n)
     if set(one) == set(other):
         pairs = [one[seed] - other[seed] for seed in sorted(one)]
-        return Contrast(value, mean_interval(pairs, rng=rng, resamples=RESAMPLES))
+        return Contrast(value, mean_interval(pairs, rng=rng, resamples=RESAMPLES), n=n)
     first, second = _resampled_means([one, other], rng)
-    return Contrast(value, _interval(first - second))
+    return Contrast(value, _interval(first - second), n=n)
 
 
 def scaled(own: Values, control: Values, oracle: Values, rng: np.random.Generator) -> Contrast:
@@ -84,12 +85,13 @@ def scaled(own: Values, control: Values, oracle: Values, rng: np.random.Generato
             None, reason=f"the oracle ({ceiling:.3f}) and the best control ({floor:.3f}) are closer than {CLOSEST}"
         )
     value = (mine - floor) / (ceiling - floor)
-    if min(map(len, samples)) < 2:
-        return Contrast(value)
+    n = min(map(len, samples))
+    if n < 2:
+        return Contrast(value, n=n)
     draws = _resampled_means(samples, rng)
     span = draws[2] - draws[1]
     kept = span != 0
-    return Contrast(value, _interval((draws[0] - draws[1])[kept] / span[kept]) if kept.any() else None)
+    return Contrast(value, _interval((draws[0] - draws[1])[kept] / span[kept]) if kept.any() else None, n=n)
 
 
 def _resampled_means(samples: Sequence[Values], rng: np.random.Generator) -> list[Floats]:

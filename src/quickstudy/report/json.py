@@ -98,7 +98,7 @@ def _estimate(value: Estimate) -> dict[str, Any]:
 
 
 def _contrast(value: Contrast) -> dict[str, Any]:
-    return {"value": value.value, "interval": _interval(value.interval), "reason": value.reason}
+    return {"value": value.value, "interval": _interval(value.interval), "reason": value.reason, "n": value.n}
 
 
 def _interval(value: Interval | None) -> list[float] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from quickstudy.report.enough import span
 from quickstudy.report.model import LEARNING, ROLES, ReportData, Row, TaskTable
 from quickstudy.report.numbers import score, shown, steps
 from quickstudy.report.verdict import clear_winner
@@ -49,11 +50,9 @@ def _table(table: TaskTable, data: ReportData) -> str:
     bold = [clear_winner(table, role) for role in LEARNING]
     groups = [table.of_role(role) for role in ROLES]
     lines = ["".join(_lines(row, columns, row in bold) for row in group) for group in groups if group]
-    runs = sorted({len(row.finished) for row in table.rows})
-    count = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} to {runs[-1]}"
-    caption = (
-        f"{escape(table.task)}, convention {escape(table.convention)}; {count} runs, 95\\,\\% bootstrap intervals."
-    )
+    runs = [len(row.finished) for row in table.rows]
+    count = f"{span(runs)} {'run' if max(runs) == 1 else 'runs'}"
+    caption = f"{escape(table.task)}, convention {escape(table.convention)}; {count}, 95\\,\\% bootstrap intervals."
     return "\n".join(
         [
             r"\begin{table}",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import html
 
+_CONTROL = {number: "\N{REPLACEMENT CHARACTER}" for number in range(ord(" ")) if chr(number) not in "\n\t"}
+_SAFE = {**_CONTROL, **{ord(letter): html.escape(letter) for letter in "&<>\"'"}}
+
 
 def escape(text: str) -> str:
     """Text that is only text, between tags as well as in attributes. Control characters become a visible sign."""
-    return html.escape(
-        "".join(letter if letter >= " " or letter in "\n\t" else "\N{REPLACEMENT CHARACTER}" for letter in text)
-    )
+    return text.translate(_SAFE)
 
 
 def tag(name: str, *children: str, **attributes: object) -> str:

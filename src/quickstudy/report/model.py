@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quickstudy.report.enough import standing
 from quickstudy.stats.bootstrap import Interval
 
 LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
@@ -34,11 +36,20 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A difference or ratio between learners. value is None where it is not defined, and reason then says why."""
+    """A difference or ratio between learners. value is None where it is not defined, and reason then says why.
+
+    n: runs on each side, the fewer of the two; as many pairs where both have the same seeds.
+    """
 
     value: float | None
     interval: Interval | None = None
     reason: str = ""
+    n: int = 0
+
+    @property
+    def standing(self) -> str:
+        """above, below or level by the interval; untold with too few runs."""
+        return standing(self.interval, self.n)
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,11 @@ class Row:
     scaled: Contrast
     curve: Curve | None
     example: Example | None
+
+    def values(self, score: str) -> dict[tuple[int, int], float]:
+        """One score of the finished runs by (root seed, repetition), where it is a number."""
+        found = {(run.root, run.repetition): run.scores.get(score, math.nan) for run in self.finished}
+        return {seed: value for seed, value in found.items() if not math.isnan(value)}
 
     @property
     def finished(self) -> tuple[Run, ...]:

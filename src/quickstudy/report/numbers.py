@@ -10,29 +10,42 @@ from quickstudy.report.view import Column
 from quickstudy.stats.bootstrap import Interval
 
 NOTHING = "–"
+SMALL = 0.01
+"""Scores below this are told apart by four decimals."""
 
 
 def score(value: float | None) -> str:
-    """A score: three decimals, four when they would hide it, fewer when it is large.
+    """A score: three decimals, as many more as a small one needs not to look like 0, fewer when it is large.
 
-    >>> score(0.21345), score(-0.5), score(0.00042), score(None), score(1234.5)
-    ('0.213', '−0.500', '0.0004', '–', '1,234')
+    >>> score(0.21345), score(-0.5), score(0.00042), score(0.0000999), score(None), score(1234.5)
+    ('0.213', '−0.500', '0.0004', '0.0001', '–', '1,234')
     """
     if value is None or math.isnan(value):
         return NOTHING
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    small = 0.00005 <= abs(value) < 0.0005
-    text = (
-        f"{value:.4f}"
-        if small
-        else f"{value:.3f}"
-        if abs(value) < 10
-        else f"{value:.1f}"
-        if abs(value) < 100
-        else f"{value:,.0f}"
+    size = abs(value)
+    # What is smaller than a millionth comes from rounding, not from a measurement.
+    decimals = (
+        -math.floor(math.log10(float(f"{size:.0e}")))
+        if 1e-6 <= size < 0.0005
+        else 3
+        if size < 10
+        else 1
+        if size < 100
+        else 0
     )
+    text = f"{value:,.{decimals}f}"
     return text.replace("-", "−") if float(text.replace(",", "")) else text.replace("-", "")
+
+
+def fine(value: float) -> str:
+    """A score with four decimals where three would hide how it differs from another that is as small.
+
+    >>> fine(0.00123), fine(0.0), fine(0.5)
+    ('0.0012', '0.000', '0.500')
+    """
+    return f"{value:.4f}".replace("-", "−") if 0.0005 <= abs(value) < SMALL else score(value)
 
 
 def steps(value: float | None) -> str:
@@ -82,7 +95,12 @@ def written(column: Column, estimate: Estimate | None) -> str:
 
 def plus_minus(value: float | None, interval: Interval | None) -> str:
     """`0.213 ±0.020`: half the width of the interval, for places where two bounds are too long."""
-    return score(value) + (f" ±{score((interval.high - interval.low) / 2)}" if interval else "")
+    return score(value) + (f" ±{score(half_width(interval))}" if interval else "")
+
+
+def half_width(interval: Interval) -> float:
+    """Half of what an interval spans."""
+    return (interval.high - interval.low) / 2
 
 
 def contrast(value: Contrast) -> str:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 import pathlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.canonical import canonical
-from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Published, Study
+from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.intervals import RESAMPLES, stream
-from quickstudy.runs.job import Setting, identity, labels
-from quickstudy.runs.reader import read_results
-from quickstudy.runs.traces import load_trace
+from quickstudy.report.model import CONTROL, ORACLE
+from quickstudy.report.study.found import Found, Runs, Shelf, score_of
+from quickstudy.runs.job import Setting
+from quickstudy.runs.plan import task_controls
 from quickstudy.stats.bootstrap import mean_interval
 
 FAR = 2.0
 """Standard errors beyond which two numbers differ."""
+UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,17 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """One score of a study under one convention: cells by row label and column."""
+    """One score of a study under one convention: cells by row label and column.
+
+    controls, oracles: those of the task that were run, by row label and name.
+    """
 
     study: Study
     convention: str
     score: str
     cells: Mapping[str, Mapping[str, Reproduced]]
+    controls: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
+    oracles: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
 
     def judged(self) -> list[tuple[str, str, Reproduced]]:
         """Cells that have both a published and a measured number."""
@@ -70,9 +76,9 @@ class Reproduction:
             "source": self.study.source,
             "convention": self.convention,
             "score": self.score,
-            "rows": {
-                row: {column: asdict(cell) for column, cell in cells.items()} for row, cells in self.cells.items()
-            },
+            "rows": _plain(self.cells),
+            "controls": _plain(self.controls),
+            "oracles": _plain(self.oracles),
         }
 
 
@@ -90,58 +96,34 @@ def settings_of(
 
 def reproduce(
     study: Study,
-    folder: str | pathlib.Path,
+    results: str | pathlib.Path | Found,
     convention: str,
     protocol: Mapping[str, Any] | None = None,
     score: str | None = None,
     root: int = 0,
 ) -> Reproduction:
-    """What a results folder holds of a study, beside what was published; only runs under just this protocol and root
-    seed.
+    """What a results folder holds of a study, beside what was published; only runs of just this protocol and root seed.
 
-    score: one of the study's, the main one if none is given.
+    results: the folder, or what was found in it. score: one of the study's, the main one if none is given.
     """
+    found = results if isinstance(results, Found) else Shelf(pathlib.Path(results)).found()
     score = score or study.score
-    runs = runs_of(study, folder, convention, protocol, root)
+    runs = found.cells(study, convention, protocol, root)
     cells: dict[str, dict[str, Reproduced]] = {}
+    rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
     for row in study.rows:
         cells[row.label] = {}
         for column in study.columns:
             numbers = row.published if score == study.score else row.also.get(score, {})
             published = numbers.get(column)
-            found = runs[row.label].get(column, ())
-            cells[row.label][column] = _cell(score, study.seeds, published, found, folder)
-    return Reproduction(study, convention, score, cells)
-
-
-def runs_of(
-    study: Study,
-    folder: str | pathlib.Path,
-    convention: str,
-    protocol: Mapping[str, Any] | None = None,
-    root: int = 0,
-) -> dict[str, dict[str, list[Record]]]:
-    """The finished runs of a study in a results folder, by row label and column; only those under just this protocol
-    and root seed.
-
-    Every column that has a learner under the convention is there, with an empty list where nothing was run.
-    """
-    records: dict[tuple[str, str, str], list[Record]] = {}
-    for record in read_results(folder).records.values():
-        if record.status == OK and (record.what["convention"], record.what["root"]) == (convention, root):
-            place = record.labels["task"], record.labels["learner"], canonical(record.what["protocol"])
-            records.setdefault(place, []).append(record)
-    runs: dict[str, dict[str, list[Record]]] = {}
-    for row in study.rows:
-        runs[row.label] = {}
-        for column in row.learners:
-            if learner := row.learner(column, convention):
-                setting = Setting(row.task, learner, convention, protocol=protocol or {})
-                parts = setting.resolve()
-                names, what = labels(setting, parts), identity(setting, parts, 0)
-                place = names["task"], names["learner"], canonical(what["protocol"])
-                runs[row.label][column] = records.get(place, [])
-    return runs
+            own = runs[row.label].get(column, {})
+            cells[row.label][column] = _cell(score, study.seeds, published, own, found)
+        for name in task_controls(row.task):
+            own = found.of(Setting(row.task, name, convention, root, protocol or {}))
+            if own:
+                role = next(iter(own.values())).labels.get("role", CONTROL)
+                rules[role].setdefault(row.label, {})[name] = _cell(score, study.seeds, None, own, found)
+    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE])
 
 
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
@@ -150,11 +132,13 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
     lines = []
     if judged:
         inside = sum(bool(cell.within) for _, _, cell in judged)
-        lines.append(f"{inside} of {len(judged)} cells are within the published spread ({found.convention}).")
-        apart = [f"{row} {column}" for row, column, cell in judged if not cell.within]
-        # Under another convention other numbers are the point, not a failure to reproduce.
-        if apart and found.convention == "published":
-            lines.append(f"Outside: {', '.join(apart)}.")
+        counts = f"{inside} of {len(judged)} cells are within the published spread ({found.convention})"
+        if found.convention == "published":
+            apart = [f"{row} {column}" for row, column, cell in judged if not cell.within]
+            lines += [f"{counts}.", *([f"Outside: {', '.join(apart)}."] if apart else [])]
+        else:
+            # Other numbers are the point here, not a failure to reproduce.
+            lines.append(f"{counts}, for information only: {UNLIKE}.")
     if other is not None:
         lines += _changes(found, other)
     return lines
@@ -166,7 +150,13 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
         for row in found.cells
         for column in found.study.columns
     ]
-    known = [pair for pair in pairs if pair[2].measured is not None and pair[3].measured is not None]
+    both = [pair for pair in pairs if pair[2].measured is not None and pair[3].measured is not None]
+    known = [pair for pair in both if min(pair[2].n, pair[3].n) >= FEWEST]
+    if both and not known:
+        return [
+            f"What changes from {found.convention} to {other.convention} cannot be told: no cell has {FEWEST} runs of "
+            "both."
+        ]
     if not known:
         return []
     moved = [(row, column) for row, column, a, b in known if _apart(a, b)]
@@ -174,10 +164,15 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
     turned = [row for row in rows if found.best(row) != other.best(row)]
     lines = [
         f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
-        f"{FAR:g} standard errors; the best model changes on {len(turned)} of {len(rows)} tasks."
+        f"{FAR:g} standard errors; the model with the best mean changes on {len(turned)} of "
+        f"{counted(len(rows), 'task')}."
     ]
     lines += [f"  {row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
     return lines
+
+
+def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str, Any]]:
+    return {row: {column: asdict(cell) for column, cell in found.items()} for row, found in cells.items()}
 
 
 def _apart(first: Reproduced, second: Reproduced) -> bool:
@@ -185,14 +180,13 @@ def _apart(first: Reproduced, second: Reproduced) -> bool:
     return abs((first.measured or 0.0) - (second.measured or 0.0)) > FAR * error
 
 
-def _cell(
-    score: str, seeds: int, published: Published | None, records: Sequence[Record], folder: str | pathlib.Path
-) -> Reproduced:
-    if not records:
+def _cell(score: str, seeds: int, published: Published | None, runs: Runs, found: Found) -> Reproduced:
+    if not runs:
         return Reproduced(published)
+    records = list(runs.values())
     keys = [record.key for record in records]
     if score == "maximum-of-mean-curve":
-        curves = [load_trace(folder, record).arrays["accuracy"] for record in records]
+        curves = [found.trace(record).arrays["accuracy"] for record in records]
         number, low, high, spread, error = _best_of_mean(curves, stream(keys, score))
     else:
         values = np.array([score_of(record, score) for record in records])
@@ -222,11 +216,3 @@ def _best_of_mean(
     maxima = (counts @ runs).max(axis=1)
     low, high = np.quantile(maxima, [0.025, 0.975])
     return number, float(low), float(high), float(runs[:, -1].std(ddof=1)), float(maxima.std(ddof=1))
-
-
-def score_of(record: Record, score: str) -> float:
-    """One score of a finished run; nan where it has none of that name."""
-    for part in record.scores.values():
-        if score in part["values"]:
-            return float(part["values"][score])
-    return math.nan

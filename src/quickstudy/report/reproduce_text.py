@@ -1,24 +1,76 @@
-"""A reproduction for people: published | measured, cell by cell."""
+"""A reproduction for people, published | measured, cell by cell; and for programs, one line per number."""
 
 from __future__ import annotations
 
-from quickstudy.report.numbers import NOTHING
+import math
+from collections.abc import Iterator, Mapping
+
+from quickstudy.report.describing import described, lower_is_better
+from quickstudy.report.numbers import NOTHING, score
 from quickstudy.report.reproduce import Reproduced, Reproduction
 
 
 def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
-    """The table as rows of text, the heading first. `=` marks a cell within the published spread, `≠` one outside."""
-    heading = (found.study.id, *found.study.columns)
-    rows = [(row, *(_cell(cells[column]) for column in found.study.columns)) for row, cells in found.cells.items()]
-    return [heading, *rows]
+    """The table as rows of text, the heading first. `=` marks a cell within the published spread, `≠` one outside.
+
+    Where controls were run, the best of each task has a column, and so has the oracle.
+    """
+    columns = found.study.columns
+    rules = {name: known for name, known in (("best control", found.controls), ("oracle", found.oracles)) if known}
+    rows = [("task", *columns, *rules)]
+    for row, cells in found.cells.items():
+        best = [_best(known.get(row, {}), found) for known in rules.values()]
+        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1])}" for one in best]
+        rows.append((row, *(_cell(cells[column]) for column in columns), *shown))
+    return rows
+
+
+def reproduction_data(found: Reproduction) -> list[tuple[str, ...]]:
+    """One line per task and learner, controls and oracles among them, at full precision; empty where nothing is known.
+
+    low, high: the 95 % interval of the mean over so many runs. within: whether the mean is within the published spread.
+    """
+    heading = ("task", "learner", "published", "published_spread", "mean", "low", "high", "runs", "within")
+    return [heading, *_lines(found)]
+
+
+def marks(found: Reproduction) -> str:
+    """The caption of the table: what its numbers are, and what the marks mean."""
+    several = any(cell.n > 1 for cells in found.cells.values() for cell in cells.values())
+    if not found.judged():
+        return f"{described(found.score)}: {'mean ± half the 95 % interval' if several else 'of one run'}"
+    measured = "measured ± half the 95 % interval" if several else "measured, of one run"
+    unlike = "" if found.convention == "published" else " (not like with like)"
+    return f"{described(found.score)}: published | {measured}; = within the published spread, ≠ outside{unlike}"
+
+
+def _best(rules: Mapping[str, Reproduced], found: Reproduction) -> tuple[str, Reproduced] | None:
+    sign = -1 if lower_is_better(found.score) else 1
+    known = [(name, cell) for name, cell in rules.items() if cell.measured is not None]
+    return max(known, key=lambda pair: sign * (pair[1].measured or 0.0), default=None)
+
+
+def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
+    for row, cells in found.cells.items():
+        rules = {**found.controls.get(row, {}), **found.oracles.get(row, {})}
+        for learner, cell in {**cells, **rules}.items():
+            if cell.published is None and cell.measured is None:
+                continue
+            published = (cell.published.value, cell.published.spread) if cell.published else (None, None)
+            numbers = (*published, cell.measured, cell.low, cell.high)
+            within = "" if cell.within is None else "yes" if cell.within else "no"
+            yield row, learner, *map(_number, numbers), str(cell.n), within
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else repr(value)
 
 
 def _cell(cell: Reproduced) -> str:
-    published = f"{cell.published.value:.3f}" if cell.published else ""
+    published = score(cell.published.value) if cell.published else ""
     if cell.measured is None:
         return published or NOTHING
-    half = (
-        f" ±{(cell.high - cell.low) / 2:.3f}" if cell.n > 1 and cell.high is not None and cell.low is not None else ""
-    )
+    several = cell.n > 1 and cell.high is not None and cell.low is not None
+    half = f" ±{score(((cell.high or 0.0) - (cell.low or 0.0)) / 2)}" if several else ""
     mark = "" if cell.within is None else " =" if cell.within else " ≠"
-    return f"{published + ' | ' if published else ''}{cell.measured:.3f}{half}{mark}"
+    return f"{published + ' | ' if published else ''}{score(cell.measured)}{half}{mark}"

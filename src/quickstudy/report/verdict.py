@@ -4,32 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from quickstudy.report.model import LEARNER, LEARNING, REPLAY, Row, TaskTable
-from quickstudy.report.numbers import bounds, score
+from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted, span
+from quickstudy.report.intervals import difference, stream
+from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Row, TaskTable
+from quickstudy.report.numbers import bounds, fine, score
 from quickstudy.report.view import title_of
 
 SMALLEST = 0.001
-"""A difference that three decimals do not show is not worth a word, however certain it is."""
+"""A difference that three decimals do not show is too small to matter, however certain it is."""
+SLIGHT = 0.01
+"""A headline below this says little of a learner that ends well: its accuracy is then looked at too."""
+ACCURACY = "final-accuracy"
 
 
 def clear_winner(table: TaskTable, role: str = LEARNER) -> Row | None:
-    """The best learner of one role, if its interval does not overlap the next one's; None otherwise, or when it is
-    alone.
+    """The best learner of one role, if its interval does not overlap the next one's and the difference matters; None
+    otherwise, when it is alone, or when one of the two has too few runs.
     """
     ranked = _ranked(table, role)
-    if len(ranked) < 2 or table.headline is None:
+    if len(ranked) < 2:
         return None
-    first, second = (row.scores[table.headline].interval for row in ranked[:2])
-    if first is None or second is None:
-        return None
-    # Whichever direction is better, apart means that there is a gap between the two.
-    return ranked[0] if max(first.low - second.high, second.low - first.high) >= SMALLEST else None
+    first, second = ranked[:2]
+    return first if _apart(first, second, table) and _matters(first, second, table) else None
 
 
 def verdict(table: TaskTable) -> str:
     """Which learners are above the best control and by how much, and whether the best is clearly so.
 
-    One sentence for those who see every example once, another for those with replay: the two are no match.
+    One sentence for those who see every example once, another for those with replay: the two are no match. Fewer than
+    FEWEST runs give no verdict, and the text says so.
     """
     if not table.of_role(*LEARNING):
         return "Only controls and oracles were run: there is no learner to judge."
@@ -37,18 +40,6 @@ def verdict(table: TaskTable) -> str:
     if REPLAY in found:
         found[REPLAY] = f"With replay: {found[REPLAY]}"
     return " ".join(found.values())
-
-
-def _sentence(table: TaskTable, role: str) -> str:
-    ranked = _ranked(table, role)
-    if not ranked or table.headline is None:
-        return "No learner has a finished run with a score: there is nothing to compare."
-    if any(row.scores[table.headline].n < 2 for row in ranked):
-        return f"{_listing([_named(row, table) for row in ranked])}{_best_control(table)}: {_too_few(ranked, table)}."
-    if table.best_control is None:
-        scores = _listing([_named(row, table) for row in ranked])
-        return f"{scores}; no control was run, so nothing says what these are worth{_race(table, role)}."
-    return f"{_against_control(ranked, table)}{_race(table, role)}."
 
 
 def remarks(table: TaskTable) -> Iterator[str]:
@@ -61,44 +52,106 @@ def remarks(table: TaskTable) -> Iterator[str]:
         yield f"Finished, but without any score: {_listing(silent)}."
 
 
+def _sentence(table: TaskTable, role: str) -> str:
+    ranked = _ranked(table, role)
+    if not ranked or table.headline is None:
+        return "No learner has a finished run with a score: there is nothing to compare."
+    scores = _listing([_named(row, table) for row in ranked])
+    few = [row for row in ranked if _runs(row, table) < FEWEST]
+    if len(few) == len(ranked):
+        return f"{scores}{_best_control(table)}: {_too_few(few, table)}{_race(table, role)}."
+    rest = f"; {_too_few(few, table)}" if few else ""
+    if table.best_control is None:
+        return f"{scores}; no control was run, so nothing says what these are worth{rest}{_race(table, role)}."
+    judged = [row for row in ranked if row not in few]
+    return f"{_against_control(judged, table)}{rest}{_race(table, role)}."
+
+
 def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
-    above: list[Row] = []
-    level: list[Row] = []
-    below: list[Row] = []
+    sides: dict[str, list[Row]] = {ABOVE: [], BELOW: [], LEVEL: [], UNTOLD: []}
+    slight: dict[str, list[Row]] = {ABOVE: [], BELOW: []}
     for row in ranked:
-        interval = row.advantage.interval
-        tiny = interval is None or abs(row.advantage.value or 0.0) < SMALLEST
-        side = (
-            level if interval is None or tiny else above if interval.low > 0 else below if interval.high < 0 else level
-        )
-        side.append(row)
+        standing = row.advantage.standing
+        tiny = standing in slight and abs(row.advantage.value or 0.0) < SMALLEST
+        (slight if tiny else sides)[standing].append(row)
     control = f"the best control, {table.best_control} ({_mean(table, table.best_control)})"
-    parts = []
-    if above:
-        gains = [f"{row.learner} by {score(row.advantage.value)} {bounds(row.advantage.interval)}" for row in above]
-        parts.append(f"Above {control}: {_listing(gains)}")
-    else:
-        parts.append(f"No learner is above {control}")
-    if level:
+    gains = [f"{row.learner} by {score(row.advantage.value)} {bounds(row.advantage.interval)}" for row in sides[ABOVE]]
+    # One that is above by too little would contradict a plain no.
+    clearly = "clearly " if slight[ABOVE] else ""
+    parts = [f"Above {control}: {_listing(gains)}" if gains else f"No learner is {clearly}above {control}"]
+    parts += [_slightly(rows, table, side) for side, rows in slight.items() if rows]
+    if level := [*sides[LEVEL], *sides[UNTOLD]]:
         parts.append(f"{_listing([row.learner for row in level])} cannot be told from it")
-    if below:
-        parts.append(f"{_listing([row.learner for row in below])} {'is' if len(below) == 1 else 'are'} below it")
-    return "; ".join(parts)
+    if sides[BELOW]:
+        parts.append(f"{_listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it")
+    unclear = [*slight[ABOVE], *slight[BELOW], *(row for row in level if abs(_score(row, table)) < SLIGHT)]
+    return "; ".join([*parts, *_by_accuracy(unclear, table)])
+
+
+def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
+    names = _listing([f"{row.learner} ({fine(_score(row, table))})" for row in rows])
+    control = f"{title_of(table.headline or '')} ({fine(_score(_control(table, table.best_control), table))})"
+    return f"{names} {_be(rows)} {side} its {control} by too little to matter"
+
+
+def _by_accuracy(rows: Sequence[Row], table: TaskTable) -> list[str]:
+    """Which learners, of whom the headline says little, end above the control with the best final accuracy."""
+    controls = [row for row in table.of_role(CONTROL) if _accuracy(row) is not None]
+    if not controls or table.headline == ACCURACY:
+        return []
+    best = max(controls, key=lambda row: _accuracy(row) or 0.0)
+    found: list[Row] = []
+    for row in rows:
+        keys = [run.key for part in (row, best) for run in part.finished]
+        contrast = difference(row.values(ACCURACY), best.values(ACCURACY), stream(keys, "accuracy"))
+        if contrast.standing == ABOVE:
+            found.append(row)
+    names = [f"{row.learner} ({score(_accuracy(row))})" for row in found]
+    rival = f"the best control, {best.learner} ({score(_accuracy(best))})"
+    return [f"by {title_of(ACCURACY)} {_listing(names)} {_be(found)} above {rival}"] if found else []
 
 
 def _race(table: TaskTable, role: str) -> str:
     ranked = _ranked(table, role)
-    if len(ranked) < 2:
+    if len(ranked) < 2 or any(row.scores[table.headline or ""].n < FEWEST for row in ranked[:2]):
         return ""
-    if clear_winner(table, role):
-        return f"; {ranked[0].learner} is clearly ahead of {ranked[1].learner}"
-    return f"; {ranked[0].learner} and {ranked[1].learner} cannot be told apart"
+    first, second = ranked[:2]
+    if not _apart(first, second, table):
+        return f"; {first.learner} and {second.learner} cannot be told apart"
+    if _matters(first, second, table):
+        return f"; {first.learner} is clearly ahead of {second.learner}"
+    return f"; {first.learner} is ahead of {second.learner} by too little to matter"
 
 
-def _too_few(ranked: Sequence[Row], table: TaskTable) -> str:
-    single = [row for row in ranked if row.scores[table.headline or ""].n < 2]
-    who = "each learner" if len(single) == len(ranked) > 1 else _listing([row.learner for row in single])
-    return f"one run of {who}, so there is no interval and no verdict"
+def _apart(first: Row, second: Row, table: TaskTable) -> bool:
+    """Whether there is a gap between the intervals, whichever direction is better, and enough runs behind both."""
+    one, other = (row.scores[table.headline or ""] for row in (first, second))
+    if one.interval is None or other.interval is None or min(one.n, other.n) < FEWEST:
+        return False
+    return max(one.interval.low - other.interval.high, other.interval.low - one.interval.high) > 0
+
+
+def _matters(first: Row, second: Row, table: TaskTable) -> bool:
+    return abs(_score(first, table) - _score(second, table)) >= SMALLEST
+
+
+def _too_few(few: Sequence[Row], table: TaskTable) -> str:
+    """Whose runs are too few, a learner's own or the control's, and how many would do."""
+    own = [row.scores[table.headline or ""].n for row in few]
+    if min(own) >= FEWEST:
+        counts, who = [_control(table, table.best_control).scores[table.headline or ""].n], f"{table.best_control}"
+    else:
+        short = [row for row, n in zip(few, own, strict=True) if n < FEWEST]
+        counts = [row.scores[table.headline or ""].n for row in short]
+        every = len(short) == sum(len(_ranked(table, role)) for role in {row.role for row in few}) > 1
+        who = "each learner" if every else _listing([row.learner for row in short])
+    number = counted(counts[0], "run") if len(set(counts)) == 1 else f"{span(counts)} runs"
+    return f"{number} of {who} {'is' if number == '1 run' else 'are'} too few for a verdict, {FEWEST} would do"
+
+
+def _runs(row: Row, table: TaskTable) -> int:
+    """The runs that a comparison rests on: the learner's, or the control's where that has fewer."""
+    return row.scores[table.headline or ""].n if table.best_control is None else row.advantage.n
 
 
 def _best_control(table: TaskTable) -> str:
@@ -108,19 +161,33 @@ def _best_control(table: TaskTable) -> str:
 
 
 def _named(row: Row, table: TaskTable) -> str:
-    title = title_of(table.headline or "")
-    return f"{row.learner} has {title} {score(row.scores[table.headline or ''].mean)}"
+    return f"{row.learner} has {title_of(table.headline or '')} {score(_score(row, table))}"
 
 
 def _mean(table: TaskTable, learner: str | None) -> str:
-    row = next(row for row in table.rows if row.learner == learner and row.role not in LEARNING)
-    return score(row.scores[table.headline or ""].mean)
+    return score(_score(_control(table, learner), table))
+
+
+def _control(table: TaskTable, learner: str | None) -> Row:
+    return next(row for row in table.of_role(CONTROL) if row.learner == learner)
+
+
+def _score(row: Row, table: TaskTable) -> float:
+    return row.scores[table.headline or ""].mean or 0.0
+
+
+def _accuracy(row: Row) -> float | None:
+    return row.scores[ACCURACY].mean if ACCURACY in row.scores else None
 
 
 def _ranked(table: TaskTable, role: str) -> list[Row]:
     """Learners of one role with a headline mean; the rows of a table already stand best first."""
     found = [(row, row.scores.get(table.headline or "")) for row in table.of_role(role)]
     return [row for row, estimate in found if estimate is not None and estimate.mean is not None]
+
+
+def _be(rows: Sequence[Row]) -> str:
+    return "is" if len(rows) == 1 else "are"
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -31,6 +31,14 @@ _COLUMNS = (
 )
 """Scores that have a heading of their own, in their order; the first that a task has is its headline."""
 
+_TITLES = {
+    "maximum-of-mean-curve": "maximum of the mean curve",
+    "backward-transfer": "gained afterwards",
+    "wade-smoothed": "WADE of the smoothed curve",
+    "log-area": "accuracy over the logarithm of time",
+}
+"""Headings of scores that have no column in the tables of a report."""
+
 COST_TITLES = {
     "trained_parameters": "trained parameters",
     "fixed_parameters": "fixed parameters",
@@ -66,7 +74,7 @@ def columns_of(names: Sequence[str]) -> tuple[Column, ...]:
 
 def title_of(score: str) -> str:
     """The heading of one score."""
-    return next((column.title for column in _COLUMNS if column.score == score), score)
+    return next((column.title for column in _COLUMNS if column.score == score), _TITLES.get(score, score))
 
 
 def question_of(family: str) -> str:

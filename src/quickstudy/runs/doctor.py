@@ -6,6 +6,7 @@ stays where it is. Journals that a running process still writes are left alone.
 
 from __future__ import annotations
 
+import json
 import pathlib
 from collections.abc import Iterator
 from itertools import groupby
@@ -19,6 +20,7 @@ from quickstudy.runs.folder import (
     SEALED,
     TEMPORARY,
     TRACES,
+    prepare_folder,
     write_aside,
     writing_fault,
 )
@@ -34,7 +36,8 @@ def examine_folder(folder: str | pathlib.Path) -> list[Damage]:
     """Everything that is not as it should be, cut last lines and leftovers included. Changes nothing."""
     folder = _existing(folder)
     lines = list(read_lines(folder))
-    found = [Damage(line.file, line.number, line.problem) for line in lines if line.record is None]
+    found = [Damage(MARKER, None, problem) for problem in _marker_faults(folder)]
+    found += [Damage(line.file, line.number, line.problem) for line in lines if line.record is None]
     found += [Damage(_name(folder, path), None, "left over from a run that was killed") for path in _temporary(folder)]
     found += [Damage(_name(folder, path), None, "no record names it") for path in _orphans(folder, lines)]
     found += [Damage(_name(folder, path), None, "cannot be read") for path in _unreadable(folder, lines)]
@@ -46,6 +49,9 @@ def repair(folder: str | pathlib.Path) -> list[str]:
     folder = _existing(folder)
     busy = {path.name for path in sorted((folder / RUNS).glob("*.jsonl")) if _in_use(path)}
     done = [f"{RUNS}/{name} is being written by a running process: left alone" for name in sorted(busy)]
+    for problem in _marker_faults(folder):
+        done.append(_set_aside(folder, folder / MARKER, problem))
+        prepare_folder(folder)
     lines = list(read_lines(folder))
     for path in _unreadable(folder, lines):
         done.append(_set_aside(folder, path, "it cannot be read"))
@@ -68,6 +74,17 @@ def _existing(folder: str | pathlib.Path) -> pathlib.Path:
     if not (folder / RUNS).exists() and not (folder / MARKER).exists():
         raise UsageError(f"{folder} is not a results folder: it has neither {RUNS}/ nor {MARKER}")
     return folder
+
+
+def _marker_faults(folder: pathlib.Path) -> list[str]:
+    """What is wrong with the file that says how the folder is written; one that is missing is no fault."""
+    try:
+        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ["does not say the format of the folder"]
+    return [] if isinstance(found, int) else [f"the format must be a whole number, got {found!r}"]
 
 
 def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[str]:
@@ -104,11 +121,13 @@ def _free(path: pathlib.Path) -> pathlib.Path:
 
 
 def _in_use(path: pathlib.Path) -> bool:
-    try:
-        with open(path, "r+b", buffering=0) as file:
-            return not lock(file)
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    for mode in ("r+b", "rb"):  # some disks lock only what can be written, and some folders can only be read
+        try:
+            with open(path, mode, buffering=0) as file:
+                return not lock(file)
+        except OSError as error:
+            fault = error
+    raise UsageError(f"cannot read {path}: {fault.strerror}") from fault
 
 
 def _temporary(folder: pathlib.Path) -> list[pathlib.Path]:

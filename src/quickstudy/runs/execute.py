@@ -17,7 +17,7 @@ from quickstudy.runs.interrupt import Interrupts
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.messages import Begun, Broken, Done, Lost, Tick
 from quickstudy.runs.plan import Cell, Plan, failed_record
-from quickstudy.runs.reader import Damage, read_results
+from quickstudy.runs.reader import Damage, Reading, read_results
 
 
 @dataclass(frozen=True)
@@ -78,18 +78,20 @@ def execute(
     retry_failed: bool = False,
     keep_learners: bool = False,
     limit_seconds: float | None = None,
+    reading: Reading | None = None,
     report: Report = lambda event: None,
 ) -> Execution:
     """Run the cells that the folder does not hold, and give the counts. `report` hears everything on the way.
 
     limit_seconds: how long the call that a repetition is part of may take. Cells that have failed before run again
-    only with retry_failed. The engine is shut down at the end. Raises QuickstudyError if results cannot be written.
+    only with retry_failed. reading: of the folder, if it has just been read. The engine is shut down at the end. Raises
+    QuickstudyError if results cannot be written.
     """
     if limit_seconds is not None and not limit_seconds > 0:
         raise UsageError(f"the time limit must be above 0 seconds, got {limit_seconds}")
     began, folder = time.monotonic(), pathlib.Path(folder).absolute()
     prepare_folder(folder)
-    reading = read_results(folder)
+    reading = reading or read_results(folder)
     statuses = reading.statuses()
     missing = plan.missing(statuses, retry_failed=retry_failed)
     to_do = {cell.key: cell for cell in missing}

@@ -25,6 +25,7 @@ _USERS_MISTAKES = {
     errno.ENOTDIR,
     errno.EISDIR,
     errno.EEXIST,
+    errno.ENOENT,
     errno.ENAMETOOLONG,
 }
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from quickstudy import __version__
 
 _REQUIREMENT = re.compile(r"""(?P<name>[A-Za-z0-9_.-]+)[^;]*(?:;.*extra\s*==\s*["'](?P<extra>[^"']+)["'])?""")
+# What some part of the package imports; other extras that are announced would add nothing.
+_USED = ("numpy", "scipy", "typer", "rich", "jax", "equinox", "optax", "duckdb", "tokenizers")
+_NOT_FOR_USERS = ("all", "dev")
 _ACCELERATED = ("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin")
 
 
@@ -49,7 +52,7 @@ class Installation:
             f"{self.cores} cores{memory}; {graphics}",
             f"installed: {found or 'nothing is declared (run from source)'}",
             *(
-                f"not installed: {', '.join(names)}; type: pip install 'quickstudy[{extra}]'"
+                f"not installed: {', '.join(names)}; type: pip install 'quickstudy{f'[{extra}]' if extra else ''}'"
                 for extra, names in self.missing().items()
             ),
         ]
@@ -88,7 +91,7 @@ def _libraries(requirements: list[str]) -> list[Library]:
     libraries = []
     for text in requirements:
         match = _REQUIREMENT.match(text)
-        if match and match["name"] != "quickstudy" and match["extra"] != "all":
+        if match and match["name"] in _USED and match["extra"] not in _NOT_FOR_USERS:
             libraries.append(Library(match["name"], match["extra"] or "", _version(match["name"])))
     return libraries
 

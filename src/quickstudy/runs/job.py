@@ -6,15 +6,15 @@ import contextlib
 import platform
 import sys
 import time
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from quickstudy import __version__
 from quickstudy.base import catalogue
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError, nearest
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
+from quickstudy.base.origin import code_of, described, is_ours
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -26,6 +26,9 @@ from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import Choice, choose_learner
+
+ANYWHERE = ("majority", "copy-last", "uniform")
+"""Controls that need to know nothing of their task."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,45 @@ class Setting:
     def resolve(self) -> Parts:
         """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
         name, _, assignments = self.task.partition(":")
-        entry = catalogue.task.find(name)
         task_class = catalogue.task.get(name)
         task = configure(name, task_class, parse_assignments(assignments), self.convention)
         # A task on data that is not here says so before anything is run.
         getattr(task, "ready", lambda: None)()
-        protocol_name = getattr(task_class, "protocol", entry.id.partition("/")[0])
+        protocol_name = protocol_of(task)
         protocol_class = catalogue.protocol.get(protocol_name)
         protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
         return Parts(task, choose_learner(self.learner, self.convention, task), protocol)
+
+
+def protocol_of(task: Any) -> str:
+    """The protocol of a registered task: the one it names, or that of its family. UsageError if there is none."""
+    name = getattr(task, "protocol", task.id.partition("/")[0])
+    if name not in catalogue.protocol:
+        raise UsageError(
+            f'task "{task.id}": no protocol "{name}"; {nearest(name, catalogue.protocol.names())}; name one of them, '
+            f'@task("{task.id}", ..., protocol="language"), or begin the id with it'
+        )
+    return str(name)
+
+
+def controls_of(task: Any) -> list[str]:
+    """The controls that a task names, then its oracle if there is one."""
+    oracle = getattr(task, "oracle", None)
+    return [*getattr(task, "controls", []), *([oracle] if oracle is not None and oracle in catalogue.control else [])]
+
+
+def check_control(parts: Parts) -> None:
+    """Raise UsageError for a rule that was made for other tasks: it would read words that are not there."""
+    learner, task = parts.learner, parts.task
+    if learner.role == "learner":
+        return
+    id, own = learner.what["id"], controls_of(task)
+    if id not in (*own, *ANYWHERE) and is_ours(catalogue.control.get(id)):
+        others = [name for name in ANYWHERE if name not in own]
+        raise UsageError(
+            f"{id} is a rule of other tasks; {task.id} has {', '.join(own) or 'none'}; on every task: "
+            f"{', '.join(others) or 'the same'}"
+        )
 
 
 @dataclass(frozen=True)
@@ -75,7 +108,9 @@ class Outcome:
 
 
 def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
-    """`what` of the record: ids, declared versions, parameters, convention, root seed and repetition."""
+    """`what` of the record: ids, declared versions (and code, for a user's own), parameters, convention, root seed and
+    repetition.
+    """
     return {
         "task": _component(parts.task),
         "learner": dict(parts.learner.what),
@@ -129,8 +164,7 @@ def _call(
     except (LearnerFault, UsageError) as error:
         status, reason = FAILED, str(error)
     except Exception as error:  # whatever a learner does, the run goes on
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        status, reason = FAILED, f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+        status, reason = FAILED, described(error)
     finally:
         learner.close()
     names = labels(setting, parts)
@@ -175,7 +209,12 @@ def _named(snapshot: Snapshot, parts: Parts, setting: Setting) -> Snapshot:
 
 
 def _component(instance: Any) -> dict[str, Any]:
-    return {"id": instance.id, "version": instance.version, "parameters": parameters_of(instance)}
+    return {
+        "id": instance.id,
+        "version": instance.version,
+        "parameters": parameters_of(instance),
+        **code_of(type(instance)),
+    }
 
 
 def _scores(trace: Trace, measures: Sequence[str], convention: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from quickstudy.base.canonical import digest
 from quickstudy.base.record import FAILED, Record
 from quickstudy.base.registry import include
 from quickstudy.runs.estimate import MEASURED, Estimates
-from quickstudy.runs.job import Setting, identity, labels
+from quickstudy.runs.job import Setting, check_control, controls_of, identity, labels
 from quickstudy.runs.reader import Reading
 
 EXAMINER = "quickstudy.runs.job:examine"
@@ -43,8 +43,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a dry run prints. found: cells that need not run; seconds: of work to do, on one worker, of which
-    `measured` says how many cells' estimates rest on this very task and learner.
+    """What a dry run prints. found: cells that need not run; measured: of those to do, how many have been measured
+    here before, with other seeds; seconds: of these together, on one worker.
     """
 
     cells: int
@@ -82,7 +82,7 @@ class Plan:
             found=len(self.cells) - len(missing),
             to_do=len(missing),
             programs=sum(programs.values()),
-            seconds=sum(cell.seconds for cell in missing),
+            seconds=sum(cell.seconds for cell in missing if cell.source == MEASURED),
             measured=sum(cell.source == MEASURED for cell in missing),
         )
 
@@ -108,10 +108,12 @@ def make_plan(
     cells: dict[str, Cell] = {}
     for setting in _ordered(list(settings)):
         parts = setting.resolve()
+        check_control(parts)
         names = labels(setting, parts)
-        estimate = estimates.of(names["task"], names["learner"])
+        what = identity(setting, parts, 0)
+        estimate = estimates.of(what, names["learner"])
         for repetition in numbers:
-            key = digest(identity(setting, parts, repetition))
+            key = digest({**what, "repetition": repetition})
             shown = (names["task"], names["learner"], names["family"], names["role"])
             cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, parts.learner.programs))
     absolute = tuple(str(pathlib.Path(path).expanduser().resolve()) for path in includes)
@@ -134,7 +136,4 @@ def _ordered(settings: list[Setting]) -> list[Setting]:
 
 def task_controls(task: str) -> list[str]:
     """The controls that a task names, then its oracle if there is one."""
-    found = catalogue.task.get(task.partition(":")[0])
-    names = [*getattr(found, "controls", [])]
-    oracle = getattr(found, "oracle", None)
-    return [*names, *([oracle] if oracle is not None and oracle in catalogue.control else [])]
+    return controls_of(catalogue.task.get(task.partition(":")[0]))

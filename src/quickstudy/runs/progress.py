@@ -18,10 +18,12 @@ STOPPING = "stopping after the runs in progress; Ctrl-C again stops now"
 
 
 def choose_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Report:
-    """Silent, bars on a terminal, or plain lines into a file or a pipe. On standard error unless said otherwise."""
+    """Only what goes wrong, bars on a terminal, or plain lines into a file or a pipe. On standard error unless said
+    otherwise.
+    """
     stream = stream or sys.stderr
     if quiet:
-        return silent
+        return FaultsOnly(stream)
     return RichProgress(stream) if stream.isatty() else PlainProgress(stream)
 
 
@@ -59,6 +61,26 @@ class Tally:
         return f"about {duration(self.remaining.seconds())} left"
 
 
+class FaultsOnly:
+    """A line about the first failure of each learner on each task, and the counts at the end if anything failed."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._tally = Tally()
+
+    def __call__(self, event: Event) -> None:
+        """Hear an event."""
+        lines: list[str] = []
+        if isinstance(event, Started):
+            self._tally.start(event)
+        elif isinstance(event, Done):
+            lines = [self._tally.count(event)]
+        elif isinstance(event, Execution):
+            lines = [end_line(event) if event.failed else "", failed_before(event)]
+        self._stream.writelines(f"{line}\n" for line in lines if line)
+        self._stream.flush()
+
+
 class PlainProgress:
     """A line every few seconds, and one at the end. clock: seconds that only grow."""
 
@@ -81,6 +103,7 @@ class PlainProgress:
         elif isinstance(event, Execution):
             if event.ok + event.failed + event.not_applicable:
                 self._line(end_line(event))
+            self._line(failed_before(event))
             return
         elif isinstance(event, Done):
             self._line(tally.count(event))
@@ -129,6 +152,7 @@ class RichProgress:
             self._progress.stop()
             if event.ok + event.failed + event.not_applicable:
                 self._print(end_line(event))
+            self._print(failed_before(event))
 
     def _open_bars(self, cells: tuple[Cell, ...]) -> None:
         for cell in cells:
@@ -154,9 +178,17 @@ class RichProgress:
             self._progress.console.print(text, highlight=False, markup=False)
 
 
+def failed_before(event: Execution) -> str:
+    """That runs which were found have failed, if any have."""
+    count = event.found.get(FAILED)
+    return f"{count} of the runs found have failed before; --retry-failed runs them again" if count else ""
+
+
 def found_line(event: Started) -> str:
     """`37 of 60 runs found, 23 to do`."""
     to_do, workers = len(event.cells), f"{event.workers} worker{'s' if event.workers != 1 else ''}"
+    if not to_do and not event.found:
+        return "nothing has to be run for this"
     if not to_do:
         return f"all {event.found} runs found, nothing to do"
     return f"{event.found} of {event.found + to_do} runs found, {to_do} to do, {workers}"

@@ -1,18 +1,20 @@
 """Parquet files made from the journals, and SQL over them. Derived: they can be deleted at any time.
 
 `sealed/runs.parquet` has a row per run, `scores.parquet` one per score, `curves.parquet` one per point of a learning
-curve. `sealed.json` says from which journals they were made; they are made again when those have changed.
+curve. `sealed.json` says from which journals they were made, and how many damaged lines were left out; they are made
+again when the journals have changed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import MissingExtra, QuickstudyError, UsageError
@@ -23,6 +25,7 @@ from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_trace
 
 CURVE = "learning-curve"
+_SEAL = "sealed.json"
 _COUNTS = {"examples", "updates", "trained_parameters", "fixed_parameters"}
 _COSTS = {field.name: "BIGINT" if field.name in _COUNTS else "DOUBLE" for field in fields(Cost)}
 _LABELS = {"task": "VARCHAR", "family": "VARCHAR", "learner": "VARCHAR", "role": "VARCHAR"}
@@ -38,53 +41,87 @@ _SELECT = {"curves": "key, unnest(step) AS step, unnest(accuracy) AS accuracy"}
 _RUN_OF_A_ROW = "SELECT row.*, run.task, run.family, run.learner, run.role, run.convention, run.root, run.repetition"
 
 
+class Answer(NamedTuple):
+    """What a query gives. left_out: damaged lines of the journals, which no table has."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    left_out: int
+
+
 def seal(folder: str | pathlib.Path) -> list[pathlib.Path]:
     """Make the Parquet files, whatever is there. Gives their paths."""
     folder = pathlib.Path(folder)
+    with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside:
+        _make(folder, pathlib.Path(aside))
+        return _keep(folder, pathlib.Path(aside))
+
+
+def query(folder: str | pathlib.Path, sql: str) -> Answer:
+    """Answer SQL over the views `runs`, `scores` and `curves` (the latter two with their run's columns).
+
+    Seals first if that was not done or the journals have changed; in a folder that cannot be written, the tables are
+    made elsewhere and thrown away. Raises UsageError for SQL that cannot be answered.
+    """
+    folder = pathlib.Path(folder)
+    duckdb = _duckdb()
+    with _tables(folder) as place, duckdb.connect() as connection:
+        for name in _TABLES:
+            source = f"read_parquet({_pattern(place / f'{name}.parquet')})"
+            joined = f"{_RUN_OF_A_ROW} FROM {source} AS row JOIN runs AS run USING (key)"
+            connection.execute(f"CREATE VIEW {name} AS {f'SELECT * FROM {source}' if name == 'runs' else joined}")
+        try:
+            answer = connection.execute(sql)
+            if answer is None or not answer.description:
+                raise UsageError(f'the query asks nothing, got "{sql}"; try: SELECT * FROM runs')
+            columns, rows = [column[0] for column in answer.description], answer.fetchall()
+        except duckdb.Error as error:
+            raise UsageError(f"the query cannot be answered: {str(error).strip().partition(chr(10))[0]}") from error
+        return Answer(columns, rows, json.loads((place / _SEAL).read_text())["left_out"])
+
+
+@contextlib.contextmanager
+def _tables(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Where the tables of a folder are, made now if need be."""
+    if _is_sealed(folder):
+        yield folder / SEALED
+        return
+    with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside:
+        _make(folder, pathlib.Path(aside))
+        with contextlib.suppress(QuickstudyError):  # a folder that cannot be written can still be asked
+            _keep(folder, pathlib.Path(aside))
+        yield pathlib.Path(aside)
+
+
+def _make(folder: pathlib.Path, aside: pathlib.Path) -> None:
+    """Write the tables, and from what they were made, into another folder."""
     duckdb = _duckdb()
     state = _state(folder)
-    records = read_results(folder, expected=True).records
+    reading = read_results(folder, expected=True)
+    records = reading.records
     rows: dict[str, Callable[[], Iterable[Mapping[str, Any]]]] = {
         "runs": lambda: (_run(key, record) for key, record in records.items()),
         "scores": lambda: (row for key, record in records.items() for row in _scores(key, record)),
         "curves": lambda: (row for key, record in records.items() for row in _curve(folder, key, record)),
     }
-    paths = []
-    with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside, duckdb.connect() as connection:
+    with duckdb.connect() as connection:
         for name, columns in _TABLES.items():
-            lines, parquet = pathlib.Path(aside, f"{name}.jsonl"), pathlib.Path(aside, f"{name}.parquet")
+            lines, parquet = aside / f"{name}.jsonl", aside / f"{name}.parquet"
             with open(lines, "w", encoding="ascii") as file:
                 file.writelines(canonical(row) + "\n" for row in rows[name]())
             source = f"read_json({_pattern(lines)}, format='newline_delimited', columns={_columns(columns)})"
             chosen = _SELECT.get(name, "*")
             connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO {_quoted(str(parquet))} (FORMAT parquet)")
-            target, content = folder / SEALED / f"{name}.parquet", parquet.read_bytes()
-            write_aside(target, str(os.getpid()), lambda file, content=content: file.write(content))  # type: ignore[misc]
-            paths.append(target)
-    made = json.dumps(state).encode()
-    write_aside(folder / SEALED / "sealed.json", str(os.getpid()), lambda file: file.write(made))
-    return paths
+    (aside / _SEAL).write_text(json.dumps({"journals": state, "left_out": len(reading.damage)}))
 
 
-def query(folder: str | pathlib.Path, sql: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Answer SQL over the views `runs`, `scores` and `curves` (the latter two with their run's columns): columns, rows.
-
-    Seals first if that was not done or the journals have changed. Raises UsageError for SQL that cannot be answered.
-    """
-    folder = pathlib.Path(folder)
-    duckdb = _duckdb()
-    if not _is_sealed(folder):
-        seal(folder)
-    with duckdb.connect() as connection:
-        for name in _TABLES:
-            source = f"read_parquet({_pattern(folder / SEALED / f'{name}.parquet')})"
-            joined = f"{_RUN_OF_A_ROW} FROM {source} AS row JOIN runs AS run USING (key)"
-            connection.execute(f"CREATE VIEW {name} AS {f'SELECT * FROM {source}' if name == 'runs' else joined}")
-        try:
-            answer = connection.execute(sql)
-            return [column[0] for column in answer.description or []], answer.fetchall()
-        except duckdb.Error as error:
-            raise UsageError(f"the query cannot be answered: {str(error).strip().partition(chr(10))[0]}") from error
+def _keep(folder: pathlib.Path, aside: pathlib.Path) -> list[pathlib.Path]:
+    """Copy the tables into the folder, the seal last. Gives the paths of the tables."""
+    names = [*(f"{name}.parquet" for name in _TABLES), _SEAL]
+    for name in names:
+        content = (aside / name).read_bytes()
+        write_aside(folder / SEALED / name, str(os.getpid()), lambda file, content=content: file.write(content))  # type: ignore[misc]
+    return [folder / SEALED / name for name in names[:-1]]
 
 
 def _duckdb() -> Any:
@@ -128,8 +165,8 @@ def _state(folder: pathlib.Path) -> dict[str, list[int]]:
 
 def _is_sealed(folder: pathlib.Path) -> bool:
     try:
-        made_from = json.loads((folder / SEALED / "sealed.json").read_text())
-    except (OSError, ValueError):
+        made_from = json.loads((folder / SEALED / _SEAL).read_text())["journals"]
+    except (OSError, ValueError, KeyError, TypeError):
         return False
     return made_from == _state(folder) and all((folder / SEALED / f"{name}.parquet").is_file() for name in _TABLES)
 

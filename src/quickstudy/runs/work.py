@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 import time
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from quickstudy.base.origin import described
 from quickstudy.runs.blocks import Block
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.messages import Begun, Done, Message
@@ -71,8 +71,7 @@ def _next_outcome(
     except TooLong:
         return None, too_long(limit)
     except (Exception, SystemExit) as error:  # a measure at fault, or a learner that wants to leave
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return None, f"{type(error).__name__}: {error} ({place.filename}:{place.lineno})"
+        return None, described(error)
     if outcome.record.key != key:
         return None, "another run was examined than was planned; do all workers have the same version of the code?"
     return outcome, ""

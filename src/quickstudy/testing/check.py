@@ -63,7 +63,10 @@ def _check_core(name: str) -> list[Finding]:
 def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
     module = include(file)
     if rest:
-        found = getattr(module, rest.partition(":")[0], None)
+        wanted, known = rest.partition(":")[0], _classes(module)
+        found = getattr(module, wanted, None)
+        if found is None:
+            raise UsageError(f'no task, core or learner "{wanted}" in {file}; {nearest(wanted, known)}')
         if isinstance(found, type) and (hasattr(found, "sample") or hasattr(found, "drive")):
             return check_task(configure(rest, found, {}))
         if isinstance(found, type) and hasattr(found, "build"):
@@ -74,10 +77,17 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
         return check_learner(name)
     names = list(_registered(module))
     if not names:
-        raise UsageError(f"nothing is registered in {file}; type {file}:NAME to check one class of it")
+        known = _classes(module)
+        example = f"; type {file}:{known[0]} to check a class of it" if known else ", and there is no class in it"
+        raise UsageError(f"nothing is registered in {file}{example}")
     if len(names) == 1:
         return check_name(names[0])
     return [finding for name in names for finding in _under(name, check_name(name))]
+
+
+def _classes(module: Any) -> list[str]:
+    """The names of the classes that a file defines."""
+    return [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
 
 
 def _under(title: str, findings: list[Finding]) -> list[Finding]:

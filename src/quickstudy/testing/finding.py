@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.origin import described
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -34,5 +37,5 @@ def examine(what: str, check: Callable[[], str | None]) -> Finding:
 
 
 def describe(error: BaseException) -> str:
-    """An unexpected exception in one line."""
-    return f"{type(error).__name__}: {error}".split("\n", maxsplit=1)[0]
+    """An unexpected exception in one line, with the place where it was raised; what we say ourselves, as it is."""
+    return str(error).partition("\n")[0] if isinstance(error, QuickstudyError) else described(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 from typing import Any
@@ -20,6 +21,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.base.task import ExampleTask, SeriesTask, spaces_of
 from quickstudy.learners.host import Hosted
+from quickstudy.runs.job import protocol_of
 from quickstudy.testing.finding import Broken, Finding, examine
 from quickstudy.testing.global_state import undisturbed
 
@@ -34,6 +36,9 @@ def check_task(task: Any) -> list[Finding]:
             if not made.ok:
                 return [made]
             task = configure(task.__name__, task, {})
+        declared = examine("is a frozen dataclass", lambda: _is_frozen(task))
+        if not declared.ok:  # the other checks would complain of it too, in words that say less
+            return [declared]
         findings = [
             examine("has a spec sheet", lambda: _spec_sheet(task)),
             examine("its parameters survive JSON", lambda: check_parameters(task)),
@@ -48,6 +53,8 @@ def check_task(task: Any) -> list[Finding]:
             ]
         if isinstance(task, ExampleTask):
             findings.append(examine("draws as many as are asked for", lambda: _counts(task)))
+        if getattr(task, "id", "") in catalogue.task:
+            findings.append(examine("has a protocol", lambda: protocol_of(task)))
         findings.append(examine("names controls that exist", lambda: _controls(task)))
         findings.append(examine("names its oracle, or why there is none", lambda: _oracle(task)))
         if findings[-1].ok and not _reason(task) and isinstance(task, ExampleTask):
@@ -83,6 +90,14 @@ def report_touched(touched: list[str]) -> None:
         raise Broken(f"the state of {' and '.join(touched)} changed; draw from the generator that is handed in")
 
 
+def _is_frozen(task: Any) -> None:
+    if not dataclasses.is_dataclass(task):
+        raise Broken("write @dataclass(frozen=True) above the class, below @task(...): its fields are the parameters")
+    kind: Any = type(task)
+    if not kind.__dataclass_params__.frozen:
+        raise Broken("write @dataclass(frozen=True): a task keeps no state, and is a constant of what is run on it")
+
+
 def _spec_sheet(task: Any) -> str:
     text = (type(task).__doc__ or "").strip()
     if not text or text.startswith(f"{type(task).__name__}("):  # what @dataclass writes by itself
@@ -109,11 +124,17 @@ def _bytes(drawn: Examples | Series) -> list[bytes]:
 
 
 def _draws(task: Any) -> None:
-    drawn = _draw(task)
+    check_drawn(_draw(task), task)
+
+
+def check_drawn(drawn: Any, task: Any) -> None:
+    """Broken unless what a task has drawn is what its spaces say, and every example asks something."""
     inputs, outputs = spaces_of(task)
     if isinstance(drawn, Series):
         _within("inputs", drawn.inputs, inputs)
         return _within("targets", drawn.targets, outputs)
+    if not isinstance(drawn, Examples):
+        raise Broken(f"sample(rng, count) must give Examples, got {type(drawn).__name__}")
     inside = np.arange(drawn.steps)[:, None] < drawn.lengths
     if (drawn.asked & ~inside).any():
         raise Broken("something is asked in the padding, after the end of an example")

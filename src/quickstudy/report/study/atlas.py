@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from quickstudy.report.enough import counted
 from quickstudy.report.study.atlas_checks import order_part, symmetry_parts
 from quickstudy.report.study.atlas_choice import choice_parts, published_rule
 from quickstudy.report.study.atlas_map import Strip, block_map, family_map
@@ -22,7 +23,6 @@ from quickstudy.report.study.atlas_runs import (
     setting_of,
     wanted_rules,
 )
-from quickstudy.report.study.found import Found
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Page, Paragraph, Part, Picture
 from quickstudy.report.view import title_of
@@ -35,7 +35,7 @@ def stages(order: Order) -> Iterator[Stage]:
         [setting_of(order, row, rule, order.root + 1) for row in order.study.rows for rule in rules],
         choosing_seeds(order.study),
     )
-    tasks = atlas_runs(order, Found.read(order.folder))
+    tasks = atlas_runs(order, order.shelf.found())
     reported = [
         setting_of(order, task.row, rule, order.root) for task in tasks for rule in wanted_rules(order.study, task)
     ]
@@ -46,12 +46,12 @@ def stages(order: Order) -> Iterator[Stage]:
 def page(order: Order) -> Page:
     """The map, the choices and what they are worth, the published order, the symmetries, all numbers."""
     study = order.study
-    tasks = atlas_runs(order, Found.read(order.folder))
+    tasks = atlas_runs(order, order.shelf.found())
     known = [task for task in tasks if task.compared]
     parts: list[Part] = [_opening(order, tasks)]
     facts: dict[str, Any] = {"study": study.id, "version": study.version, "convention": order.convention, "tasks": {}}
     if not known:
-        return Page(study.title, study.source, parts, facts, whole=True)
+        return Page.of(study, parts, facts, whole=True)
     parts.append(_map(study.score, known, order))
     for score in study.scores:
         chosen, facts["tasks"][score] = choice_parts(order, known, score)
@@ -59,16 +59,17 @@ def page(order: Order) -> Page:
     parts += order_part(order, known)
     symmetry, facts["symmetry"] = symmetry_parts(study.score, known)
     parts += symmetry
-    return Page(study.title, study.source, parts, facts, whole=True)
+    return Page.of(study, parts, facts, whole=True)
 
 
 def _opening(order: Order, tasks: Sequence[TaskRuns]) -> Paragraph:
     runs = sum(len(runs) for task in tasks for runs in task.choosing.values())
-    wanted = len(tasks) * len(rules_of(order.study)) * choosing_seeds(order.study)
+    rules, seeds = len(rules_of(order.study)), choosing_seeds(order.study)
+    wanted = len(tasks) * rules * seeds
     lines = [
-        f"{len(rules_of(order.study))} rules on {len(tasks)} tasks, convention {order.convention}. Rules are chosen "
-        f"on {choosing_seeds(order.study)} seeds under root {order.root + 1} and reported on others, under root "
-        f"{order.root}: nothing that is reported was used to choose."
+        f"{counted(rules, 'rule')} on {counted(len(tasks), 'task')}, convention {order.convention}. Rules are chosen "
+        f"on {counted(seeds, 'seed')} under root {order.root + 1} and reported on others, under root {order.root}: "
+        "nothing that is reported was used to choose."
     ]
     if runs < wanted:
         lines.append(f"{runs:,} of {wanted:,} choosing runs are there.")
@@ -78,8 +79,8 @@ def _opening(order: Order, tasks: Sequence[TaskRuns]) -> Paragraph:
             lines.append(f"{task.row.label} has no runs yet.")
         elif absent:
             lines.append(
-                f"{task.row.label} compares {len(task.compared)} rules with {task.runs} runs each; "
-                f"{len(absent)} with fewer or none are left out."
+                f"{task.row.label} compares {counted(len(task.compared), 'rule')} with {counted(task.runs, 'run')} "
+                f"each; {len(absent)} with fewer or none are left out."
             )
     return Paragraph(" ".join(lines))
 
@@ -91,13 +92,14 @@ def _map(score: str, tasks: Sequence[TaskRuns], order: Order) -> Picture:
     best = ", ".join(f"{strip.label} rule {strip.chosen}" for strip in strips)
     title = f"{title_of(score)} of every rule on every task, on the choosing seeds. The best: {best}."
     caption = (
-        f"{title_of(score)}, mean over the choosing seeds, on a scale of its own for each task. A column is a family "
-        "of rules that are each other's images, named by its smallest, the families that do best over all tasks first; "
-        "the quarters of a cell are that rule, its mirror image and, below, their complements. (In a narrow window: "
-        "16 x 16 rules from 0 in the upper left.)"
+        f"{title_of(score)}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
+        "its rules to the highest, the numbers beside its name. A column is a family of rules that are each other's "
+        "images, named by its smallest, the families that do best over all tasks first; the quarters of a cell are "
+        "that rule, its mirror image and, below, their complements. (In a narrow window: 16 x 16 rules from 0 in the "
+        "upper left.)"
     )
     pictures = family_map(strips, title), block_map(strips, title)
-    return Picture(f"{order.study.id}-map", caption, *pictures, _everything(strips))
+    return Picture(f"{order.study.id}-{order.convention}-map", caption, *pictures, _everything(strips))
 
 
 def _everything(strips: Sequence[Strip]) -> list[tuple[str, ...]]:

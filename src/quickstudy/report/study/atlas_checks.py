@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from quickstudy.report.enough import counted
 from quickstudy.report.numbers import score as written
 from quickstudy.report.study.atlas_rules import complemented, mirrored
 from quickstudy.report.study.atlas_runs import TaskRuns, criterion_of, published_rules
@@ -30,17 +31,19 @@ def order_part(order: Order, tasks: Sequence[TaskRuns]) -> list[Part]:
         shared, chance = sum(rank <= len(published) for rank in ranks), len(published) ** 2 / len(means)
         tau, p = _kendall(ranks)
         inside, expected = inside + shared, expected + chance
-        counted = f"{shared} of {len(published)}"
-        numbers = (counted, f"{chance:.1f}", f"{np.median(ranks):g}", written(tau), written(p))
+        numbers = (f"{shared} of {len(published)}", f"{chance:.1f}", f"{np.median(ranks):g}", written(tau), written(p))
         rows.append((task.row.label, str(len(published)), *numbers))
     if len(rows) == 1:
         return []
     text = (
-        f"Of the published best rules of {len(rows) - 1} tasks, {inside:g} are among as many best here by "
+        f"Of the published best rules of {counted(len(rows) - 1, 'task')}, {inside:g} are among as many best here by "
         f"{title_of(criterion)}, the publication's own criterion; {expected:.1f} would be by chance."
     )
     caption = "τ: agreement within the published list, 1 for the same order, 0 for none; p: of no agreement, two-sided"
-    return [Paragraph(text, "The published order of rules"), Grid(f"{order.study.id}-order", caption, rows)]
+    return [
+        Paragraph(text, "The published order of rules"),
+        Grid(f"{order.study.id}-{order.convention}-order", caption, rows),
+    ]
 
 
 def symmetry_parts(score: str, tasks: Sequence[TaskRuns]) -> tuple[list[Part], dict[str, Any]]:
@@ -104,9 +107,9 @@ def _verdict(found: Sequence[_Disagreement]) -> str:
     # Each pair has its own number of runs; that none of all exceeds the largest is the product of the single chances.
     none = math.prod(1 - 2 * float(t.sf(largest, runs - 1)) for *_, runs in found)
     return (
-        f"Of {len(found)} pairs, {beyond} are over 2 standard errors apart ({expected:.0f} are expected by chance). "
-        f"The largest disagreement is {largest:.1f} standard errors, rules {rule} and {other} on {label}; chance gives "
-        f"one at least as large somewhere among them with probability {1 - none:.2g}."
+        f"Of {counted(len(found), 'pair')}, {beyond} are over 2 standard errors apart ({expected:.0f} are expected by "
+        f"chance). The largest disagreement is {largest:.1f} standard errors, rules {rule} and {other} on {label}; "
+        f"chance gives one at least as large somewhere among them with probability {1 - none:.2g}."
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted
 from quickstudy.report.intervals import Values, difference, estimate, stream
 from quickstudy.report.model import Contrast
 from quickstudy.report.numbers import NOTHING, plus_minus
@@ -13,7 +15,7 @@ from quickstudy.report.numbers import score as written
 from quickstudy.report.study.atlas_rules import images
 from quickstudy.report.study.atlas_runs import TaskRuns, criterion_of, published_rules
 from quickstudy.report.study.order import Order
-from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 from quickstudy.report.view import title_of
 
 
@@ -37,25 +39,22 @@ class Choice:
 def choice_parts(order: Order, tasks: Sequence[TaskRuns], score: str) -> tuple[list[Part], dict[str, Any]]:
     """Two grids with sentences, and everything as facts by task."""
     found = [choice for task in tasks if (choice := _choice(order, task, score))]
-    name, title, criterion = f"{order.study.id}-{score}", title_of(score), criterion_of(order.study)
-    parts: list[Part] = [
-        Paragraph(_rise(found, title), f"Chosen by {title}"),
-        Grid(
-            name,
-            f"{title}: mean ± half the 95 % interval. Optimism: on the choosing seeds less on the reported ones, of "
-            f"the same rule. The rank is among the rules compared on the choosing seeds, by {title_of(criterion)}",
-            [
-                ("task", "rule", "its images", "choosing", "reported", "optimism", "rank by the published criterion"),
-                *(_own_row(choice, score, criterion) for choice in found),
-            ],
-        ),
+    name, title, criterion = f"{order.study.id}-{order.convention}-{score}", title_of(score), criterion_of(order.study)
+    own = [
+        ("task", "rule", "its images", "choosing", "reported", "optimism", "rank by the published criterion"),
+        *(_own_row(choice, score, criterion) for choice in found),
     ]
+    about = (
+        f"{title}: mean{half_words(own)}. Optimism: on the choosing seeds less on the reported ones, of the same rule. "
+        f"The rank is among the rules compared on the choosing seeds, by {title_of(criterion)}"
+    )
+    parts: list[Part] = [Paragraph(_rise(found, title), f"Chosen by {title}"), Grid(name, about, own)]
     if any(choice.published is not None for choice in found):
-        caption = f"{title} on the reported seeds: mean ± half the 95 % interval. Ranks are on the choosing seeds"
         heading = ("task", "published rule", f"rank by {title}", "rank by the published criterion", "its score")
-        rows = [_published_row(choice, score, criterion) for choice in found]
+        rows = [(*heading, "chosen − published"), *(_published_row(choice, score, criterion) for choice in found)]
+        caption = f"{title} on the reported seeds: mean{half_words(rows)}. Ranks are on the choosing seeds"
         parts += [
-            Grid(f"{name}-published", caption, [(*heading, "chosen − published"), *rows]),
+            Grid(f"{name}-published", caption, rows),
             *map(Paragraph, _gain(found)),
         ]
     return parts, {choice.task.row.task: _facts(choice, score, criterion) for choice in found}
@@ -90,7 +89,7 @@ def _own_row(choice: Choice, score: str, criterion: str) -> tuple[str, ...]:
         choice.task.row.label,
         str(choice.rule),
         others or NOTHING,
-        written(choice.task.means(score)[choice.rule]),
+        _mean(choice.task.values(choice.rule, score)),
         _mean(choice.after),
         _signed(choice.optimism),
         _rank(choice.task, choice.rule, criterion),
@@ -114,8 +113,8 @@ def _rise(found: Sequence[Choice], title: str) -> str:
     mean = sum(rise.value or 0.0 for rise in known) / len(known)
     return (
         f"On the seeds on which it was chosen, the best rule scores {written(abs(mean))} "
-        f"{'more' if mean > 0 else 'less'} {title} than on others, on average over {len(known)} tasks; by its interval "
-        f"it scores more on {_apart(known, 1)} of them and less on {_apart(known, -1)}."
+        f"{'more' if mean > 0 else 'less'} {title} than on others, on average over {counted(len(known), 'task')}. Task "
+        f"by task, by the interval: {_told(known)}."
     )
 
 
@@ -124,8 +123,8 @@ def _gain(found: Sequence[Choice]) -> list[str]:
     if not rivals:
         return []
     return [
-        f"On the reported seeds the chosen rule is above the published one on {_apart(rivals, 1)} of {len(rivals)} "
-        f"tasks where they differ, below on {_apart(rivals, -1)}, and not told apart on the rest."
+        f"On the reported seeds, chosen rule against published one on {counted(len(rivals), 'task')} where they "
+        f"differ, by the interval: {_told(rivals)}."
     ]
 
 
@@ -164,10 +163,14 @@ def _plain_mean(values: Values) -> float | None:
     return sum(values.values()) / len(values) if values else None
 
 
-def _apart(contrasts: Sequence[Contrast], sign: int) -> int:
-    """How many intervals lie above 0, or below it."""
-    bounds = [contrast.interval for contrast in contrasts if contrast.interval]
-    return sum((one.low > 0) if sign > 0 else (one.high < 0) for one in bounds)
+def _told(contrasts: Sequence[Contrast]) -> str:
+    """On how many tasks the difference is above 0, below it, level with it, or has too few runs to say."""
+    counts = Counter(contrast.standing for contrast in contrasts)
+    parts = [f"more on {counts[ABOVE]}", f"less on {counts[BELOW]}", f"cannot be told apart on {counts[LEVEL]}"]
+    said = [part for part, name in zip(parts, (ABOVE, BELOW, LEVEL), strict=True) if counts[name]]
+    if counts[UNTOLD]:
+        said.append(f"no verdict on {counts[UNTOLD]}, where fewer than {FEWEST} runs are there")
+    return ", ".join(said)
 
 
 def _signed(contrast: Contrast) -> str:

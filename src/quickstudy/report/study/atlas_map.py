@@ -33,6 +33,10 @@ class Strip:
         theirs = self.published if self.published != self.chosen else None
         return [(rule, kind) for rule, kind in ((theirs, "theirs"), (self.chosen, "ours")) if rule is not None]
 
+    def scale(self) -> str:
+        """What the colours run from and to."""
+        return f"{score(min(self.means.values()))} to {score(max(self.means.values()))}" if self.means else ""
+
     def level(self, rule: int) -> int | None:
         """The colour of a rule, 0 for the lowest and LEVELS - 1 for the highest of the task; None where unknown."""
         if rule not in self.means:
@@ -54,7 +58,8 @@ def family_map(strips: Sequence[Strip], title: str) -> str:
         parts.append(tag("text", str(family[0]), class_="small", transform=place))
     for row, strip in enumerate(strips):
         top = _TOP + row * (_HEIGHT + _GAP)
-        parts.append(text(strip.label, _LEFT - 8, top + _HEIGHT / 2 + 4, class_="label", text_anchor="end"))
+        parts.append(text(strip.label, _LEFT - 8, top + _HEIGHT / 2 + 2, class_="label", text_anchor="end"))
+        parts.append(text(strip.scale(), _LEFT - 8, top + _HEIGHT + 5, class_="tick", text_anchor="end"))
         for number, family in enumerate(columns):
             parts.append(_family_cell(strip, family, _LEFT + number * step, top, step - 0.8))
         parts.append(_pointers(strip, columns, step, top + _HEIGHT))
@@ -82,6 +87,7 @@ def block_map(strips: Sequence[Strip], title: str) -> str:
             parts.append(tag("rect", class_=f"frame {kind}", x=x, y=y, width=cell, height=cell))
         marks = f"best {_name(strip.chosen)}, published {_name(strip.published)}"
         parts.append(text(marks, left, top + _BLOCK + 15, class_="tick"))
+        parts.append(text(strip.scale(), left + _BLOCK, top - 7, class_="tick", text_anchor="end"))
     bottom = 24 + (len(strips) + 1) // 2 * (_BLOCK + 50) + 6
     return _picture("narrow", 400, bottom + 44, title, *parts, _legend(4, bottom))
 

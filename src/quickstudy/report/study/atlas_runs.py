@@ -12,7 +12,7 @@ from quickstudy.base.study import Study, StudyRow
 from quickstudy.report.intervals import Values
 from quickstudy.report.study.found import Found, Runs, scores_of
 from quickstudy.report.study.order import Order
-from quickstudy.runs.job import Setting, identity
+from quickstudy.runs.job import Setting
 
 
 def choosing_seeds(study: Study) -> int:
@@ -110,11 +110,11 @@ def atlas_runs(order: Order, found: Found) -> list[TaskRuns]:
     learners = {}
     for rule in rules:
         setting = setting_of(order, first, rule, order.root)
-        learners[rule] = identity(setting, setting.resolve(), 0)["learner"]
+        learners[rule] = found.identity(setting)["learner"]
     gathered = []
     for row in order.study.rows:
         setting = setting_of(order, row, rules[0], order.root)
-        what = identity(setting, setting.resolve(), 0)
+        what = found.identity(setting)
         chosen_on, reported = {}, {}
         for rule in rules:
             asked = {**what, "learner": learners[rule]}

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from quickstudy.report.enough import FEWEST, span
 from quickstudy.report.reproduce import settings_of
 from quickstudy.report.study import audit_claims, audit_controls, audit_first, audit_leak, audit_material, audit_time
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit
-from quickstudy.report.study.found import Found
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Page, Paragraph
 from quickstudy.runs.job import Setting
@@ -62,15 +62,26 @@ def stages(order: Order) -> Iterator[Stage]:
 def page(order: Order) -> Page:
     """All sections."""
     study = order.study
-    audit = Audit(order, Found.read(order.folder))
+    audit = Audit(order, order.shelf.found())
     head = (
-        f"Everything below is computed from runs, {order.seeds} seeds wanted of each; intervals are 95 % bootstrap "
-        "intervals over runs, differences are over common seeds. Fewer than 6 pairs give no verdict."
+        f"Everything below is computed from runs: {_runs(order)}. Intervals are 95 % bootstrap intervals over runs, "
+        f"differences are over common seeds. Fewer than {FEWEST} pairs give no verdict."
     )
     found = {name: section.section(audit) for name, section in _SECTIONS.items()}
     facts = {"study": study.id, "version": study.version, **{name: part.facts for name, part in found.items()}}
     parts = [Paragraph(head), *_absent(audit), *(part for section in found.values() for part in section.parts)]
-    return Page(study.title, study.source, parts, facts, whole=True)
+    return Page.of(study, parts, facts, whole=True)
+
+
+def _runs(order: Order) -> str:
+    """How many there are of every model on every task."""
+    said = []
+    for convention in CONVENTIONS:
+        cells = order.shelf.found().cells(order.study, convention, order.protocol, order.root)
+        counts = [len(runs) for columns in cells.values() for runs in columns.values() if runs]
+        number = f"{span(counts)} {'run' if max(counts) == 1 else 'runs'} a cell" if counts else "none"
+        said.append(f"{number} under the convention {convention}")
+    return ", ".join(said)
 
 
 def _closer(order: Order, convention: str) -> list[Setting]:

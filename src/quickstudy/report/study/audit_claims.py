@@ -6,8 +6,9 @@ of the rows; `every = true` if every one of the better columns must be above eve
 above all of them is enough. A column that has no learner stands for its published number (a human).
 
 On one row, a claim holds if the intervals of paired differences say so, is contradicted if they say the opposite, and
-is open otherwise, or has too few runs to say. It stands if enough rows hold, falls if so many are contradicted that not
-enough are left, and cannot be told otherwise.
+is open otherwise, or has too few runs to say, or is about a number that was not printed (that of a human on some
+tasks). It stands if enough rows hold, falls if so many are contradicted that not enough are left, and cannot be told
+otherwise.
 """
 
 from __future__ import annotations
@@ -19,19 +20,13 @@ from typing import Any
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import StudyRow, find_study
-from quickstudy.report.study.audit_data import (
-    ABOVE,
-    BELOW,
-    CONVENTIONS,
-    LEVEL,
-    UNTOLD,
-    Audit,
-    Section,
-    compare,
-)
+from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted
+from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, compare
 from quickstudy.report.study.page import Grid, Paragraph
 
 HOLDS, CONTRADICTED, OPEN, ABSENT = "holds", "contradicted", "open", "too few runs"
+UNPRINTED = "no printed number"
+NOT_RUN = "not run"
 STANDS, FALLS, CANNOT = "stands", "falls", "cannot be told"
 _WANTS = ("all", "most", "some")
 
@@ -59,8 +54,8 @@ class Claim:
     def on_row(self, standing: Callable[[str, str], str]) -> str:
         """What one row says. standing: of one column against another."""
         table = {one: [standing(one, other) for other in self.than] for one in self.better}
+        found = [cell for cells in table.values() for cell in cells]
         if self.every:
-            found = [cell for cells in table.values() for cell in cells]
             holds, contradicted = all(cell == ABOVE for cell in found), BELOW in found
         else:
             holds = any(all(cell == ABOVE for cell in cells) for cells in table.values())
@@ -70,7 +65,8 @@ class Claim:
             )
         if holds or contradicted:
             return HOLDS if holds else CONTRADICTED
-        return ABSENT if any(UNTOLD in cells for cells in table.values()) else OPEN
+        found = [cell for cells in table.values() for cell in cells]
+        return UNPRINTED if UNPRINTED in found else ABSENT if UNTOLD in found else OPEN
 
     def verdict(self, found: Sequence[str], wanted: int) -> str:
         """From what the rows say to the verdict. wanted: how many rows the claim is about, examined or not."""
@@ -84,11 +80,14 @@ class Claim:
 def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
     """Every claim as printed, under the published convention and under the corrected one."""
     claims = [Claim(**facts) for facts in audit.setting("claims", [])]
+    if not claims:
+        return Section([], {})
     rows: list[tuple[str, ...]] = [("claim", "printed numbers", *CONVENTIONS)]
     facts: list[dict[str, Any]] = []
     printed = _printed(audit)
     labels = {row.label: row for table in printed.values() for row in table.values()}
     labels.update({row.label: row for row in audit.rows})
+    examined = [name for name in CONVENTIONS if _examined(audit, name)]
     for claim in claims:
         wanted = sum(map(claim.about, labels))
         numbers = {label: row.published for label, row in printed.get(claim.score, {}).items() if claim.about(label)}
@@ -104,20 +103,21 @@ def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
                 if claim.about(row.label)
             }
             verdict = claim.verdict(list(found.values()), wanted)
-            cells.append(_cell(verdict, found))
+            cells.append(_cell(verdict, found) if convention in examined else NOT_RUN)
             said[convention] = {"verdict": verdict, "rows": found}
         rows.append((claim.text, *cells))
         facts.append({"claim": claim.text, "printed": by_print, **said})
-    if not facts:
-        return Section([], {})
     counts = {name: Counter(entry[name]["verdict"] for entry in facts) for name in CONVENTIONS}
     sentences = [
-        f"Of {len(facts)} published conclusions, convention {name}: {_count(counts[name])}." for name in CONVENTIONS
+        f"Of {counted(len(facts), 'published conclusion')}, convention {name}: "
+        f"{_count(counts[name]) if name in examined else NOT_RUN}."
+        for name in CONVENTIONS
     ]
     text = (
         "Each conclusion is written down as a comparison of models, and judged task by task from 95 % intervals of "
         "differences over common seeds, without a correction for their number. In brackets: the tasks on which it "
-        "holds, is contradicted (≠), is open (?) or has too few runs (–). " + " ".join(sentences)
+        "holds, is contradicted (≠), is open (?), has too few runs (–, fewer than "
+        f"{FEWEST}) or lacks a printed number to compare with (∅). " + " ".join(sentences)
     )
     return Section(
         [
@@ -125,6 +125,15 @@ def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
             Grid(f"{audit.order.study.id}-claims", "stands, falls or cannot be told: computed from the runs", rows),
         ],
         {"claims": facts},
+    )
+
+
+def _examined(audit: Audit, convention: str) -> bool:
+    """Whether any model was run under a convention."""
+    return convention in audit.found.conventions and any(
+        audit.runs(row.task, row.learner(column, convention), convention)
+        for row in audit.rows
+        for column in audit.columns
     )
 
 
@@ -136,7 +145,7 @@ def _printed(audit: Audit) -> dict[str, dict[str, StudyRow]]:
 
 def _by_numbers(published: Mapping[str, Any], one: str, other: str) -> str:
     if one not in published or other not in published:
-        return UNTOLD
+        return UNPRINTED
     first, second = published[one].value, published[other].value
     return ABOVE if first > second else BELOW if first < second else LEVEL
 
@@ -152,7 +161,7 @@ def _measured(
             if column not in known and rival in known and published and column in published.published:
                 values[column] = dict.fromkeys(values[rival], published.published[column].value)
         if one not in values or other not in values:
-            return UNTOLD
+            return UNPRINTED
         return compare(values[one], values[other], f"claim {row.task} {one} {other} {convention} {score}").standing
 
     return standing
@@ -160,7 +169,7 @@ def _measured(
 
 def _cell(verdict: str, found: Mapping[str, str]) -> str:
     """The verdict and, in brackets, the numbers of the rows by what they say."""
-    signs = {HOLDS: "", CONTRADICTED: "≠ ", OPEN: "? ", ABSENT: "– "}
+    signs = {HOLDS: "", CONTRADICTED: "≠ ", OPEN: "? ", ABSENT: "– ", UNPRINTED: "∅ "}
     groups = {said: [label.split()[0] for label, one in found.items() if one == said] for said in signs}
     rows = "; ".join(signs[said] + " ".join(numbers) for said, numbers in groups.items() if numbers)
     return f"{verdict} [{rows}]" if rows else verdict

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.numbers import NOTHING
 from quickstudy.report.study.audit_data import (
-    ABOVE,
-    BELOW,
     CONVENTIONS,
-    LEVEL,
-    UNTOLD,
     Audit,
     Section,
     compare,
@@ -19,7 +16,7 @@ from quickstudy.report.study.audit_data import (
     mean_text,
     pair_text,
 )
-from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 from quickstudy.report.view import title_of
 from quickstudy.runs.plan import task_controls
 
@@ -53,7 +50,7 @@ def _controls(audit: Audit, convention: str) -> list[Part]:
                 rows.append((row.label, name, *map(mean_text, values)))
     if len(rows) == 1:
         return [Paragraph(f"Convention {convention}: no runs of the controls are there.")]
-    caption = f"Controls and oracles, convention {convention}, mean ± half the 95 % interval"
+    caption = f"Controls and oracles, convention {convention}, mean{half_words(rows)}"
     return [Grid(f"{audit.order.study.id}-rules-{convention}", caption, rows)]
 
 
@@ -81,8 +78,8 @@ def _against(audit: Audit, convention: str, score: str) -> Section:
     if len(rows) == 1:
         return Section([], facts)
     caption = (
-        f"{title_of(score)} of every model less that of the best control, convention {convention}: mean ± half the "
-        "95 % interval over common seeds; > above, < below, = level by the interval, ? fewer than 6 pairs"
+        f"{title_of(score)} of every model less that of the best control, convention {convention}: mean"
+        f"{half_words(rows)} over common seeds; > above, < below, = level by the interval, ? fewer than {FEWEST} pairs"
     )
     told = [f"{column} on {listed(tasks)}" for column, tasks in ahead.items()]
     sentence = f"Above the best control by {title_of(score)}, convention {convention}: {'; '.join(told) or 'untold'}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
+from quickstudy.report.enough import standing
 from quickstudy.report.intervals import RESAMPLES, Values, estimate, stream
 from quickstudy.report.model import CONTROL
 from quickstudy.report.numbers import NOTHING, plus_minus
@@ -19,14 +20,9 @@ from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Part
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
-from quickstudy.runs.traces import load_trace
 from quickstudy.stats.bootstrap import Interval, mean_interval
 
 CONVENTIONS = ("published", "corrected")
-FEWEST = 6
-"""Pairs below which no verdict is given: an exact test of fewer cannot tell anything apart at 0.05."""
-
-ABOVE, BELOW, LEVEL, UNTOLD = "above", "below", "level", "untold"
 
 
 class Section(NamedTuple):
@@ -46,9 +42,7 @@ class Pair(NamedTuple):
     @property
     def standing(self) -> str:
         """Above or below where the interval says so, level where it holds 0, untold with too few pairs."""
-        if self.interval is None or self.pairs < FEWEST:
-            return UNTOLD
-        return ABOVE if self.interval.low > 0 else BELOW if self.interval.high < 0 else LEVEL
+        return standing(self.interval, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,6 @@ class Audit:
 
     order: Order
     found: Found
-    _runs: dict[tuple[str, str, str], Runs] = field(default_factory=dict)
 
     @property
     def rows(self) -> Sequence[StudyRow]:
@@ -74,14 +67,10 @@ class Audit:
         return self.order.study.settings.get(key, default)
 
     def runs(self, task: str, learner: str | None, convention: str) -> Runs:
-        """The finished runs of a learner on a task, looked up once."""
+        """The finished runs of a learner on a task."""
         if learner is None:
             return {}
-        place = task, learner, convention
-        if place not in self._runs:
-            order = self.order
-            self._runs[place] = self.found.of(Setting(task, learner, convention, order.root, order.protocol))
-        return self._runs[place]
+        return self.found.of(Setting(task, learner, convention, self.order.root, self.order.protocol))
 
     def values(self, task: str, learner: str | None, convention: str, score: str) -> Values:
         """One score of these runs."""
@@ -92,7 +81,7 @@ class Audit:
         found = {}
         for place, record in self.runs(task, learner, convention).items():
             try:
-                found[place] = load_trace(self.order.folder, record)
+                found[place] = self.found.trace(record)
             except QuickstudyError:
                 continue
         return found

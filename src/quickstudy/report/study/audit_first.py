@@ -13,7 +13,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.report.intervals import Values
 from quickstudy.report.numbers import NOTHING
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, mean_of, mean_text
-from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 
 
 def first_share(trace: Trace, convention: str) -> float:
@@ -53,7 +53,7 @@ def section(audit: Audit) -> Section:
             parts.append(Paragraph(f"Convention {convention}: no runs are there."))
             continue
         most = [f"{column} {_range(shares[column].values())}" for column in audit.columns if column in shares]
-        caption = f"Share of WADE from the first evaluation, mean over runs ± half the 95 % interval, {convention}"
+        caption = f"Share of WADE from the first evaluation, mean over runs{half_words(rows)}, {convention}"
         parts += [
             Grid(f"{audit.order.study.id}-first-{convention}", caption, rows),
             Paragraph(

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from quickstudy.report.enough import ABOVE, FEWEST, LEVEL, UNTOLD, counted
 from quickstudy.report.numbers import NOTHING
 from quickstudy.report.study.audit_data import (
-    ABOVE,
-    UNTOLD,
     Audit,
     Section,
     compare,
@@ -17,11 +16,12 @@ from quickstudy.report.study.audit_data import (
     mean_text,
     pair_text,
 )
-from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 from quickstudy.report.view import title_of
 
 SCORES = ("wade", "maximum-accuracy")
 KINDS = ("exchange", "blank")
+_REACTS = {True: "yes", False: "no", None: "?"}
 
 
 def tampered(learner: str, how: str) -> str:
@@ -63,7 +63,7 @@ def section(audit: Audit) -> Section:
     if len(rows) == 1:
         return Section([*parts, Paragraph(f"No runs of {leaking} or {causal} are there.")], {"tasks": facts})
     parts += [
-        Grid(f"{audit.order.study.id}-leak", "Mean ± half the 95 % interval; differences over common seeds", rows),
+        Grid(f"{audit.order.study.id}-leak", f"Mean{half_words(rows)}; differences over common seeds", rows),
         *(Paragraph(_raised(title_of(score), told[score])) for score in SCORES),
     ]
     swap = _swap(audit, leaking, causal)
@@ -76,7 +76,7 @@ def _raised(title: str, told: Mapping[str, str]) -> str:
         return f"Too few common runs to tell whether seeing the answers raises {title}."
     higher = [label for label, standing in told.items() if standing == ABOVE]
     return (
-        f"Seeing the answers raises {title} on {len(higher)} of the {len(told)} tasks that can be told "
+        f"Seeing the answers raises {title} on {len(higher)} of the {counted(len(told), 'task')} that can be told "
         f"(interval above 0): {listed(higher)}."
     )
 
@@ -95,17 +95,30 @@ def _swap(audit: Audit, leaking: str, causal: str) -> Section:
             usual, *changed = ({seed: values[seed] for seed in sorted(seeds)} for values in found)
             if not usual:
                 continue
-            same = all(values[seed] == usual[seed] for values in changed for seed in usual)
-            rows.append((row.label, name, mean_text(usual), *map(mean_text, changed), "no" if same else "yes"))
+            pairs = [
+                compare(values, usual, f"swap {row.task} {name} {how}")
+                for how, values in zip(KINDS, changed, strict=True)
+            ]
+            standings = {pair.standing for pair in pairs}
+            # Runs of the untouched network may come from another machine, and differ in a question by rounding.
+            reacts = None if standings == {UNTOLD} else not standings <= {LEVEL, UNTOLD}
+            rows.append((row.label, name, mean_text(usual), *map(mean_text, changed), _REACTS[reacts]))
             means = {how: mean_of(values) for how, values in zip(KINDS, changed, strict=True)}
-            facts.setdefault(row.label, {})[name] = {"as_trained": mean_of(usual), **means, "reacts": not same}
+            facts.setdefault(row.label, {})[name] = {"as_trained": mean_of(usual), **means, "reacts": reacts}
     if len(rows) == 1:
         return Section([Paragraph("The answers have not been exchanged yet: no such runs are there.")], facts)
     falls = [task for task, found in facts.items() if found.get("leaking", {}).get("reacts")]
-    still = [task for task, found in facts.items() if "causal" in found and not found["causal"]["reacts"]]
+    moved, still = (
+        [task for task, found in facts.items() if found.get("causal", {}).get("reacts") is said]
+        for said in (True, False)
+    )
     text = (
         "After training, the answer in the input is exchanged for a false one, and marked against the true one. The "
-        f"leaking network reacts on {listed(falls)}; the causal one keeps the accuracy of every run on {listed(still)}."
+        f"leaking network reacts on {listed(falls)}; the causal one reacts on {listed(moved)} and does not on "
+        f"{listed(still)}."
     )
-    caption = "Final test accuracy; a network reacts if any run's accuracy changes. Tasks with one question a sequence"
+    caption = (
+        "Final test accuracy. A network reacts if the 95 % interval of the change over common seeds lies apart from 0, "
+        f"in either way of tampering; ? with fewer than {FEWEST} pairs. Tasks with one question a sequence"
+    )
     return Section([Paragraph(text), Grid(f"{audit.order.study.id}-swap", caption, rows)], facts)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from quickstudy.report.enough import counted
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
-from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 from quickstudy.report.view import title_of
 
 SCORES = ("wade", "maximum-accuracy")
@@ -56,7 +57,7 @@ def _least(sizes: Mapping[str, list[int]]) -> str:
     fewest = [label for label, found in sizes.items() if found[0] == every[0]]
     return (
         f"As published, {listed(fewest)} is learned from {_range(sizes[fewest[0]])} sequences, the fewest of the "
-        f"{len(sizes)} tasks examined; the most are {every[-1]:,}."
+        f"{counted(len(sizes), 'task')} examined; the most are {every[-1]:,}."
     )
 
 
@@ -79,7 +80,7 @@ def _closer(audit: Audit) -> Section:
                     means = {column: mean_of(one) for column, one in zip(audit.columns, values, strict=True) if one}
                     facts.setdefault(score, {}).setdefault(convention, {})[task] = means
         if len(rows) > 1:
-            caption = f"{title_of(score)} on {row.label} by what is drawn, mean ± half the 95 % interval"
+            caption = f"{title_of(score)} on {row.label} by what is drawn, mean{half_words(rows)}"
             grids.append(Grid(f"{audit.order.study.id}-closer-{score}", caption, rows))
     return Section(grids or [Paragraph(f"No runs of the other forms of {row.label} are there.")], facts)
 

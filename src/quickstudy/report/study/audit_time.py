@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
 from quickstudy.measures.learning_curve import training_sequences
+from quickstudy.report.enough import counted
 from quickstudy.report.intervals import Values
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
-from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 
 UNITS = ("updates", "sequences")
 HOW = {"published": "as published", "corrected": "sequences"}
@@ -75,7 +76,7 @@ def _convention(audit: Audit, convention: str) -> Section:
     if len(rows) == 1:
         return Section([Paragraph(f"Convention {convention}: no runs are there.")], facts)
     caption = (
-        f"WADE by the unit of time, convention {convention}: mean ± half the 95 % interval; in brackets, the place "
+        f"WADE by the unit of time, convention {convention}: mean{half_words(rows)}; in brackets, the place "
         "among the models by the mean"
     )
     lines = [_changes(facts, HOW[convention], unit) for unit in _others(convention)]
@@ -95,7 +96,7 @@ def _changes(facts: Mapping[str, Any], before: str, after: str) -> str:
     best = [f"{task} ({one[0]}, then {other[0]})" for task, (one, other) in pairs.items() if one[0] != other[0]]
     return (
         f"With time in {after} for all instead of {before}, the ranking of the models changes on "
-        f"{len(turned)} of {len(pairs)} tasks, the best model on {len(best)}: {listed(best)}."
+        f"{len(turned)} of {counted(len(pairs), 'task')}, the best model on {len(best)}: {listed(best)}."
     )
 
 

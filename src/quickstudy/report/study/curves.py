@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from quickstudy.base.trace import Trace
 from quickstudy.report.align import align
+from quickstudy.report.enough import span
 from quickstudy.report.numbers import score as written
 from quickstudy.report.reproduce import Reproduced, reproduce, summary
-from quickstudy.report.reproduce_text import reproduction_rows
+from quickstudy.report.reproduce_text import marks, reproduction_data, reproduction_rows
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.report.study.panels import Line, Panel, Sheet, colour
-from quickstudy.report.study.runs import curves_of
-from quickstudy.report.study.table import MARKS, stages
+from quickstudy.report.study.runs import counts, curves_of
+from quickstudy.report.study.table import stages
+from quickstudy.report.view import title_of
 
 __all__ = ["page", "stages"]
 
@@ -44,16 +46,16 @@ def page(order: Order) -> Page:
         row: {column: mean_curve(traces) for column, traces in cells.items() if traces}
         for row, cells in found.cells.items()
     }
-    numbers = reproduce(study, order.folder, order.convention, order.protocol, root=order.root)
-    parts: list[Part] = [Paragraph(f"{order.seeds} seeds, convention {order.convention}."), *found.remarks()]
+    numbers = reproduce(study, order.shelf.found(), order.convention, order.protocol, root=order.root)
+    parts: list[Part] = [Paragraph(counts(found.cells, order.convention)), *found.remarks()]
     if any(curves.values()):
         unit = str(study.settings.get("unit", "sequences"))
         parts.append(_picture(order, unit, found.cells, curves, numbers.cells))
-    caption = f"{study.score}. {MARKS}" if numbers.judged() else f"{study.score}: mean ± half the 95 % interval"
-    parts.append(Grid(f"{study.id}-{order.convention}-{study.score}", caption, reproduction_rows(numbers)))
+    name = f"{study.id}-{order.convention}-{study.score}"
+    parts.append(Grid(name, marks(numbers), reproduction_rows(numbers), reproduction_data(numbers)))
     parts += [Paragraph(line) for line in summary(numbers)]
     facts = {study.score: numbers.as_facts(), "curves": {row: _facts(cells) for row, cells in curves.items()}}
-    return Page(study.title, study.source, parts, facts)
+    return Page.of(study, parts, facts)
 
 
 def mean_curve(traces: Sequence[Trace]) -> MeanCurve:
@@ -94,12 +96,12 @@ def _picture(
         "test accuracy",
         panels,
     )
-    counts = sorted({curve.runs for columns in curves.values() for curve in columns.values()})
-    runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    runs = [curve.runs for columns in curves.values() for curve in columns.values()]
+    several = f"mean of {span(runs)} runs; shading: ± 1 standard deviation over runs, as in the publication"
     published = any(cell.published for columns in numbers.values() for cell in columns.values())
     caption = (
-        f"Test accuracy against training {unit}, mean of {runs} runs; shading: ± 1 standard deviation over runs, as in "
-        f"the publication. In parentheses: {study.score}, {'published | ' if published else ''}measured mean. A "
+        f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In parentheses: "
+        f"{title_of(study.score)}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A "
         "learner that is shown single questions, m in a sequence, stands at 1 + (questions − 1) / m."
     )
     wide, narrow = sheet.drawn()

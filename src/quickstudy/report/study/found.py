@@ -1,56 +1,132 @@
-"""The finished runs of a results folder by what was run: exactly the setting asked for, and nothing near it."""
+"""The finished runs of a results folder by what was run: exactly the setting asked for, and nothing near it.
+
+A run belongs to a cell of a study when its identity, apart from the repetition, is the one that the study asks for: the
+same ids, versions and parameters of task, learner and protocol, the same convention and root seed. How many repetitions
+are asked for says what is run, not what is shown: a cell has all that are there.
+"""
 
 from __future__ import annotations
 
-import json
 import math
 import pathlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from quickstudy.base.canonical import plain
+from quickstudy.base.canonical import canonical, plain
 from quickstudy.base.record import OK, Record
+from quickstudy.base.study import Study
+from quickstudy.base.trace import Trace
 from quickstudy.report.intervals import Values
-from quickstudy.report.reproduce import score_of
+from quickstudy.report.spelling import spelled
+from quickstudy.runs.folder import RUNS
 from quickstudy.runs.job import Setting, identity
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.reader import Reading, read_results
+from quickstudy.runs.traces import load_trace
 
 Runs = Mapping[tuple[int, int], Record]
 """Records by (root seed, repetition)."""
 
-_Place = tuple[str, str, str, str]
+Cells = Mapping[str, Mapping[str, Runs]]
+"""Runs by row label and column."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """records: finished runs, in any order. Looking up a setting reads no trace."""
+    """records: finished runs, in any order. folder: where their traces are. Looking up a setting reads no trace."""
 
     records: Sequence[Record]
+    folder: pathlib.Path = pathlib.Path()
+    _identities: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def read(cls, folder: pathlib.Path) -> Found:
-        """What a folder holds."""
-        return cls([record for record in read_results(folder).records.values() if record.status == OK])
+    def of_reading(cls, reading: Reading, folder: str | pathlib.Path) -> Found:
+        """The finished runs among what was read of a folder."""
+        return cls([record for record in reading.records.values() if record.status == OK], pathlib.Path(folder))
 
     def of(self, setting: Setting) -> Runs:
         """All runs of one setting, of its root seed."""
-        what = identity(setting, setting.resolve(), 0)
-        return self.like(what)
+        return self.like(self.identity(setting))
+
+    @cached_property
+    def conventions(self) -> set[str]:
+        """Those of which there is any run."""
+        return {str(record.what["convention"]) for record in self.records}
+
+    def has(self, setting: Setting) -> bool:
+        """Whether there is a run on a setting's task under its protocol and convention, whoever learns."""
+        return _subject(plain(self.identity(setting))) in self._subjects
 
     def like(self, what: Mapping[str, Any]) -> Runs:
         """All runs of one identity, whatever its repetition."""
-        runs = self._places.get(_place(plain(what)), {})
-        return {place: record for place, record in runs.items() if place[0] == what["root"]}
+        return self._places.get(_place(plain(what)), {})
+
+    def cells(
+        self, study: Study, convention: str, protocol: Mapping[str, Any] | None = None, root: int = 0
+    ) -> dict[str, dict[str, Runs]]:
+        """The runs of a study. Every column that has a learner under the convention is there, empty if nothing was
+        run.
+        """
+        return {
+            row.label: {
+                column: self.of(Setting(row.task, learner, convention, root, protocol or {}))
+                for column in row.learners
+                if (learner := row.learner(column, convention))
+            }
+            for row in study.rows
+        }
+
+    def trace(self, record: Record) -> Trace:
+        """What happened in a run. Raises QuickstudyError if that cannot be read."""
+        return load_trace(self.folder, record)
+
+    def identity(self, setting: Setting) -> dict[str, Any]:
+        """The identity of a setting's first repetition, worked out once."""
+        name = setting.task, setting.learner, setting.convention, canonical(setting.protocol)
+        if name not in self._identities:
+            self._identities[name] = identity(setting, setting.resolve(), 0)
+        return {**self._identities[name], "root": setting.root}
 
     @cached_property
-    def _places(self) -> dict[_Place, dict[tuple[int, int], Record]]:
-        found: dict[_Place, dict[tuple[int, int], Record]] = {}
+    def _places(self) -> dict[str, dict[tuple[int, int], Record]]:
+        found: dict[str, dict[tuple[int, int], Record]] = {}
         for record in self.records:
-            place = record.what["root"], record.what["repetition"]
-            found.setdefault(_place(record.what), {})[place] = record
+            seed = record.what["root"], record.what["repetition"]
+            found.setdefault(_place(record.what), {})[seed] = record
         return found
+
+    @cached_property
+    def _subjects(self) -> set[str]:
+        return {_subject(record.what) for record in self.records}
+
+
+@dataclass
+class Shelf:
+    """A results folder that is read when it is first asked for, and again only when its journals have changed."""
+
+    folder: pathlib.Path
+    _mark: list[tuple[str, int, int]] | None = None
+    _reading: Reading = field(default_factory=Reading)
+    _found: Found = field(default_factory=lambda: Found([]))
+
+    def reading(self) -> Reading:
+        """All that the folder holds now."""
+        self._renew()
+        return self._reading
+
+    def found(self) -> Found:
+        """The finished runs that it holds now."""
+        self._renew()
+        return self._found
+
+    def _renew(self) -> None:
+        # Before reading: what is written meanwhile is then seen the next time.
+        mark = [(path.name, *_size_and_time(path)) for path in sorted((self.folder / RUNS).glob("*.jsonl"))]
+        if mark != self._mark:
+            self._reading = read_results(self.folder)
+            self._found = Found.of_reading(self._reading, self.folder)
+            self._mark = mark
 
 
 def scores_of(runs: Runs, score: str) -> Values:
@@ -59,7 +135,27 @@ def scores_of(runs: Runs, score: str) -> Values:
     return {place: value for place, value in found.items() if not math.isnan(value)}
 
 
-def _place(what: Mapping[str, Any]) -> _Place:
-    parts = (json.dumps(what[name], sort_keys=True) for name in ("task", "learner", "protocol"))
-    task, learner, protocol = parts
-    return task, learner, protocol, what["convention"]
+def score_of(record: Record, score: str) -> float:
+    """One score of a finished run; nan where it has none of that name."""
+    for part in record.scores.values():
+        if score in part["values"]:
+            return float(part["values"][score])
+    return math.nan
+
+
+def _place(what: Mapping[str, Any]) -> str:
+    """The identity without the repetition."""
+    return spelled({name: part for name, part in what.items() if name != "repetition"})
+
+
+def _subject(what: Mapping[str, Any]) -> str:
+    """What is learned, and how: the identity without learner and seeds."""
+    return spelled([what[name] for name in ("task", "protocol", "convention")])
+
+
+def _size_and_time(path: pathlib.Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except FileNotFoundError:  # repaired away while we were looking
+        return 0, 0
+    return found.st_size, found.st_mtime_ns

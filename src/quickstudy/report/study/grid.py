@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
-from quickstudy.report.numbers import NOTHING
-from quickstudy.report.numbers import score as written
+from quickstudy.report.enough import counted
+from quickstudy.report.intervals import estimate, stream
+from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.study.order import Order, Stage
-from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
+from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture, half_words
 from quickstudy.report.study.panels import Line, Panel, Sheet, colour, round_up
 from quickstudy.report.study.rescoring import (
     COUNTS,
@@ -18,17 +19,19 @@ from quickstudy.report.study.rescoring import (
     Choice,
     Shift,
     choices,
-    mean_scores,
     names,
+    run_scores,
     shift,
 )
-from quickstudy.report.study.runs import curves_of
+from quickstudy.report.study.runs import counts, curves_of
 
 ENOUGH = 10
 """The publication states that any grid of more thresholds than this will do."""
 
 Scores = Mapping[str, Mapping[Choice, Mapping[str, float]]]
 """Mean scores by row label, choice and model."""
+Runs = Mapping[str, Mapping[str, Mapping[Choice, Sequence[float]]]]
+"""Scores of every run by row label, model and choice."""
 
 
 @dataclass(frozen=True)
@@ -50,20 +53,24 @@ def stages(order: Order) -> Iterator[Stage]:
 def page(order: Order) -> Page:
     """The sentence, the picture, and two tables; every choice crossed with every other stands in the picture's file."""
     study, found = order.study, curves_of(order)
-    means = {
-        row: {model: mean_scores(traces) for model, traces in cells.items() if traces}
+    runs = {
+        row: {model: run_scores(traces) for model, traces in cells.items() if traces}
         for row, cells in found.cells.items()
     }
     scores = {
-        row: {choice: {model: known[choice] for model, known in models.items()} for choice in choices()}
-        for row, models in means.items()
+        row: {choice: {model: _mean(known[choice]) for model, known in models.items()} for choice in choices()}
+        for row, models in runs.items()
         if models
     }
-    parts: list[Part] = [*found.remarks()]
+    parts: list[Part] = [Paragraph(counts(found.cells, order.convention)), *found.remarks()]
     facts: dict[str, object] = {}
     if scores:
         effects = _effects(scores)
-        counts = {f"{count:,}": replace(PUBLISHED, count=count) for count in COUNTS}
+        by_count = {f"{count:,}": replace(PUBLISHED, count=count) for count in COUNTS}
+        tables = [
+            _rows("thresholds", study.columns, runs, scores, by_count),
+            _rows("choice", study.columns, runs, scores, {"published formula": PUBLISHED, **OTHERS}),
+        ]
         name = f"{study.id}-{order.convention}"
         parts += [
             Paragraph(sentence(effects)),
@@ -71,13 +78,13 @@ def page(order: Order) -> Page:
             Paragraph(_NOTE),
             Grid(
                 f"{name}-counts",
-                "Number of thresholds, all else as published",
-                _rows("thresholds", study.columns, scores, counts),
+                f"WADE by the number of thresholds, all else by the published formula: mean{half_words(tables[0])}",
+                tables[0],
             ),
             Grid(
                 f"{name}-choices",
-                f"One other choice at a time, {PUBLISHED.count} thresholds",
-                _rows("choice", study.columns, scores, {"as published": PUBLISHED, **OTHERS}),
+                f"WADE with one other choice at a time, {PUBLISHED.count} thresholds: mean{half_words(tables[1])}",
+                tables[1],
             ),
         ]
         facts = {"effects": [vars(effect) for effect in effects], "scores": _data(scores)}
@@ -87,12 +94,13 @@ def page(order: Order) -> Page:
                 f"To make the runs: quickstudy reproduce {study.runs} --convention {order.convention} -o {order.folder}"
             )
         )
-    return Page(study.title, study.source, parts, facts, whole=True)
+    return Page.of(study, parts, facts, whole=True)
 
 
 _NOTE = (
-    "The tables give the mean score of each model and their order, best first; tau: Kendall's, between this order and "
-    "that of the published choice; changed places: the pairs whose order is another; largest change: of a mean score."
+    "The tables give the mean score of each model and the order of the means, best first; tau: Kendall's, between this "
+    "order and that of the published formula; changed places: the pairs whose order is another; largest change: of a "
+    "mean score."
 )
 
 
@@ -107,18 +115,31 @@ def sentence(effects: Sequence[Effect]) -> str:
 
 
 def _phrase(effect: Effect) -> str:
-    turned = f"; on {effect.turned} of {effect.tasks} tasks" if effect.turned else ""
+    turned = f"; on {effect.turned} of {counted(effect.tasks, 'task')}" if effect.turned else ""
     return f"{effect.name} (a score moves by up to {effect.change:.3f}, {effect.where}{turned})"
 
 
 def _effects(scores: Scores) -> list[Effect]:
-    few = {count: replace(PUBLISHED, count=count) for count in COUNTS}
+    few = [count for count in COUNTS if count <= ENOUGH]
     groups = {
-        f"{ENOUGH} thresholds or fewer": [choice for count, choice in few.items() if count <= ENOUGH],
-        f"more than {ENOUGH} thresholds": [choice for count, choice in few.items() if count > ENOUGH],
+        **_numbers(f"{ENOUGH} thresholds or fewer", few, scores),
+        **_numbers(f"more than {ENOUGH} thresholds", [count for count in COUNTS if count > ENOUGH], scores),
         **{name: [choice] for name, choice in OTHERS.items()},
     }
     return [_effect(name, chosen, scores) for name, chosen in groups.items()]
+
+
+def _numbers(name: str, numbers: Sequence[int], scores: Scores) -> dict[str, list[Choice]]:
+    """Some numbers of thresholds under one name, or apart where only some of them change the order of the models."""
+    chosen = {count: replace(PUBLISHED, count=count) for count in numbers}
+    turning = [count for count, choice in chosen.items() if _effect(name, [choice], scores).turned]
+    if len(turning) in (0, len(numbers)):
+        return {name: list(chosen.values())}
+    keeping = [count for count in numbers if count not in turning]
+    return {
+        f"{' or '.join(f'{count:,}' for count in group)} thresholds": [chosen[count] for count in group]
+        for group in (turning, keeping)
+    }
 
 
 def _effect(name: str, chosen: Sequence[Choice], scores: Scores) -> Effect:
@@ -128,15 +149,27 @@ def _effect(name: str, chosen: Sequence[Choice], scores: Scores) -> Effect:
     return Effect(name, abs(most.change), f"{row} {most.model}", len(turned), len(scores))
 
 
-def _rows(title: str, columns: Sequence[str], scores: Scores, chosen: Mapping[str, Choice]) -> list[tuple[str, ...]]:
+def _rows(
+    title: str, columns: Sequence[str], runs: Runs, scores: Scores, chosen: Mapping[str, Choice]
+) -> list[tuple[str, ...]]:
     known = {model for found in scores.values() for model in found[PUBLISHED]}
     models = [column for column in columns if column in known]
     rows = [("task", title, *models, "tau", "largest change", "order", "changed places")]
     for row, found in scores.items():
         for name, choice in chosen.items():
-            means = [written(found[choice].get(model)) for model in models]
+            means = [_written(runs[row].get(model, {}).get(choice, ()), f"{row} {model}") for model in models]
             rows.append((row, name, *means, *_shown(shift(found[PUBLISHED], found[choice]))))
     return rows
+
+
+def _written(values: Sequence[float], purpose: str) -> str:
+    """The mean of some runs ± half its interval; a run without a number leaves the whole without one."""
+    known = estimate(values, stream([], f"grid {purpose}")) if not any(map(math.isnan, values)) else None
+    return NOTHING if known is None else plus_minus(known.mean, known.interval)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
 
 
 def _shown(found: Shift) -> tuple[str, str, str, str]:
@@ -161,8 +194,9 @@ def _picture(scores: Scores, columns: Sequence[str], name: str) -> Picture:
         panels,
     )
     caption = (
-        f"Mean WADE against the number of thresholds, {COUNTS[0]} to {COUNTS[-1]:,}, all else as published. The value "
-        "axis of each panel ends where its scores do. The file of numbers has every choice crossed with every other."
+        f"Mean WADE against {COUNTS[0]} to {COUNTS[-1]:,} thresholds, all else by the published formula. "
+        "The value axis of each panel ends where its scores do. The file of numbers has every choice crossed with "
+        "every other."
     )
     wide, narrow = sheet.drawn()
     return Picture(name, caption, wide, narrow, [[str(value) for value in line] for line in _data(scores)])

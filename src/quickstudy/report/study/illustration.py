@@ -12,10 +12,9 @@ from quickstudy.measures.learning_curve import training_sequences
 from quickstudy.measures.wade import paper
 from quickstudy.report.build import build_report
 from quickstudy.report.curves import NARROW, WIDE, threshold_picture
-from quickstudy.report.reproduce import runs_of, settings_of
+from quickstudy.report.reproduce import settings_of
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
-from quickstudy.runs.traces import load_trace
 
 THRESHOLDS = 10
 """So few that the sum can be checked by hand."""
@@ -64,18 +63,19 @@ def page(order: Order) -> Page:
     """For each learner a picture of its first run, the terms of its WADE, and their sum."""
     parts: list[Part] = []
     facts: dict[str, object] = {}
-    for row, columns in runs_of(order.study, order.folder, order.convention, order.protocol, order.root).items():
-        for column, records in columns.items():
-            if not records:
+    found = order.shelf.found()
+    for row, columns in order.cells().items():
+        for column, runs in columns.items():
+            if not runs:
                 parts.append(Paragraph(f"{row} {column}: no run is finished, so there is nothing to show."))
                 continue
-            record = records[0]
-            trace = load_trace(order.folder, record)
+            record = next(iter(runs.values()))
+            trace = found.trace(record)
             worked = Worked.of(trace)
             name = f"{order.study.id}-{order.convention}" + (f"-{len(facts) + 1}" if facts else "")
             parts += [_picture(record, trace, name), *worked.parts(name), *_recorded(record)]
             facts[f"{row} {column}"] = worked.facts()
-    return Page(order.study.title, order.study.source, parts, facts)
+    return Page.of(order.study, parts, facts)
 
 
 def _picture(record: Record, trace: Trace, name: str) -> Picture:

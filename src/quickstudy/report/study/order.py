@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, cast
 
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.base.study import Study
+from quickstudy.base.study import Study, StudyRow
+from quickstudy.report.study.found import Cells, Found, Shelf
 from quickstudy.report.study.page import Page
 from quickstudy.runs.job import Setting
 
@@ -27,6 +29,35 @@ class Order:
     root: int = 0
     protocol: Mapping[str, Any] = field(default_factory=dict)
     controls: bool = False
+
+    @cached_property
+    def shelf(self) -> Shelf:
+        """The results folder, read once as long as it stays the same."""
+        return Shelf(self.folder)
+
+    def widened(self, whole: Study) -> Order:
+        """The order with all rows of the whole study of which the folder has runs, and its own.
+
+        A page of a few rows would otherwise take the place of one that showed more.
+        """
+        own = {row.label for row in self.study.rows}
+        if len(own) == len(whole.rows):
+            return self
+        found = self.shelf.found()
+        rows = tuple(row for row in whole.rows if row.label in own or self._has(row, found))
+        wider = replace(self, study=replace(self.study, rows=rows))
+        vars(wider)["shelf"] = self.shelf  # the same folder: what has been read need not be read again
+        return wider
+
+    def _has(self, row: StudyRow, found: Found) -> bool:
+        """Whether there are runs on a row's task. Any of its learners finds them: there may be hundreds."""
+        known = (learner for column in row.learners if (learner := row.learner(column, self.convention)))
+        learner = next(known, None)
+        return bool(learner) and found.has(Setting(row.task, str(learner), self.convention, self.root, self.protocol))
+
+    def cells(self) -> Cells:
+        """The finished runs of the study under the convention of the order."""
+        return self.shelf.found().cells(self.study, self.convention, self.protocol, self.root)
 
 
 class Stage(NamedTuple):

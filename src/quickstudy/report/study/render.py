@@ -15,6 +15,7 @@ from quickstudy.report.document import asset, document
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.numbers import NOTHING
+from quickstudy.report.study.numeric import numeric
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.runs.folder import write_aside
 
@@ -29,7 +30,7 @@ def as_lines(page: Page) -> list[str]:
         match part:
             case Paragraph(text, heading):
                 lines += [*(["", heading.upper()] if heading else []), text]
-            case Grid(_, caption, rows):
+            case Grid(caption=caption, rows=rows):
                 lines += ["", *aligned(rows), caption, ""]
     return lines
 
@@ -41,6 +42,7 @@ def as_html(page: Page) -> str:
         tag("p", "quickstudy study", class_="eyebrow"),
         tag("h1", escape(page.title)),
         tag("p", escape(page.source), class_="facts-line"),
+        tag("p", escape(" ".join(page.notes.split())), class_="remark") if page.notes else "",
     )
     return document(page.title, tag("main", header, *map(_markup, page.parts)))
 
@@ -50,7 +52,7 @@ def write_page(page: Page, folder: pathlib.Path, name: str) -> pathlib.Path:
     files = {f"{name}.html": as_html(page)}
     for part in page.parts:
         if isinstance(part, Grid):
-            files[f"{part.name}.csv"] = _csv(part.rows)
+            files[f"{part.name}.csv"] = _csv(part.data or numeric(part.rows))
         elif isinstance(part, Picture):
             files[f"{part.name}.svg"] = as_svg(part.svg)
             if part.data:
@@ -79,7 +81,7 @@ def _markup(part: Part) -> str:
         case Paragraph(text, heading):
             title = tag("h2", escape(heading)) if heading else ""
             return title + tag("p", escape(text))
-        case Grid(name, caption, rows):
+        case Grid(name=name, caption=caption, rows=rows):
             words = [index == 0 or _words([row[index] for row in rows[1:]]) for index in range(len(rows[0]))]
             heads = [Head(escape(title), not text) for title, text in zip(rows[0], words, strict=True)]
             body = [

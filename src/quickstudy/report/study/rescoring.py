@@ -95,10 +95,10 @@ def shift(reference: Mapping[str, float], other: Mapping[str, float]) -> Shift:
     return Shift(order, tau, swapped, changes.get(largest, math.nan), largest)
 
 
-def mean_scores(traces: Sequence[Trace]) -> dict[Choice, float]:
-    """The mean of some runs under every choice; nan where the grid begins at chance and that is not known, or 1."""
+def run_scores(traces: Sequence[Trace]) -> dict[Choice, list[float]]:
+    """Some runs under every choice; nan where the grid begins at chance and that is not known, or 1."""
     runs = [scores(trace) for trace in traces]
-    return {choice: math.fsum(run[choice] for run in runs) / len(runs) for choice in choices()}
+    return {choice: [run[choice] for run in runs] for choice in choices()}
 
 
 def scores(trace: Trace) -> dict[Choice, float]:

@@ -1,18 +1,17 @@
-"""The finished runs of a study, with their learning curves."""
+"""The finished runs of a study, with their learning curves, and how many there are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
+from quickstudy.report.enough import FEWEST, span
 from quickstudy.report.learning import is_curve
-from quickstudy.report.reproduce import runs_of
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Paragraph
-from quickstudy.runs.traces import load_trace
 
 
 @dataclass(frozen=True)
@@ -47,21 +46,42 @@ class Curves:
         return places
 
 
+def counts(cells: Mapping[str, Mapping[str, Sized]], convention: str) -> str:
+    """How many runs there are, whatever was asked for, and what so few of them cannot say.
+
+    >>> counts({"task": {"a": [0] * 6, "b": [0] * 10, "c": []}}, "corrected")
+    '6 to 10 runs a cell, convention corrected. 1 of 3 cells is empty.'
+    """
+    every = [len(runs) for columns in cells.values() for runs in columns.values()]
+    there = [number for number in every if number]
+    if not there:
+        return f"No run is there yet, convention {convention}."
+    lines = [f"{span(there)} {'run' if max(there) == 1 else 'runs'} a cell, convention {convention}."]
+    empty = len(every) - len(there)
+    if empty:
+        lines.append(f"{empty:,} of {len(every):,} cells {'is' if empty == 1 else 'are'} empty.")
+    if min(there) < FEWEST:
+        lines.append(f"Fewer than {FEWEST} runs give no verdict, and an interval of so few says little.")
+    return " ".join(lines)
+
+
 def curves_of(order: Order) -> Curves:
     """All learning curves of an order; runs that left another kind of trace are left out."""
     damaged: list[str] = []
+    found = order.shelf.found()
 
     def load(record: Record) -> Trace | None:
         try:
-            trace = load_trace(order.folder, record)
+            trace = found.trace(record)
         except QuickstudyError as error:
             damaged.append(str(error))
             return None
         return trace if is_curve(trace) else None
 
-    runs = runs_of(order.study, order.folder, order.convention, order.protocol, order.root)
     cells = {
-        row: {column: [trace for record in found if (trace := load(record))] for column, found in columns.items()}
-        for row, columns in runs.items()
+        row: {
+            column: [trace for record in runs.values() if (trace := load(record))] for column, runs in columns.items()
+        }
+        for row, columns in order.cells().items()
     }
     return Curves(cells, damaged)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 
 from quickstudy.report.curves import NARROW, WIDE
-from quickstudy.report.reproduce import runs_of
 from quickstudy.report.stream_picture import stream_picture
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Page, Picture
 from quickstudy.report.study.table import page as table_page
 from quickstudy.report.study.table import stages
-from quickstudy.runs.traces import load_trace
 
 __all__ = ["page", "stages"]
 
@@ -19,16 +17,18 @@ __all__ = ["page", "stages"]
 def page(order: Order) -> Page:
     """The numbers first, then the pictures, stream by stream."""
     table = table_page(order)
-    runs = runs_of(order.study, order.folder, order.convention, order.protocol, order.root)
+    found, cells = order.shelf.found(), order.cells()
     pictures = []
     for row in order.study.rows:
-        for column, records in runs[row.label].items():
-            traces = [load_trace(order.folder, record) for record in records]
+        for column, runs in cells[row.label].items():
+            traces = [found.trace(record) for record in runs.values()]
             drawn = [stream_picture(traces, column, row.label, form) for form in (WIDE, NARROW)]
             if drawn[0]:
                 name = re.sub(r"\W+", "-", f"{order.study.id}-{order.convention}-{row.label}-{column}".lower())
-                caption = (
-                    f"{row.label}, {column}: mean accuracy of {len(traces)} runs on every segment, bold while learned"
-                )
+                caption = f"{row.label}, {column}: {_mean(len(traces))} on every segment, bold while learned."
                 pictures.append(Picture(name, caption, *drawn))
-    return Page(table.title, table.source, [*table.parts, *pictures], table.facts)
+    return Page.of(order.study, [*table.parts, *pictures], table.facts)
+
+
+def _mean(runs: int) -> str:
+    return "accuracy of one run" if runs == 1 else f"mean accuracy of {runs} runs"

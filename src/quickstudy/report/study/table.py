@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from quickstudy.report.reproduce import reproduce, settings_of, summary
-from quickstudy.report.reproduce_text import reproduction_rows
+from quickstudy.report.reproduce_text import marks, reproduction_data, reproduction_rows
 from quickstudy.report.study import audit_claims
-from quickstudy.report.study.audit_data import Audit
-from quickstudy.report.study.found import Found
+from quickstudy.report.study.audit_data import CONVENTIONS, Audit
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part
+from quickstudy.report.study.runs import counts
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
-
-MARKS = "published | measured ± half the 95 % interval; = within the published spread, ≠ outside"
 
 
 def stages(order: Order) -> Iterator[Stage]:
@@ -31,17 +29,18 @@ def stages(order: Order) -> Iterator[Stage]:
 
 def page(order: Order) -> Page:
     """One grid per score; for the main one, what agrees and what the convention changes; and what was concluded."""
-    study, convention = order.study, order.convention
-    parts: list[Part] = [Paragraph(f"{order.seeds} seeds, convention {convention}.")]
+    study, convention, runs = order.study, order.convention, order.shelf.found()
+    parts: list[Part] = [Paragraph(counts(order.cells(), convention))]
     facts = {}
     for score in study.scores:
-        found = reproduce(study, order.folder, convention, order.protocol, score, order.root)
+        found = reproduce(study, runs, convention, order.protocol, score, order.root)
         facts[score] = found.as_facts()
-        caption = f"{score}. {MARKS}" if found.judged() else f"{score}: mean ± half the 95 % interval"
-        parts.append(Grid(f"{study.id}-{convention}-{score}", caption, reproduction_rows(found)))
+        name = f"{study.id}-{convention}-{score}"
+        parts.append(Grid(name, marks(found), reproduction_rows(found), reproduction_data(found)))
         if score == study.score:
-            others = [name for name in ("published", "corrected") if name != convention]
-            other = reproduce(study, order.folder, others[0], order.protocol, score, order.root)
+            # Nothing is looked up that nobody has run: a learner of one convention may not suit a task of another.
+            others = [name for name in CONVENTIONS if name != convention and name in runs.conventions]
+            other = reproduce(study, runs, others[0], order.protocol, score, order.root) if others else None
             parts += [Paragraph(line) for line in summary(found, other)]
-    claims = audit_claims.section(Audit(order, Found.read(order.folder)), "What was concluded")
-    return Page(study.title, study.source, [*parts, *claims.parts], {**facts, **claims.facts})
+    claims = audit_claims.section(Audit(order, runs), "What was concluded")
+    return Page.of(study, [*parts, *claims.parts], {**facts, **claims.facts})

@@ -1,0 +1,133 @@
+"""The compiled programs of a model that is trained by Adam: updates, and answers.
+
+Each is kept by what it depends on, and takes bare arrays: a call costs microseconds beside its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any
+
+from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax, optax
+from quickstudy.learners.lanes import Frame, over_lanes
+from quickstudy.learners.packing import phase_rows
+from quickstudy.learners.padding import PaddedLesson
+
+# The step size is applied by hand, as an array: a new setting is no new program.
+ADAM = optax.scale_by_adam()
+
+
+@lru_cache
+def updating(
+    frame: Frame, allowed: tuple[int, ...] | None, batch: int, tokens: bool, lanes: int
+) -> Callable[..., list[Any]]:
+    """The arrays of (model, moments), which the frame has lost, after some updates.
+
+    From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings (lane, 2): step size and
+    what the loss is multiplied by, and the words of the lanes' random keys or None. allowed: lengths that batches are
+    cut to; None: they are packed.
+    """
+
+    def single(model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any) -> Any:
+        trained, fixed = eqx.partition(model, model.trainable())
+
+        def loss(trained: Any, number: Any, key: Any) -> Any:
+            whole = eqx.combine(trained, fixed)
+            if allowed is None:
+                return settings[1] * _packed_loss(whole, material, number, batch, tokens)
+            return settings[1] * _loss(whole, material, allowed, number, batch, key, tokens)
+
+        def update(number: Any, carry: Any) -> Any:
+            trained, moments = carry
+            # The moments count the updates, over all lessons and calls.
+            key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
+            steps, moments = ADAM.update(jax.grad(loss)(trained, number, key), moments)
+            return jax.tree.map(lambda weight, step: weight - settings[0] * step, trained, steps), moments
+
+        trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
+        return eqx.combine(trained, fixed), moments
+
+    @jax.jit
+    def updated(arrays: Any, material: Any, bounds: Any, settings: Any, words: Any) -> list[Any]:
+        return Frame.of(over_lanes(single, lanes)(*frame.filled(arrays), material, bounds, settings, words))[0]
+
+    return updated
+
+
+@lru_cache
+def answering(frame: Frame, allowed: tuple[int, ...] | None, lanes: int) -> Callable[..., Any]:
+    """(lane, group, rows Q, output), one group after the other, from the arrays of (model, moments), inputs and asked
+    of a grouped exam, and the steps of its groups, the same for all lanes: how many, or which of the allowed lengths.
+    """
+
+    def single(model: Any, inputs: Any, asked: Any, steps: Any) -> Any:
+        capacity, rows = inputs.shape[1:3]
+
+        def packed(group: Any) -> Any:
+            inputs, asked, steps = group
+            flat = inputs.reshape(capacity * rows, *inputs.shape[2:])
+            features = model.core.unroll_packed((rows,), steps, flat)
+            return model.head(features[(asked * rows + jnp.arange(rows)[:, None]).ravel()])
+
+        def padded(group: Any) -> Any:
+            inputs, asked, length = group
+
+            def cut(length: int) -> Any:
+                features = _features_at(model.core, inputs[:length], asked, capacity)
+                return model.head(features.reshape(-1, features.shape[-1]))
+
+            return lax.switch(length, [partial(cut, length) for length in allowed or ()])
+
+        return lax.map(packed if allowed is None else padded, (inputs, asked, steps))
+
+    @jax.jit
+    def answered(arrays: Any, inputs: Any, asked: Any, steps: Any) -> Any:
+        model, _ = frame.filled(arrays)
+        return over_lanes(partial(single, steps=steps), lanes)(model, inputs, asked)
+
+    return answered
+
+
+def _loss(
+    model: Any, material: PaddedLesson, allowed: tuple[int, ...], number: Any, batch: int, key: Any, tokens: bool
+) -> Any:
+    """The mean loss of a batch's examples, each padded to the next of the lengths."""
+    chosen = lax.dynamic_slice(material.order, (number * batch,), (batch,))
+    places, targets, shares = (array[chosen] for array in (material.places, material.targets, material.shares))
+    capacity = len(material.inputs)
+
+    def cut(length: int) -> Any:
+        def loss(model: Any) -> Any:
+            features = _features_at(model.core, material.inputs[:length, chosen], places, capacity, key)
+            outputs = model.head(features.reshape(-1, features.shape[-1]))
+            each = _losses(outputs, targets.reshape(len(outputs), *targets.shape[2:]), tokens)
+            return (shares.ravel() * each).sum() / batch
+
+        return loss
+
+    if len(allowed) == 1:
+        return cut(allowed[0])(model)
+    return lax.switch(material.lengths[number], [cut(length) for length in allowed], model)
+
+
+def _features_at(core: Any, inputs: Any, places: Any, capacity: int, key: Any = None) -> Any:
+    """(B, Q, F) at the steps (B, Q) of sequences (T, B, ...); a core that works less for few of them is asked to."""
+    if hasattr(core, "unroll_at"):
+        return core.unroll_at(inputs, places, capacity, key=key)
+    features = core.unroll(core.start(len(places), capacity), inputs, key=key)[1]
+    return features[places, jnp.arange(len(places))[:, None]]
+
+
+def _packed_loss(model: Any, material: Any, number: Any, batch: int, tokens: bool) -> Any:
+    """The same without padding, and with the head at the questions only."""
+    (inputs, targets), plan = material
+    places, steps, asked, shares = (part[number] for part in plan)
+    features = model.core.unroll_packed(phase_rows(batch), steps, inputs[places])
+    return (shares * _losses(model.head(features[asked]), targets[places[asked]], tokens)).sum()
+
+
+def _losses(outputs: Any, targets: Any, tokens: bool) -> Any:
+    if tokens:
+        return optax.softmax_cross_entropy_with_integer_labels(outputs, targets)
+    return jnp.square(outputs - targets).mean(axis=-1)
