@@ -100,7 +100,7 @@ class EncoderLayer(eqx.Module):
         return self._continued(chosen, self._attended(queries, keys, values, seen, kept, noise.factor), noise)
 
     def blocks(self, rate: float, keys: int) -> list[int]:
-        """Blocks of noise of a row that looks at so many keys: their words, for the heads and for three parts of rows."""
+        """Blocks of noise of a row that looks at so many keys: their words, for heads and for three parts of rows."""
         number, widest = Dropout(rate).blocks, max(self.out.bias.size, self.widen.bias.size)
         return [keys] * number(self.heads) + [widest] * number(3)
 
