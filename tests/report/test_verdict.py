@@ -96,8 +96,8 @@ def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(scored: Make, mak
     table = make_report(records).tables[0]
     assert clear_winner(table) is None
     assert verdict(table) == (
-        "No learner is clearly above the best control, copy (0.000); a (0.0007) is above its WADE above chance (0.000) "
-        "by too little to matter; b cannot be told from it; a is ahead of b by too little to matter."
+        "No learner is clearly above the best control, copy (0.000); a (0.0007) is above it (0.000) in "
+        "WADE above chance, by too little to matter; b cannot be told from it; a is ahead of b by too little to matter."
     )
 
 

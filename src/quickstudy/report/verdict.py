@@ -90,8 +90,8 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
 
 def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
     names = _listing([f"{row.learner} ({fine(_score(row, table))})" for row in rows])
-    control = f"{title_of(table.headline or '')} ({fine(_score(_control(table, table.best_control), table))})"
-    return f"{names} {_be(rows)} {side} its {control} by too little to matter"
+    control = f"it ({fine(_score(_control(table, table.best_control), table))}) in {title_of(table.headline or '')}"
+    return f"{names} {_be(rows)} {side} {control}, by too little to matter"
 
 
 def _by_accuracy(rows: Sequence[Row], table: TaskTable) -> list[str]:
