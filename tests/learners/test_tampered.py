@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
@@ -71,3 +72,12 @@ def test_only_a_learner_that_looks_ahead_notices(causal: str, notices: bool) -> 
 def test_it_trains_as_the_other_one() -> None:
     made = choose_learner("tampered:learner=lstm,how=blank", "published").make(None)
     assert (made.passes, made.batch, made.training.total) == (10, 8, "sum")
+
+
+def test_the_learner_within_is_part_of_what_it_is(monkeypatch):
+    """A new version of a core makes a new learner of whatever is put around it: old results are not mixed with new."""
+    name = "tampered:learner=transformer:causal=true"
+    before = choose_learner(name, "published").what
+    assert before["within"] == choose_learner("transformer:causal=true", "published").what
+    monkeypatch.setattr(catalogue.core.get("transformer"), "version", 99)
+    assert choose_learner(name, "published").what != before

@@ -179,6 +179,8 @@ def _whole(name: str, found: Any, given: Mapping[str, Any], convention: str, ver
             raise UsageError(f"{name}: a learner that is made already takes no parameters, got {', '.join(given)}")
         made = configure(name, found, given, convention) if isinstance(found, type) else found
         what = {"id": name, "version": version, "parameters": parameters_of(made)}
+        if hasattr(made, "within"):
+            what["within"] = made.within
         compiled = bool(getattr(found, "compiled", False))
         label = _label(name, changed_parameters(made, convention))
         return Choice(label, what, "learner", lambda _: made, getattr(found, "programs", 0), compiled)

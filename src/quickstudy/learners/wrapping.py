@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Learner
 from quickstudy.base.parameters import HANDED_ON
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.naming import Choice, choose_learner
 
 
 class Wrapping:
@@ -43,7 +43,16 @@ class Wrapping:
     @cached_property
     def other(self) -> Learner:
         """The learner within."""
+        return self._choice.make(None)
+
+    @property
+    def within(self) -> Mapping[str, Any]:
+        """What the learner within is, its version and all its parameters: another one makes another learner."""
+        return self._choice.what
+
+    @cached_property
+    def _choice(self) -> Choice:
         choice = choose_learner(self.learner, self.convention)
         if not choice.compiled or choice.what["id"] == self.id:
             raise UsageError(f"{self.id}: learner must be a core with its training, such as esn, got {self.learner}")
-        return choice.make(None)
+        return choice
