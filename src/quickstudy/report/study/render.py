@@ -20,7 +20,7 @@ from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.runs.folder import write_aside
 
 _LONG = 40
-"""Names of rows with more letters than this may be broken."""
+"""Names of rows, and words in cells, with more letters than this may be broken."""
 
 
 def as_lines(page: Page) -> list[str]:
@@ -89,7 +89,9 @@ def _markup(part: Part) -> str:
                     "tr",
                     tag("th", escape(row[0]), scope="row", class_="long" if len(row[0]) > _LONG else None),
                     *(
-                        tag("td", escape(one)) if text else cell(escape(one), _value(one))
+                        tag("td", escape(one), class_=None if len(one) > _LONG else "short")
+                        if text
+                        else cell(escape(one), _value(one))
                         for one, text in zip(row[1:], words[1:], strict=True)
                     ),
                 )
