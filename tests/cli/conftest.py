@@ -7,6 +7,29 @@ from dataclasses import dataclass
 
 import pytest
 
+TASK = '''
+from dataclasses import dataclass
+
+import quickstudy as qs
+
+
+@qs.task("mine/reverse", version=1, controls=["majority", "copy-last"], oracle="not written", protocol="language")
+@dataclass(frozen=True)
+class Reverse:
+    """Repeat a string backwards."""
+
+    symbols: int = 4
+    longest: int = 6
+
+    @property
+    def vocabulary(self):
+        return [*"abcdefgh"[: self.symbols], "|"]
+
+    def sample(self, rng, count):
+        words = [rng.integers(self.symbols, size=rng.integers(1, self.longest + 1)) for _ in range(count)]
+        return qs.Examples.from_pairs(([*word, self.symbols], word[::-1]) for word in words)
+'''
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -29,3 +52,9 @@ def quickstudy(tmp_path):
         return Answer(done.returncode, done.stdout, done.stderr)
 
     return call
+
+
+@pytest.fixture
+def task_file():
+    """A task of a user's, as text."""
+    return TASK

@@ -45,38 +45,15 @@ class Mute:
 
 RAISES = MUTE.replace("Mute", "Raises").replace("predcit", "predict").replace("return inputs", "1 / 0")
 
-TASK = '''
-from dataclasses import dataclass
-
-import quickstudy as qs
-
-
-@qs.task("mine/reverse", version=1, controls=["majority"], oracle="nobody has written it", protocol="language")
-@dataclass(frozen=True)
-class Reverse:
-    """Repeat a string backwards."""
-
-    symbols: int = 4
-    longest: int = 6
-
-    @property
-    def vocabulary(self):
-        return [*"abcdefgh"[: self.symbols], "|"]
-
-    def sample(self, rng, count):
-        words = [rng.integers(self.symbols, size=rng.integers(1, self.longest + 1)) for _ in range(count)]
-        return qs.Examples.from_pairs(([*word, self.symbols], word[::-1]) for word in words)
-'''
-
 
 @pytest.fixture
-def files(tmp_path):
+def files(tmp_path, task_file):
     """Files of a user's, each with one fault, and a results folder with three runs."""
     (tmp_path / "raises.py").write_text(RAISES)
     (tmp_path / "mute.py").write_text(MUTE)
-    (tmp_path / "reverse.py").write_text(TASK)
-    (tmp_path / "homeless.py").write_text(TASK.replace(', protocol="language"', ""))
-    (tmp_path / "wordless.py").write_text(TASK.replace(', "|"]', "]"))
+    (tmp_path / "reverse.py").write_text(task_file)
+    (tmp_path / "homeless.py").write_text(task_file.replace(', protocol="language"', ""))
+    (tmp_path / "wordless.py").write_text(task_file.replace(', "|"]', "]"))
     (tmp_path / "study.toml").write_text(STUDY.replace('"wade"', '"max-accuracy"'))
     return tmp_path
 
@@ -162,11 +139,11 @@ def test_a_mistake_in_a_file_is_one_line_and_status_2(quickstudy, files, argumen
     assert answer.out == ""
 
 
-def test_a_changed_task_is_another_task(quickstudy, files):
+def test_a_changed_task_is_another_task(quickstudy, files, task_file):
     command = ("run", "mine/reverse", "--include", "reverse.py", "-l", "majority", "--no-controls", "-s", 2, *SMALL)
     assert json.loads(quickstudy(*command, "-j", 0, "--json").out)["ok"] == 2
     assert json.loads(quickstudy(*command, "--dry-run", "--json").out)["to_do"] == 0
-    (files / "reverse.py").write_text(TASK.replace("word[::-1]", "word[::1]"))
+    (files / "reverse.py").write_text(task_file.replace("word[::-1]", "word[::1]"))
     assert json.loads(quickstudy(*command, "--dry-run", "--json").out)["to_do"] == 2
 
 

@@ -44,30 +44,6 @@ class WrongShape(LastAnswer):
         return np.zeros((len(inputs), 3))
 '''
 
-TASK = '''
-from dataclasses import dataclass
-
-import numpy as np
-import quickstudy as qs
-
-
-@qs.task("mine/reverse", version=1, controls=["majority", "copy-last"], protocol="language")
-@dataclass(frozen=True)
-class Reverse:
-    """Repeat a string backwards."""
-
-    symbols: int = 4
-    longest: int = 6
-
-    @property
-    def vocabulary(self):
-        return [*"abcdefgh"[: self.symbols], "|"]
-
-    def sample(self, rng, count):
-        words = [rng.integers(self.symbols, size=rng.integers(1, self.longest + 1)) for _ in range(count)]
-        return qs.Examples.from_pairs(([*word, self.symbols], word[::-1]) for word in words)
-'''
-
 
 @pytest.fixture
 def learners(tmp_path):
@@ -107,8 +83,8 @@ def test_dry_run_counts_and_writes_nothing(quickstudy, tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-def test_a_learner_and_a_task_from_files(quickstudy, tmp_path, learners):
-    (tmp_path / "reverse.py").write_text(TASK)
+def test_a_learner_and_a_task_from_files(quickstudy, tmp_path, learners, task_file):
+    (tmp_path / "reverse.py").write_text(task_file)
     listed = quickstudy("ls", "tasks", "--include", "reverse.py", "--json")
     assert "mine/reverse" in listed.out
     arguments = ("-l", "mine.py:LastAnswer", "-l", "lstm:units=4", "--seeds", 2, *SMALL, "--out", "out", "--json")

@@ -11,7 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.measures.curvefile import read_curve, score_wade
+from quickstudy.measures.curvefile import read_curve, score_file
+
+
+def score_wade(*given, **options):
+    return score_file(*given, **options).value
 
 
 @pytest.fixture

@@ -24,17 +24,6 @@ from quickstudy.measures.wade import find_preset
 _SHAPES = '{"accuracy": [...], "step": [...]}, a list of accuracies, or a list of {"step": ..., "accuracy": ...}'
 
 
-def score_wade(
-    path: str | pathlib.Path,
-    preset: str = "paper",
-    thresholds: int | None = None,
-    tokens_per_sequence: float | None = None,
-    constant: float | None = None,
-) -> float:
-    """WADE of the curve in a file: the value of `score_file`."""
-    return score_file(path, preset, thresholds, tokens_per_sequence, constant).value
-
-
 class Scored(NamedTuple):
     """WADE of a curve. thresholds: how many there were. ignored: evaluations before step 1, which count for nothing."""
 
