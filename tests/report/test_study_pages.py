@@ -304,7 +304,14 @@ def test_cells_of_a_grid_can_be_sorted() -> None:
     rows = [("a", "number", "words", "both"), ("x", "1,000", "b > c", "+0.1 b"), ("y", "−2", "–", "∞")]
     html = as_html(Page("t", "s", [Grid("g", "c", rows)]))
     assert re.findall(r'data-value="([^"]*)"', html) == ["1000.0", "0.1", "-2.0", "inf"]
-    assert "<td>b &gt; c</td>" in html
+    assert '<td class="short">b &gt; c</td>' in html
+
+
+def test_only_long_words_in_a_grid_may_be_broken() -> None:
+    rows = [("a", "words"), ("x", "few words"), ("y", "as many words as do not fit in one line of a table")]
+    html = as_html(Page("t", "s", [Grid("g", "c", rows)]))
+    assert '<td class="short">few words</td>' in html
+    assert "<td>as many words" in html
 
 
 def test_the_same_model_has_the_same_colour_everywhere(fill: Make) -> None:
