@@ -21,11 +21,10 @@ from quickstudy.learners.saving import revive
 from quickstudy.report.study.found import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
-from quickstudy.runs.folder import RUNS
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import Plan, make_plan, task_controls
 from quickstudy.runs.progress import silent
-from quickstudy.runs.reader import Reading, read_results
+from quickstudy.runs.reader import Reading, expect_results, read_results
 from quickstudy.runs.traces import load_snapshot
 
 GPU_WORKERS = 3
@@ -48,8 +47,7 @@ class Results:
     @property
     def records(self) -> list[Record]:
         """All records, merged. Raises UsageError if the folder holds no results."""
-        if not (self.shelf.folder / RUNS).is_dir():
-            raise UsageError(f"no results in {self.folder}; run something there first, or name another folder")
+        expect_results(self.shelf.folder)
         return list(self.shelf.reading().records.values())
 
     def show(self) -> None:

@@ -52,11 +52,16 @@ class MeasureRegistry(Registry[Measure]):
         chance: str,
         equation: str,
         kinds: Sequence[str],
+        scores: Sequence[str] = (),
     ) -> Callable[[F], F]:
-        """`@measure("wade", version=1, unit=..., ...)` on a function of (trace, convention)."""
+        """`@measure("wade", version=1, unit=..., ...)` on a function of (trace, convention).
+
+        scores: the names of its numbers; without them there is one, named like the measure.
+        """
 
         def register(function: F) -> F:
-            made = Measure(id, version, unit, direction, range, chance, equation, tuple(kinds), function)
+            names = tuple(scores) or (id,)
+            made = Measure(id, version, unit, direction, range, chance, equation, tuple(kinds), names, function)
             object.__setattr__(made, "__module__", function.__module__)
             object.__setattr__(made, "__doc__", function.__doc__)
             self.add(id, version, made)

@@ -184,6 +184,7 @@ def forward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
     equation="mean over k of: sum of (i/100) / T(c(k) + (1 - c(k)) i/100) over i = 1..100, divided by 50.5, "
     "with T counted from b(k-1)",
     kinds=(KIND,),
+    scores=("wade-within", "wade-within-*"),
 )
 def wade_within(trace: Trace, convention: str) -> Mapping[str, float]:
     """Data efficiency above the best constant answer within each segment, time counted from the segment's start.

@@ -119,6 +119,7 @@ def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, 
     chance="the accuracy of the best constant answer, a fact of the trace",
     equation="a(last step); maximum of a over the steps",
     kinds=("learning-curve",),
+    scores=("final-accuracy", "maximum-accuracy"),
 )
 def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
     """Test accuracy at the end of training, and the highest on the way.
@@ -141,6 +142,7 @@ def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
     chance="inf above the accuracy of the best constant answer, 1 up to it",
     equation="T(a) = the first step at which accuracy is at least a, for a = 0.5, 0.75, 0.9; inf if never",
     kinds=("learning-curve",),
+    scores=tuple(f"steps-to-{level}" for level in ACCURACIES),
 )
 def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     """Training sequences until the test accuracy first is 0.5, 0.75 and 0.9; inf when it never is."""

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from quickstudy.base import catalogue
-from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.measure import Measure
 from quickstudy.report.view import title_of
-
-_MEASURES = {
-    "final-accuracy": "accuracy",
-    "maximum-accuracy": "accuracy",
-    "maximum-of-mean-curve": "accuracy",
-}
-"""The measures of scores that are not named like them."""
+from quickstudy.runs.scores import MAXIMUM_OF_MEAN, measure_of
 
 
 def described(score: str) -> str:
@@ -20,16 +14,15 @@ def described(score: str) -> str:
     >>> described("wade")
     'WADE (share of the greatest possible efficiency, higher is better)'
     """
-    try:
-        measure = catalogue.measure.get(_MEASURES.get(score, score))
-    except QuickstudyError:
-        return title_of(score)
-    return f"{title_of(score)} ({measure.unit}, {measure.direction} is better)"
+    measure = _measure(score)
+    return title_of(score) + (f" ({measure.unit}, {measure.direction} is better)" if measure else "")
 
 
 def lower_is_better(score: str) -> bool:
     """Whether a small number is a good one; not so where nothing is known."""
-    try:
-        return str(catalogue.measure.get(_MEASURES.get(score, score)).direction) == "lower"
-    except QuickstudyError:
-        return False
+    measure = _measure(score)
+    return measure is not None and measure.direction == "lower"
+
+
+def _measure(score: str) -> Measure | None:
+    return catalogue.measure.get("accuracy") if score == MAXIMUM_OF_MEAN else measure_of(score)

@@ -18,6 +18,7 @@ from quickstudy.report.model import CONTROL, ORACLE
 from quickstudy.report.study.found import Found, Runs, Shelf, score_of
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
+from quickstudy.runs.scores import MAXIMUM_OF_MEAN
 from quickstudy.stats.bootstrap import mean_interval
 
 FAR = 2.0
@@ -185,7 +186,7 @@ def _cell(score: str, seeds: int, published: Published | None, runs: Runs, found
         return Reproduced(published)
     records = list(runs.values())
     keys = [record.key for record in records]
-    if score == "maximum-of-mean-curve":
+    if score == MAXIMUM_OF_MEAN:
         curves = [found.trace(record).arrays["accuracy"] for record in records]
         number, low, high, spread, error = _best_of_mean(curves, stream(keys, score))
     else:

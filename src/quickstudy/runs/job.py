@@ -27,9 +27,6 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import Choice, choose_learner
 
-ANYWHERE = ("majority", "copy-last", "uniform")
-"""Controls that need to know nothing of their task."""
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -81,12 +78,9 @@ def check_control(parts: Parts) -> None:
     if learner.role == "learner":
         return
     id, own = learner.what["id"], controls_of(task)
-    if id not in (*own, *ANYWHERE) and is_ours(catalogue.control.get(id)):
-        others = [name for name in ANYWHERE if name not in own]
-        raise UsageError(
-            f"{id} is a rule of other tasks; {task.id} has {', '.join(own) or 'none'}; on every task: "
-            f"{', '.join(others) or 'the same'}"
-        )
+    rule = catalogue.control.get(id)
+    if id not in own and not getattr(rule, "anywhere", False) and is_ours(rule):
+        raise UsageError(f"{id} is a rule of other tasks; {task.id} has {', '.join(own) or 'none'}")
 
 
 @dataclass(frozen=True)

@@ -96,11 +96,17 @@ def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line
         raise UsageError(f"{runs} is a file; {folder} is not a results folder")
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, not a results folder")
-    if expected and not runs.is_dir():
-        raise UsageError(f"no results in {folder}; run something there first, or name another folder")
+    if expected:
+        expect_results(folder)
     files = _Files(folder)
     for path in sorted(runs.glob("*.jsonl")):
         yield from _file_lines(path, f"{RUNS}/{path.name}", files)
+
+
+def expect_results(folder: pathlib.Path) -> None:
+    """Raise UsageError if nothing has ever been run into a folder."""
+    if not (folder / RUNS).is_dir():
+        raise UsageError(f"no results in {folder}; run something there first, or name another folder")
 
 
 class _Files:

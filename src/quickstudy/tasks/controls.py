@@ -26,7 +26,7 @@ class _AnswerCounter:
         self._counts += np.bincount(targets[targets >= 0], minlength=len(self._counts))
 
 
-@control("majority", version=1, role="control")
+@control("majority", version=1, role="control", anywhere=True)
 class Majority(_AnswerCounter):
     """The most frequent answer so far; the smallest id among equals; token 0 before any answer was shown."""
 
@@ -35,7 +35,7 @@ class Majority(_AnswerCounter):
         return np.full(len(inputs), np.argmax(self._counts))
 
 
-@control("copy-last", version=1, role="control")
+@control("copy-last", version=1, role="control", anywhere=True)
 class CopyLast(FixedRule):
     """Repeats the token just read."""
 
@@ -47,7 +47,7 @@ class CopyLast(FixedRule):
         return np.array(inputs)
 
 
-@control("uniform", version=1, role="control")
+@control("uniform", version=1, role="control", anywhere=True)
 class Uniform(_AnswerCounter):
     """One of the answers seen so far, each as likely as the others; any token before any answer was shown.
 
