@@ -27,9 +27,18 @@ def bare():
     ("arguments", "limit"),
     [
         (["-c", "import quickstudy"], 0.1),
-        (["-m", "quickstudy", "--help"], 0.4),
-        (["-m", "quickstudy", "ls", "tasks"], 0.4),
+        (["-m", "quickstudy", "--help"], 0.3),
+        (["-m", "quickstudy", "ls", "tasks"], 0.35),
     ],
 )
 def test_starting_is_cheap(bare, arguments, limit):
     assert cpu_seconds(*arguments) - bare < limit
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["ls", "learners"], ["ls", "studies"]])
+def test_what_lists_does_not_load_the_libraries_that_compute(arguments):
+    program = (
+        "import sys; from quickstudy.cli.main import app; app(args=sys.argv[1:], standalone_mode=False); "
+        "assert not {'numpy', 'scipy', 'jax'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", program, *arguments], stdout=subprocess.DEVNULL, check=True)

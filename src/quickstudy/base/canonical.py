@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 
 def plain(value: Any) -> Any:
@@ -15,15 +14,15 @@ def plain(value: Any) -> Any:
 
     Numbers that are not finite become the strings "nan", "inf" and "-inf": strict JSON has no other spelling.
     """
-    if isinstance(value, np.ndarray | np.generic):
+    if hasattr(value, "tolist"):  # not asked by type: every command would load NumPy for it
         value = value.tolist()
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         parts = sorted(value) if isinstance(value, set | frozenset) else value
         return [plain(part) for part in parts]
-    if isinstance(value, float) and not np.isfinite(value):
-        return "nan" if np.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
     return value
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from quickstudy.base.trace import Trace
+if TYPE_CHECKING:
+    from quickstudy.base.trace import Trace
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from quickstudy.base.errors import UsageError, nearest
@@ -124,11 +125,8 @@ class Registry(Generic[T]):
         if self._scanned:
             return
         self._scanned = True
-        for module, path in self.sources():
-            for match in _DECORATOR.finditer(path.read_text(encoding="utf-8")):
-                if match["kind"] == self.kind:
-                    summary = match["summary"].removesuffix('"""').strip()
-                    self._announce(Entry(match["id"], int(match["version"]), summary, str(path), module))
+        for entry in _announced(self.sources).get(self.kind, ()):
+            self._announce(entry)
 
     def _announce(self, entry: Entry[T]) -> None:
         known = self._entries.setdefault((entry.id, entry.version), entry)
@@ -141,6 +139,18 @@ class Registry(Generic[T]):
         return UsageError(
             f'{self.kind} "{known.id}" version {known.version} is registered twice: {known.origin} and {origin}'
         )
+
+
+@lru_cache
+def _announced(sources: Callable[[], Iterator[tuple[str, pathlib.Path]]]) -> dict[str, list[Entry[Any]]]:
+    """What is written in the sources, by kind: read once for all registries that look through the same ones."""
+    found: dict[str, list[Entry[Any]]] = {}
+    for module, path in sources():
+        for match in _DECORATOR.finditer(path.read_text(encoding="utf-8")):
+            summary = match["summary"].removesuffix('"""').strip()
+            entry: Entry[Any] = Entry(match["id"], int(match["version"]), summary, str(path), module)
+            found.setdefault(match["kind"], []).append(entry)
+    return found
 
 
 def package_sources(package: str) -> Iterator[tuple[str, pathlib.Path]]:
