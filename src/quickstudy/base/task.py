@@ -67,8 +67,12 @@ class Life(NamedTuple):
 
 
 class World(ABC):
-    """An environment that answers, on the host. Whoever has one either steps it or lets somebody live in it."""
+    """An environment that answers, on the host. Whoever has one either steps it or lets somebody live in it.
 
+    players: as many as its task has (see `players_of`).
+    """
+
+    players = 1
     _turn: Turn | None = None
 
     @abstractmethod
@@ -87,7 +91,7 @@ class World(ABC):
         or over is reset first. A world may have a loop of its own (a `Turn` costs 0.25 microseconds before anything
         happens): what `act` is given and what comes back must equal this one, wherever the calls are cut.
         """
-        turn = self._turn or Turn(None, 0.0, True)
+        turn = self._turn or Turn(None, 0.0 if self.players == 1 else np.zeros(self.players), True)
         observations, actions, rewards, events = list[Any](), list[Any](), list[Any](), list[Any]()
         for step in range(steps):
             if step == 0 and turn.done:

@@ -63,6 +63,7 @@ class PureWorld(World):
     """
 
     def __init__(self, task: Any, streams: Streams) -> None:
+        self.players = players_of(task)
         self._horizon, self._key, self._episode = task.horizon, streams.jax("data"), 0
         self._begin, self._go_on = _programs(task)
 
