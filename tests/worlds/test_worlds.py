@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
@@ -65,6 +65,7 @@ def lives_as_it_steps(task, streams, pieces, seed=0):
     return alike and one.given == other.given
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 40), max_size=5), st.integers(0, 9))
 def test_a_world_is_lived_in_as_it_is_stepped_wherever_it_is_cut(specimens, pieces, seed):
     for kind in (specimens.CorridorWorld, specimens.FastCorridorWorld):

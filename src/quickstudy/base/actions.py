@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -60,7 +59,8 @@ class Policy:
             return sum(part.entropy() for _, part, _ in self._parts())
         xp = self.scores.__array_namespace__()
         if isinstance(self.space, Tokens):
-            logs = self.scores - _log_sum(xp, self.scores)[..., None]
+            # A token may be ruled out by a score of minus infinity: it adds nothing, and no slope.
+            logs = xp.maximum(self.scores - _log_sum(xp, self.scores)[..., None], -1e30)
             return -(xp.exp(logs) * logs).sum(axis=-1)
         if isinstance(self.space, Bits):
             one = 1 / (1 + xp.exp(-xp.abs(self.scores)))
@@ -86,18 +86,21 @@ def checked_action(space: Space, action: Any, shape: tuple[int, ...] = ()) -> An
             given = f"one with {', '.join(map(str, action))}" if isinstance(action, Mapping) else repr(action)
             raise LearnerFault(f"act must give a mapping with {', '.join(wanted)}, got {given}")
         return {name: checked_action(part, action[name], shape) for name, part in space.parts}
-    values = np.asarray(action)
+    try:
+        values = np.asarray(action)
+    except ValueError as error:  # rows of different lengths
+        raise LearnerFault(f"act must give {_described(space)}, got {action!r}") from error
     wanted_shape = shape if isinstance(space, Tokens) else (*shape, space.width)
     if values.shape != wanted_shape:
         raise LearnerFault(f"act must give {_described(space)} of shape {wanted_shape}, got {action!r}")
-    whole = np.issubdtype(values.dtype, np.integer) or (isinstance(space, Bits) and values.dtype == np.bool_)
     if isinstance(space, Reals):
-        fits = np.issubdtype(values.dtype, np.number) and bool(np.isfinite(values).all())
+        fits = values.dtype.kind in "iuf" and bool(np.isfinite(values).all())
     else:
-        fits = whole and bool(((values >= 0) & (values < (space.size if isinstance(space, Tokens) else 2))).all())
+        size = space.size if isinstance(space, Tokens) else 2
+        fits = values.dtype.kind in "iub" and bool(((values >= 0) & (values < size)).all())
     if not fits:
         raise LearnerFault(f"act must give {_described(space)}, got {action!r}")
-    return operator.index(values[()]) if isinstance(space, Tokens) and not shape else values
+    return int(values) if isinstance(space, Tokens) and not shape else values
 
 
 def _described(space: Tokens | Reals | Bits) -> str:
