@@ -24,6 +24,7 @@ from quickstudy.learners.leak import check_leak
 from quickstudy.learners.lengths import Lengths
 from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson
 from quickstudy.learners.padding import padded_lanes, padded_lesson
+from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, updating
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
@@ -79,6 +80,9 @@ class Adam:
     total: str = parameter("mean", choices=("mean", "sum"))
 
     programs: ClassVar[int] = 2
+    usual_for: ClassVar[tuple[Usual, ...]] = tuple(
+        Usual(asked, frozen=False) for asked in ("symbols", "reals", "strings")
+    )
     by_question: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"total": "sum"},

@@ -216,9 +216,3 @@ def _answer(rule: Rule, state: Any, rows: Any, lanes: int) -> Any:
 def one_hot(target: Any, width: int) -> Any:
     """A target as a vector: itself if it is one."""
     return jax.nn.one_hot(target, width) if jnp.issubdtype(target.dtype, jnp.integer) else target
-
-
-def check_tokens(training: str, brief: Brief) -> None:
-    """Raise UsageError unless the outputs are tokens."""
-    if not isinstance(brief.outputs, Tokens):
-        raise UsageError(f"{training} chooses among symbols; for real outputs use +rls")
