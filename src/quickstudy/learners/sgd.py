@@ -97,8 +97,8 @@ class OnlineSoftmax:
     """Online softmax readout: one gradient step of cross-entropy per question.
 
     rate: step size. decay: L2 strength on the weights. passes: times the material is shown (1: each example once;
-    more is replay). Features are standardised by running statistics, and a symbol that has never been an answer is
-    never given as one; plain: as printed, neither. Source: Cisneros et al. 2022, Table 6.
+    more is replay; for whole strings, 10). Features are standardised by running statistics, and a symbol that has never
+    been an answer is never given as one; plain: as printed, neither. Source: Cisneros et al. 2022, Table 6.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -110,6 +110,7 @@ class OnlineSoftmax:
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     programs: ClassVar[int] = 4
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("symbols", frozen=True), Usual("strings", frozen=True))
+    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strings": {"passes": 10}}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"plain": True}}
 
     def check_core(self, core: CoreSpec) -> None:
