@@ -12,7 +12,8 @@ from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import CONVENTIONS, configure
 from quickstudy.base.registry import Registry, package_sources
-from quickstudy.learners.naming import choose_learner, default_training
+from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.trained import default_training
 from quickstudy.testing import check_core, check_learner, check_task
 from quickstudy.testing.learners import LEARNS_NOTHING
 from quickstudy.testing.tasks import check_conventions, check_parameters

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
@@ -46,7 +46,7 @@ def test_fields_share_one_bag():
 
 
 def test_real_numbers_are_refused():
-    with pytest.raises(UsageError, match="bag reads symbols and bits, not real numbers"):
+    with pytest.raises(NotApplicable, match="bag reads symbols and bits, not real numbers"):
         features(Reals(1), np.zeros((1, 1, 1)), 1, 1)
 
 
@@ -75,7 +75,7 @@ class Picky(FaultyCore):
 
     def build(self, inputs, rng):
         if type(inputs).__name__ == self.refused:
-            raise UsageError("not for me")
+            raise NotApplicable("not for me")
         return super().build(inputs, rng)
 
 
@@ -97,5 +97,5 @@ def test_the_checker_lets_a_core_refuse_anything_but_symbols():
 
 @pytest.mark.parametrize("convention", ["corrected", "published"])
 def test_adam_gets_whole_examples_of_it_under_every_convention(convention):
-    assert choose_learner("bag+adam", convention).make(None).reads_out is False
-    assert choose_learner("bag", convention).make(None).reads_out is True
+    assert choose_learner("bag+adam", convention).make(None).pace.by_question is False
+    assert choose_learner("bag", convention).make(None).pace.by_question is True

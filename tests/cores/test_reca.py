@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores.reca import PROJECTIONS, ReservoirAutomaton
@@ -134,7 +134,7 @@ def test_fields_have_cells_side_by_side():
 
 @pytest.mark.parametrize("space", [Reals(2), Fields({"word": Tokens(3), "level": Reals(1)})])
 def test_real_numbers_are_refused(space):
-    with pytest.raises(UsageError, match="reca reads symbols and bits, not real numbers; take another core, such as"):
+    with pytest.raises(NotApplicable, match="reca reads symbols and bits, not real numbers"):
         built(space)
 
 

@@ -284,5 +284,5 @@ def test_weights_start_as_published():
 def test_what_does_not_fit():
     with pytest.raises(UsageError, match=r"transformer: embedding must be a multiple of heads \(8\), got 20"):
         configure("transformer", Transformer, {"embedding": 20})
-    with pytest.raises(UsageError, match=r"causal=false is for symbols, not Reals\(width=1\); give causal=true"):
+    with pytest.raises(NotApplicable, match=r"causal=false is for symbols, not Reals\(width=1\); give causal=true"):
         Transformer(causal=False).build(Reals(1), np.random.default_rng(0))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
@@ -37,10 +37,12 @@ def test_the_last_answer_stands_behind_the_last_input():
 def test_answers_must_be_symbols_that_are_read():
     check_leak(Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 3))
     for inputs, outputs in [(Tokens(4), Tokens(3)), (Reals(1), Reals(1)), (Tokens(4), Reals(4))]:
-        with pytest.raises(UsageError, match=r"the published leak needs answers that are inputs as well.*causal=true"):
+        with pytest.raises(
+            NotApplicable, match=r"the published leak needs answers that are inputs as well.*causal=true"
+        ):
             check_leak(Brief(inputs, outputs, "squared", 3, 3))
     core, brief = Transformer(causal=False), Brief(Tokens(4), Tokens(3), "cross-entropy", 3, 3)
-    with pytest.raises(UsageError, match="the published leak"):
+    with pytest.raises(NotApplicable, match="the published leak"):
         Adam().begin(core, brief, [Streams(0, "leak", 0)])
 
 

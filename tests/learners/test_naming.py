@@ -6,10 +6,11 @@ import pytest
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Pace
 from quickstudy.base.parameters import configure
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import LANES, bring, choose_learner, default_training, learner_names
-from quickstudy.learners.trained import Trained
+from quickstudy.learners.naming import LANES, bring, choose_learner, learner_names
+from quickstudy.learners.trained import Trained, default_training
 
 FILE = '''
 class Make:
@@ -43,8 +44,8 @@ def test_a_core_is_a_learner_with_its_usual_training():
     assert choose("lstm").what["id"] == "lstm+adam"
     made = chosen.make(None)
     assert isinstance(made, Trained)
-    assert (made.reads_out, made.batch, made.passes) == (True, 1, 1)
-    assert choose("lstm").make(None).reads_out is False
+    assert made.pace == Pace(passes=1, batch=1, by_question=True, peeks=False)
+    assert choose("lstm").make(None).pace == Pace(passes=10, batch=8)
 
 
 def test_a_convention_has_its_own_training_and_parameters():

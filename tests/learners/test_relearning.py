@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Pace
 from quickstudy.learners.naming import choose_learner
 from quickstudy.testing import check_learner
 from quickstudy.testing.material import Material
@@ -53,5 +54,5 @@ def test_only_cores_can_begin_anew(other):
 
 def test_passes_batch_and_training_are_the_others():
     learner = choose_learner("relearning:learner=lstm:batch=4", "corrected").make(None)
-    assert (learner.batch, learner.passes, learner.training.rate) == (4, 10, 0.001)
-    assert choose_learner("relearning:learner=esn", "published").make(None).training.peek
+    assert (learner.pace, learner.other.training.rate) == (Pace(passes=10, batch=4), 0.001)
+    assert choose_learner("relearning:learner=esn", "published").make(None).pace.peeks

@@ -10,8 +10,8 @@ from quickstudy.learners.naming import choose_learner
 @pytest.mark.parametrize("text", ["esn", "reca", "bag", "esn+rls", "lstm", "rnn", "gru", "transformer"])
 def test_the_record_says_how_often_the_material_is_shown(text):
     chosen = choose_learner(text, "corrected")
-    assert chosen.what["parameters"]["passes"] == chosen.make(None).passes
-    assert (chosen.make(None).passes > 1) == chosen.what["id"].endswith("+adam")
+    assert chosen.what["parameters"]["passes"] == chosen.make(None).pace.passes
+    assert (chosen.make(None).pace.passes > 1) == chosen.what["id"].endswith("+adam")
 
 
 @pytest.mark.parametrize(("text", "passes"), [("esn", 3), ("reca+rls", 2), ("lstm", 1), ("transformer", 20)])

@@ -8,7 +8,7 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief
+from quickstudy.base.learner import Brief, Pace
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
@@ -71,7 +71,7 @@ def test_only_a_learner_that_looks_ahead_notices(causal: str, notices: bool) -> 
 
 def test_it_trains_as_the_other_one() -> None:
     made = choose_learner("tampered:learner=lstm,how=blank", "published").make(None)
-    assert (made.passes, made.batch, made.training.total) == (10, 8, "sum")
+    assert (made.pace, made.other.training.total) == (Pace(passes=10, batch=8), "sum")
 
 
 def test_the_learner_within_is_part_of_what_it_is(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Reals, Tokens
@@ -14,6 +14,7 @@ from quickstudy.cores.recall import Codebook, Recall
 from quickstudy.gateway import jax, jnp
 from quickstudy.learners.experts import HESITATION, HITS, LEAST, MISSES, PATIENCE, VotingRule
 from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.trained import Trained
 from quickstudy.learners.voting import Voting, with_shared_symbols
 
 CORE = Recall(lags=2, hops=1, order=2, most=4)
@@ -223,8 +224,8 @@ def test_it_needs_codes_and_symbols_and_not_too_many(world) -> None:
     with pytest.raises(UsageError, match="gives codes"):
         choose_learner("recall+rls", "corrected")
     many = Brief(Tokens(5000), Tokens(5000), "cross-entropy", 5, 5)
-    with pytest.raises(UsageError, match="so many symbols"):
+    with pytest.raises(NotApplicable, match="so many symbols"):
         Voting().begin(CORE, many, world.streams())
     reals = Brief(Tokens(5), Reals(1), "squared", 5, 5)
-    with pytest.raises(UsageError, match="symbols"):
-        Voting().begin(CORE, reals, world.streams())
+    with pytest.raises(NotApplicable, match=r"^voting gives symbols, not real numbers$"):
+        Trained(CORE, Voting()).begin(reals, world.streams())

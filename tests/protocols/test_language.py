@@ -53,7 +53,7 @@ class Learner:
 
     batch: int = 1
     passes: int = 1
-    reads_out: bool = False
+    by_question: bool = False
     skill: int = 0
     kind: type = Pupil
     log: list[Any] = field(default_factory=list)
@@ -200,7 +200,7 @@ def published():
 def test_the_published_order_of_a_readout(published):
     """The first question alone, then all of them in groups of 8, the first again among them."""
     protocol, periodic = published
-    learner = Learner(reads_out=True)
+    learner = Learner(by_question=True)
     (trace,) = protocol.examine(periodic, learner, [Streams(0, "language/periodic", 0)]).traces
     lesson = learner.lesson
     tokens = lesson.examples[0].questions
@@ -224,7 +224,7 @@ def test_a_task_of_ones_own_gives_the_unit_itself(published, changes):
     """Parameters that do not fit the package's longest period are no fault: they have no published unit."""
     protocol, periodic = published
     task = dataclasses.replace(periodic, **changes)
-    (trace,) = protocol.examine(task, Learner(reads_out=True), [Streams(0, "language/periodic", 0)]).traces
+    (trace,) = protocol.examine(task, Learner(by_question=True), [Streams(0, "language/periodic", 0)]).traces
     latest = task.length - 2 * task.shortest
     assert 0 < trace.facts["published_tokens_per_sequence"] < latest
 
@@ -251,7 +251,7 @@ def test_a_network_that_learns_from_single_sequences_is_tested_after_every_one(p
 
 def test_a_readout_may_be_shown_the_published_order_several_times(published):
     protocol, periodic = published
-    learner = Learner(reads_out=True, passes=3)
+    learner = Learner(by_question=True, passes=3)
     protocol.examine(periodic, learner, [Streams(0, "language/periodic", 0)])
     order, tokens = learner.lesson.order[0], learner.lesson.examples[0].questions
     assert len(order) == 3 * tokens + 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief
+from quickstudy.base.learner import Brief, pace_of
 from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
@@ -52,7 +52,7 @@ def taught() -> Any:
     """A function that begins a pupil of one lane, lets it learn all of some examples, and gives it."""
 
     def teach(learner: Any, task: Any, examples: Examples, streams: Streams) -> Any:
-        passes = getattr(learner, "passes", 1)
+        passes = pace_of(learner).passes
         orders = [streams.numpy(f"order-{number}").permutation(examples.count) for number in range(passes)]
         lesson = Lesson([examples], np.concatenate(orders)[None])
         inputs, outputs = spaces_of(task)

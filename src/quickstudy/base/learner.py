@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import NotApplicable
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space, space_facts, space_from_facts
+from quickstudy.base.spaces import Space, Tokens, space_facts, space_from_facts
 from quickstudy.base.task import Life, World
 
 F = TypeVar("F")
@@ -42,6 +42,42 @@ class Brief:
         """The inverse of `as_facts`."""
         spaces = {name: space_from_facts(facts[name]) for name in ("inputs", "outputs")}
         return cls(**{**facts, **spaces})
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How a learner takes its material. A protocol goes by it; nothing else about a learner is guessed.
+
+    passes: how often it is shown. batch: examples per update, between which nothing changes and so nothing is examined;
+    None: it has no batches, and may change with every example. by_question: only a readout is trained, and it can be
+    shown single questions. peeks: it looks at the whole lesson before it learns, as some published programs do.
+    """
+
+    passes: int = 1
+    batch: int | None = None
+    by_question: bool = False
+    peeks: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value in (("passes", self.passes), ("batch", self.batch)):
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                raise UsageError(f"{name} of a learner must be a whole number from 1, got {value!r}")
+
+    @property
+    def stride(self) -> int:
+        """Examples after which something may have changed: those of a batch, or one."""
+        return 1 if self.batch is None else self.batch
+
+
+def pace_of(learner: Any) -> Pace:
+    """The pace of a learner: its `pace`, or what it says under the names of the fields, as `passes = 3` in a class."""
+    own = getattr(learner, "pace", None)
+    if isinstance(own, Pace):
+        return own
+    said = {field.name: getattr(learner, field.name, None) for field in fields(Pace)}
+    # A method or a property of that name is a learner's own affair.
+    plain = {name: value for name, value in said.items() if isinstance(value, bool | int | float | str)}
+    return Pace(**plain)  # type: ignore[arg-type]  # what is no whole number is refused there
 
 
 @dataclass(frozen=True)
@@ -92,13 +128,14 @@ class Pupil(Protocol):
 class Answering(Pupil, Protocol):
     """Learns from examples and answers questions.
 
-    scale: how scores are to be read. `logits`: their softmax is a distribution over the symbols. `order`: the largest
-    is the answer, and nothing else is meant. `values`: they are the real numbers asked for.
+    scale: how scores are to be read. `logits`: their softmax is a distribution over the symbols. `probabilities`: they
+    are that distribution. `order`: the largest is the answer, and nothing else is meant. `values`: they are the real
+    numbers asked for. Whoever needs a distribution asks `distribution`.
     """
 
     @property
     def scale(self) -> str:
-        """`logits`, `order` or `values`."""
+        """`logits`, `probabilities`, `order` or `values`."""
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Learn from items start .. stop-1 of the lesson's order.
@@ -167,7 +204,7 @@ class Keeping(Pupil, Protocol):
 
 @runtime_checkable
 class Learner(Protocol):
-    """Frozen hyper-parameters of something that learns."""
+    """Frozen hyper-parameters of something that learns. How it takes its material it says by `pace`, a `Pace`."""
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with one lane per stream."""
@@ -183,8 +220,10 @@ class HostLearner(Protocol):
     Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the players in front where
     there are several; with `learning=False` as well, when it must not learn), `states(inputs)`, `snapshot()` and
     `restore(snapshot)`, `close()` when all is over, and the attributes `parameters` (how many it has), `bits` (its
-    description length) and `learns` (False for a rule whose answers never change, whatever it is shown: an exam is then
-    put to it only once).
+    description length), `learns` (False for a rule whose answers never change, whatever it is shown: an exam is then
+    put to it only once) and `scale` (how its scores are to be read: see `Answering`; else `order`, or `values` for real
+    numbers). Its class may say its pace (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives =
+    (Tokens,)`).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
@@ -192,6 +231,42 @@ class HostLearner(Protocol):
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """Answer after every row of one sequence."""
+
+
+SCALES = {"symbols": ("logits", "probabilities", "order"), "reals": ("values",)}
+"""The scales that scores of symbols and of real numbers may have."""
+
+
+def check_scale(scale: Any, outputs: Space) -> str:
+    """The scale that a pupil declares. Raises LearnerFault unless it fits the outputs."""
+    fitting = SCALES["symbols" if isinstance(outputs, Tokens) else "reals"]
+    if scale not in fitting:
+        raise LearnerFault(f"scale must be {' or '.join(fitting)}, got {scale}")
+    return str(scale)
+
+
+def check_distributions(rows: NDArray[Any]) -> None:
+    """Raise LearnerFault unless every row (..., symbol) is a distribution: none below 0, and 1 in sum, within 1e-6."""
+    sums = rows.sum(axis=-1)
+    if (rows < 0).any():
+        raise LearnerFault(f"probabilities must not be below 0, got {rows.min():.6g}")
+    if not (np.abs(sums - 1.0) <= 1e-6).all():
+        raise LearnerFault(f"probabilities must sum to 1, got {sums.flat[np.abs(sums - 1.0).argmax()]:.6g}")
+
+
+def distribution(scores: NDArray[Any], scale: str) -> NDArray[np.float64]:
+    """(..., symbol) probabilities of scores. Raises NotApplicable where the scale gives none.
+
+    >>> distribution(np.array([0.0, np.log(3.0)]), "logits").round(6).tolist()
+    [0.25, 0.75]
+    """
+    rows = np.asarray(scores, dtype=np.float64)
+    if scale == "probabilities":
+        return rows
+    if scale != "logits":
+        raise NotApplicable(f"the learner gives no distribution: its scores are of the scale {scale}")
+    weights = np.exp(rows - rows.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def face(pupil: Any, kind: type[F]) -> F:

@@ -24,12 +24,14 @@ class Lesson:
     examples: one `Examples` per lane. order: (lane, item) numbers of the items in the order in which they are shown;
     an item may come more than once (several passes); a lane with fewer items than the others ends in -1. item: what
     is counted and numbered, `example` (a whole sequence with all its questions) or `question` (a single asked
-    position, numbered as in `Exam`: by example, then time).
+    position, numbered as in `Exam`: by example, then time). validation: one `Examples` per lane that are never learned
+    from, by which a learner may choose its settings; None where the protocol holds nothing back for that.
     """
 
     examples: Sequence[Examples]
     order: NDArray[np.int64]
     item: str = "example"
+    validation: Sequence[Examples] | None = None
 
     @property
     def items(self) -> int:

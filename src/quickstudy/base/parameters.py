@@ -7,6 +7,10 @@ A component is a frozen dataclass. A field may carry its range:
 and a component may carry presets by convention, which change defaults and never what the user gave:
 
     conventions: ClassVar = {"published": {"longest": 5}}
+
+A core or a training may also carry presets by what is asked of a learner (`quickstudy.base.task.ASKED`), above those:
+
+    usual: ClassVar = {"reals": {"units": 200}}
 """
 
 from __future__ import annotations
@@ -49,14 +53,20 @@ def check_convention(convention: str) -> None:
         raise UsageError(f'no convention "{convention}"; {nearest(convention, CONVENTIONS)}')
 
 
-def configure(name: str, component: type[T], given: Mapping[str, Any], convention: str = "corrected") -> T:
-    """An instance of a component: defaults, then the convention's preset, then what the user gave (text or values).
+def configure(
+    name: str, component: type[T], given: Mapping[str, Any], convention: str = "corrected", asked: str = "symbols"
+) -> T:
+    """An instance of a component: defaults, then the convention's preset, then that of what is asked, then what the
+    user gave (text or values).
 
     Raises UsageError for an unknown parameter (with the nearest name), a wrong type, or a value out of its range.
     """
     check_convention(convention)
     hints, fields = _fields(component)
-    values: dict[str, Any] = dict(getattr(component, "conventions", {}).get(convention, {}))
+    values: dict[str, Any] = {
+        **getattr(component, "conventions", {}).get(convention, {}),
+        **getattr(component, "usual", {}).get(asked, {}),
+    }
     for parameter_name, value in given.items():
         if parameter_name not in fields:
             raise UsageError(f'{name}: no parameter "{parameter_name}"; {nearest(parameter_name, fields)}')
@@ -77,10 +87,10 @@ def parameters_of(instance: Any) -> dict[str, Any]:
     return {field.name: plain(getattr(instance, field.name)) for field in _fields(type(instance))[1].values()}
 
 
-def changed_parameters(instance: Any, convention: str = "corrected") -> dict[str, Any]:
-    """The parameters that differ from what the convention alone would give: what a user has to type."""
+def changed_parameters(instance: Any, convention: str = "corrected", asked: str = "symbols") -> dict[str, Any]:
+    """The parameters that differ from what convention and question alone would give: what a user has to type."""
     try:
-        usual = parameters_of(configure("", type(instance), {}, convention))
+        usual = parameters_of(configure("", type(instance), {}, convention, asked))
     except UsageError:  # something has no default: then everything is worth typing
         usual = {}
     return {name: value for name, value in parameters_of(instance).items() if name not in usual or usual[name] != value}

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from quickstudy.base.errors import NotApplicable
+
 
 @dataclass(frozen=True)
 class Tokens:
@@ -49,6 +51,40 @@ class Fields:
 
 
 Space = Tokens | Reals | Bits | Fields
+
+_WORDS: dict[type[Any], str] = {Tokens: "symbols", Bits: "bits", Reals: "real numbers", Fields: "fields"}
+
+
+def check_spaces(name: str, component: Any, inputs: Space, outputs: Space | None = None) -> None:
+    """Raise NotApplicable unless a core, a training or a rule is for these spaces.
+
+    It says so by the class attributes `reads` and `gives`, tuples of kinds of space; without them it takes all. With
+    `Fields` among them it takes fields whose parts it takes.
+
+    >>> class Counter:
+    ...     reads = (Tokens, Bits)
+    >>> check_spaces("counter", Counter, Tokens(3))
+    >>> check_spaces("counter", Counter, Reals(1))
+    Traceback (most recent call last):
+    quickstudy.base.errors.NotApplicable: counter reads symbols and bits, not real numbers
+    """
+    for verb, space in (("reads", inputs), ("gives", outputs)):
+        kinds: tuple[type[Any], ...] | None = getattr(component, verb, None)
+        if kinds is None or space is None:
+            continue
+        strange = _strange(space, kinds)
+        if strange is not None:
+            known = " and ".join(_WORDS[kind] for kind in kinds if kind is not Fields)
+            raise NotApplicable(f"{name} {verb} {known}, not {_WORDS[strange]}")
+
+
+def _strange(space: Space, kinds: tuple[type[Any], ...]) -> type[Any] | None:
+    """The first kind of space within this one that is not among the kinds."""
+    if not isinstance(space, kinds):
+        return type(space)
+    parts = space.parts if isinstance(space, Fields) else ()
+    return next((strange for _, part in parts if (strange := _strange(part, kinds)) is not None), None)
+
 
 _SIMPLE: dict[str, type[Tokens] | type[Reals] | type[Bits]] = {"tokens": Tokens, "reals": Reals, "bits": Bits}
 

@@ -153,6 +153,28 @@ def players_of(task: Any) -> int:
     return int(getattr(task, "players", 1))
 
 
+ASKED = ("symbols", "reals", "strings", "reward", "episodes")
+"""What can be asked of a learner: one of some symbols; real numbers; the next symbol everywhere in many whole strings;
+actions for which a world gives reward step by step; whole episodes of a pure world. The usual training of a core, and
+the usual parameters of both, follow from it."""
+
+
+def asked_of(task: Any, protocol: Any = None) -> str:
+    """What a task asks of a learner: the word of the protocol, `asks`, if it has one; else by the task's kind and
+    outputs. Outputs that are no symbols (bits and fields as well) are asked for as reals.
+    """
+    asks = getattr(protocol, "asks", None)
+    if asks is not None:
+        if asks not in ASKED:
+            raise UsageError(f'protocol {protocol.id}: asks must be one of {", ".join(ASKED)}, got "{asks}"')
+        return str(asks)
+    if isinstance(task, ExampleTask | SeriesTask):
+        return "symbols" if isinstance(spaces_of(task)[1], Tokens) else "reals"
+    if isinstance(task, WorldTask):
+        return "reward"
+    return "episodes" if isinstance(task, PureWorldTask) else "symbols"
+
+
 def spaces_of(task: Any) -> tuple[Space, Space]:
     """What a task's learner reads and gives."""
     if hasattr(task, "inputs") and hasattr(task, "outputs"):

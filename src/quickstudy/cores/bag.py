@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.base.catalogue import core
-from quickstudy.base.spaces import Fields, Space, Tokens
+from quickstudy.base.spaces import Bits, Fields, Space, Tokens, check_spaces
 from quickstudy.cores.core import Array, Reservoir
-from quickstudy.cores.refusal import refuse_reals
 from quickstudy.gateway import eqx, jax, jnp
 
 
@@ -62,9 +61,10 @@ class BagOfWords:
 
     frozen: ClassVar[bool] = True
     draws: ClassVar[bool] = False
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens, Bits, Fields)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def build(self, inputs: Space, rng: np.random.Generator) -> BagCore:
-        """Nothing is drawn. Raises UsageError for real numbers."""
-        refuse_reals("bag", inputs)
+        """Nothing is drawn. Raises NotApplicable for real numbers."""
+        check_spaces("bag", self, inputs)
         return BagCore(inputs)

@@ -78,8 +78,9 @@ class Reservoir(Core):
 class CoreSpec(Protocol):
     """Frozen parameters of a core. `frozen`: nothing in it is trained (a reservoir).
 
-    A core in which nothing is random says `draws = False`. One that is not made for a space refuses it in `build`, by
-    a UsageError; tokens are for every core.
+    A core in which nothing is random says `draws = False`. One that is not made for every space says so by `reads` and
+    refuses the others in `build`, by `check_spaces`; tokens are for every core. `training` names a way of training that
+    is its own, whatever is asked; `usual` has parameters by what is asked (`quickstudy.base.parameters`).
     """
 
     id: ClassVar[str]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
-from quickstudy.base.spaces import Fields, Space, Tokens
+from quickstudy.base.spaces import Bits, Fields, Space, Tokens, check_spaces
 from quickstudy.cores.core import Array, Reservoir
-from quickstudy.cores.refusal import refuse_reals
 from quickstudy.cores.ring import evolved, packed, rule_masks, unpacked
 from quickstudy.gateway import eqx, jnp, lax
 
@@ -115,6 +114,7 @@ class ReservoirAutomaton:
     pattern: int = parameter(4, at_least=1)
 
     frozen: ClassVar[bool] = True
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens, Bits, Fields)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def __post_init__(self) -> None:
@@ -123,8 +123,8 @@ class ReservoirAutomaton:
             raise ValueError(f"pattern must be at most {most}, got {self.pattern}; a block has {self.block} cells")
 
     def build(self, inputs: Space, rng: np.random.Generator) -> AutomatonCore:
-        """Only the cells of the inputs are drawn. Raises UsageError for real numbers."""
-        refuse_reals("reca", inputs)
+        """Only the cells of the inputs are drawn. Raises NotApplicable for real numbers."""
+        check_spaces("reca", self, inputs)
         return AutomatonCore(
             jnp.asarray(packed(self.places(inputs.width, rng))),
             jnp.asarray(rule_masks(self.rule)),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
-from quickstudy.base.spaces import Space, Tokens
+from quickstudy.base.spaces import Space, Tokens, check_spaces
 from quickstudy.cores.core import Array, Reservoir
 from quickstudy.cores.tempo import Runs
 from quickstudy.gateway import eqx, jnp
@@ -238,12 +238,12 @@ class Recall:
     coded: ClassVar[bool] = True
     training: ClassVar[str] = "voting"
     draws: ClassVar[bool] = False
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def build(self, inputs: Space, rng: np.random.Generator) -> RecallCore:
-        """Nothing is drawn."""
-        if not isinstance(inputs, Tokens):
-            raise UsageError(f"recall reads symbols only, not {inputs}; use esn")
+        """Nothing is drawn. Raises NotApplicable for anything but symbols."""
+        check_spaces("recall", self, inputs)
         if self.hops > self.lags:
             raise UsageError(f"hops must be at most lags ({self.lags}), got {self.hops}")
-        return RecallCore(inputs.size, self.lags, self.hops, self.order, self.most)
+        return RecallCore(inputs.width, self.lags, self.hops, self.order, self.most)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.base.catalogue import core
-from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.attention import Affine, EncoderLayer, draw_layer
@@ -178,9 +178,9 @@ class Transformer:
             raise ValueError(f"embedding must be a multiple of heads ({self.heads}), got {self.embedding}")
 
     def build(self, inputs: Space, rng: np.random.Generator) -> TransformerCore:
-        """Weights in float32: the embedding, then layer by layer. Raises UsageError for what cannot leak."""
+        """Weights in float32: the embedding, then layer by layer. Raises NotApplicable for what cannot leak."""
         if not self.causal and not isinstance(inputs, Tokens):
-            raise UsageError(f"transformer: causal=false is for symbols, not {inputs}; give causal=true")
+            raise NotApplicable(f"transformer: causal=false is for symbols, not {inputs}; give causal=true")
         embedding, hidden = matched_widths(
             inputs.width, self.budget, self.heads, self.layers, self.embedding, self.hidden
         )

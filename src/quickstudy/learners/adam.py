@@ -24,6 +24,7 @@ from quickstudy.learners.leak import check_leak
 from quickstudy.learners.lengths import Lengths
 from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson
 from quickstudy.learners.padding import padded_lanes, padded_lesson
+from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, updating
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
@@ -70,6 +71,7 @@ class Adam:
     than 1 is replay, and the report says so). total: `mean` or `sum` of the examples' losses in a batch; an example's
     loss is the mean over its questions. The head starts uniform in +- 1/sqrt(features), unless the core says
     otherwise. A core with noise (dropout) has it while it learns, never when it answers.
+    Where real numbers are asked for, rate is 0.005 and passes 200; for whole strings, passes is 100.
     Source: Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
     """
 
@@ -79,7 +81,17 @@ class Adam:
     total: str = parameter("mean", choices=("mean", "sum"))
 
     programs: ClassVar[int] = 2
+    usual_for: ClassVar[tuple[Usual, ...]] = tuple(
+        Usual(asked, frozen=False) for asked in ("symbols", "reals", "strings")
+    )
     by_question: ClassVar[bool] = False
+    # Measured on NARMA-10 in windows of 20 steps, NRMSE: lstm 0.30, gru 0.37, rnn 0.22, transformer 0.55; with rate
+    # 0.01 and 100 passes 0.53, 0.49, 0.83, 0.46. On 100 strings of a^n b^n an lstm is right up to n = 12; after 10
+    # passes for no n.
+    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "reals": {"rate": 0.005, "passes": 200},
+        "strings": {"passes": 100},
+    }
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"total": "sum"},
         "written": {"batch": 1},

@@ -14,25 +14,43 @@ from numpy.typing import NDArray
 from quickstudy.base.actions import checked_action
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief, Cost, HostLearner, Snapshot, face
+from quickstudy.base.learner import (
+    Brief,
+    Cost,
+    HostLearner,
+    Pace,
+    Snapshot,
+    check_distributions,
+    check_scale,
+    face,
+    pace_of,
+)
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space, Tokens
+from quickstudy.base.spaces import Space, Tokens, check_spaces
 from quickstudy.base.task import Life, World
 
 
 @dataclass(frozen=True)
 class Hosted:
-    """A learner made of make(brief, seed). One lane.
-
-    control: it is a rule of the task's, and may be shown what no learner is (see `catalogue.control`).
+    """A learner made of make(brief, seed). One lane. declared: the class that says its pace and what it is for, if
+    `make` is not that class itself. control: it is a rule of the task's, and may be shown what no learner is (see
+    `catalogue.control`).
     """
 
     make: Callable[[Brief, int], HostLearner]
+    declared: Any = None
     control: bool = False
 
+    @property
+    def pace(self) -> Pace:
+        """As its class says; once, and no batches, if it says nothing."""
+        return pace_of(self.declared or self.make)
+
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
-        """A fresh host learner, seeded from the stream `host`."""
+        """A fresh host learner, seeded from the stream `host`. Raises NotApplicable for spaces that it is not for."""
+        said = self.declared or self.make
+        check_spaces(getattr(said, "id", getattr(said, "__name__", "")), said, brief.inputs, brief.outputs)
         if len(streams) != 1:
             raise UsageError(f"a host learner has one lane, not {len(streams)}")
         return HostPupil(self.make(brief, streams[0].integer("host")), brief, self.control)
@@ -42,11 +60,12 @@ class HostPupil:
     """Talks to a host learner, one sequence a call, and checks every answer."""
 
     lanes = 1
-    scale = "order"
 
     def __init__(self, host: HostLearner, brief: Brief, control: bool = False) -> None:
         self.host = host
         self._brief = brief
+        usual = "order" if isinstance(brief.outputs, Tokens) else "values"
+        self.scale = check_scale(getattr(host, "scale", usual), brief.outputs)
         self._shown = 0
         self._fixed: tuple[Exam, NDArray[np.float64]] | None = None
         self._checked = _checker(brief.outputs)
@@ -126,6 +145,8 @@ class HostPupil:
             raise LearnerFault(f"predict must give one row per input row: ({length}, {width}), got {rows.shape}")
         if not np.isfinite(rows).all():
             raise LearnerFault("predict gave a score that is not finite")
+        if self.scale == "probabilities":
+            check_distributions(rows)
         return rows.astype(np.float64)
 
     def _act(

@@ -72,6 +72,12 @@ def rounded(count: int, fineness: int) -> int:
     return -(-count // unit) * unit
 
 
+def numbers_of(tree: Any, lanes: int) -> list[int]:
+    """Of every lane, how many numbers of its inexact arrays are not zero."""
+    leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(tree) if eqx.is_inexact_array(leaf)]
+    return [sum(int(np.count_nonzero(leaf[lane])) for leaf in leaves) for lane in range(lanes)]
+
+
 def named_arrays(tree: Any) -> dict[str, NDArray[Any]]:
     """Every array of a tree by its path."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
@@ -20,9 +20,9 @@ from quickstudy.cores.core import ABSENT
 
 
 def check_leak(brief: Brief) -> None:
-    """Raise UsageError unless answers are symbols of the kind that is read, so that they can be among the inputs."""
+    """Raise NotApplicable unless answers are symbols of the kind that is read, so that they can be among the inputs."""
     if brief.inputs != brief.outputs or not isinstance(brief.inputs, Tokens):
-        raise UsageError(
+        raise NotApplicable(
             f"the published leak needs answers that are inputs as well, not {brief.inputs} and {brief.outputs}; "
             "give causal=true"
         )

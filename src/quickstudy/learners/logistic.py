@@ -10,11 +10,13 @@ from quickstudy.base.catalogue import training
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.readout import ReadoutPupil, check_frozen, check_tokens
+from quickstudy.learners.readout import ReadoutPupil, check_frozen
 from quickstudy.learners.sgd import GradientState, among_seen, gradient_state
 from quickstudy.learners.standard import Statistics
+from quickstudy.learners.trained import Usual
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,9 @@ class OnlineLogistic:
     peek: bool = False
 
     batch: ClassVar[int] = 1
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     programs: ClassVar[int] = 4
+    usual_for: ClassVar[tuple[Usual, ...]] = (Usual("symbols", frozen=True, convention="published"),)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"peek": True}}
 
     def check_core(self, core: CoreSpec) -> None:
@@ -83,7 +87,6 @@ class OnlineLogistic:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
         """A fresh pupil."""
-        check_tokens("logistic", brief)
 
         def start(features: int) -> GradientState:
             return gradient_state(features, brief.outputs.width, self.rate, self.decay)

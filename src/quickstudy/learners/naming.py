@@ -1,7 +1,7 @@
 """From a learner's name to the learner: `esn`, `esn+rls:units=200`, `majority`, `my_model.py:Make:width=8`.
 
-A core's name is a learner: the core with its usual way of training. `core+training` says another way. Parameters of
-core and training are given side by side.
+A core's name is a learner: the core with its usual way of training, by what is asked (`quickstudy.base.task.ASKED`).
+`core+training` says another way. Parameters of core and training are given side by side.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base import catalogue
-from quickstudy.base.errors import UsageError, nearest
-from quickstudy.base.learner import Learner
+from quickstudy.base.errors import NotApplicable, UsageError, nearest
+from quickstudy.base.learner import Learner, pace_of
 from quickstudy.base.origin import code_of, file_version, source_version
 from quickstudy.base.parameters import (
     changed_parameters,
@@ -72,32 +72,36 @@ def bring(learner: Any) -> str:
     return name
 
 
-def choose_learner(text: str, convention: str, task: Any = None) -> Choice:
-    """The learner of that name under a convention. Raises UsageError with the nearest name, parameter or range."""
+def choose_learner(text: str, convention: str, task: Any = None, asked: str = "symbols") -> Choice:
+    """The learner of that name under a convention, as is usual for what is asked. Raises UsageError with the nearest
+    name, parameter or range.
+    """
     if ".py" in text:
-        return _from_file(text, convention)
+        return _from_file(text, convention, asked)
     name, _, assignments = text.partition(":")
-    return choose_named(name, parse_assignments(assignments), convention, task)
+    return choose_named(name, parse_assignments(assignments), convention, task, asked)
 
 
-def choose_named(name: str, given: Mapping[str, Any], convention: str, task: Any = None) -> Choice:
+def choose_named(
+    name: str, given: Mapping[str, Any], convention: str, task: Any = None, asked: str = "symbols"
+) -> Choice:
     """The same with the parameters as a mapping, of texts or values."""
     if name in _brought:
         brought = _brought[name]
         version = source_version(brought if isinstance(brought, type) else type(brought))
-        return _whole(name, brought, given, convention, version)
+        return _whole(name, brought, given, convention, version, asked)
     if name == "oracle" and task is not None:
         name = _oracle(task)
     if name in catalogue.control:
         return _control(name, given)
     if name in catalogue.learner:
         found = catalogue.learner.get(name)
-        chosen = _whole(found.id, found, given, convention, found.version)
+        chosen = _whole(found.id, found, given, convention, found.version, asked)
         return dataclasses.replace(chosen, what={**chosen.what, **code_of(found)})
     core, _, training = name.partition("+")
     if core not in catalogue.core:
         raise UsageError(f'no learner "{core}"; {nearest(core, learner_names())}')
-    return _trained(core, training, given, convention)
+    return _trained(core, training, given, convention, asked)
 
 
 def learner_names() -> list[str]:
@@ -126,35 +130,42 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
             return Ruled(lambda brief: control(task, brief))
         from quickstudy.learners.host import Hosted
 
-        return Hosted(lambda brief, seed: control(task, brief, seed), control=True)
+        return Hosted(lambda brief, seed: control(task, brief, seed), control, control=True)
 
     return Choice(name, what, getattr(control, "role", "control"), maker, int(compiled), compiled)
 
 
-def _trained(core_name: str, training_name: str, given: Mapping[str, Any], convention: str) -> Choice:
-    from quickstudy.learners.trained import Trained
+def _trained(core_name: str, training_name: str, given: Mapping[str, Any], convention: str, asked: str) -> Choice:
+    from quickstudy.learners.trained import Trained, default_training
 
     core_class = catalogue.core.get(core_name)
-    training_name = training_name or default_training(core_class, convention)
+    try:
+        usual = default_training(core_class, convention, asked)
+    except NotApplicable as reason:
+        if not training_name:
+            return _untrained(core_name, core_class, given, convention, asked, reason)
+        usual = ""
+    training_name = training_name or usual
     training_class = catalogue.training.get(training_name)
-    core_fields, training_fields = (
-        {field.name for field in dataclasses.fields(owner)} for owner in (core_class, training_class)
-    )
+    core_fields, training_fields = _names(core_class), _names(training_class)
     unknown = [name for name in given if name not in core_fields | training_fields]
     if unknown:
         raise UsageError(
             f'{core_name}+{training_name}: no parameter "{unknown[0]}"; '
             f"{nearest(unknown[0], core_fields | training_fields)}"
         )
-    core = configure(core_name, core_class, {n: v for n, v in given.items() if n in core_fields}, convention)
-    training = configure(
-        training_name, training_class, {n: v for n, v in given.items() if n in training_fields}, convention
+    core, training = (
+        configure(name, owner, {n: v for n, v in given.items() if n in known}, convention, asked)
+        for name, owner, known in (
+            (core_name, core_class, core_fields),
+            (training_name, training_class, training_fields),
+        )
     )
     if getattr(core, "coded", False) and not getattr(training, "reads_codes", False):
         raise UsageError(f"{core_name} gives codes, not numbers, and {training_name} cannot read them; use {core_name}")
     training.check_core(core)
-    changed = {**changed_parameters(core, convention), **changed_parameters(training, convention)}
-    shown = core_name if training_name == default_training(core_class, convention) else f"{core_name}+{training_name}"
+    changed = {**changed_parameters(core, convention, asked), **changed_parameters(training, convention, asked)}
+    shown = core_name if training_name == usual else f"{core_name}+{training_name}"
     what = {
         "id": f"{core_class.id}+{training_class.id}",
         "version": f"{core_class.version}.{training_class.version}",
@@ -166,37 +177,56 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
     )
 
 
-def default_training(core_class: Any, convention: str) -> str:
-    """The usual way of training a core: its own, else online for a reservoir (by convention) and Adam for the rest."""
-    if hasattr(core_class, "training"):
-        return str(core_class.training)
-    if core_class.frozen:
-        return "logistic" if convention == "published" else "sgd"
-    return "adam"
+def _untrained(
+    name: str, core_class: Any, given: Mapping[str, Any], convention: str, asked: str, reason: NotApplicable
+) -> Choice:
+    """A core that nothing here trains for what is asked: not applicable, with the reason, when it is to begin."""
+    known = _names(core_class)
+    core = configure(name, core_class, {n: v for n, v in given.items() if n in known}, convention, asked)
+    of_training = {parameter: value for parameter, value in given.items() if parameter not in known}
+    what = {
+        "id": core_class.id,
+        "version": f"{core_class.version}",
+        "parameters": {**parameters_of(core), **of_training},
+        **code_of(core_class),
+    }
+
+    def maker(task: Any) -> Learner:
+        raise reason
+
+    changed = {**changed_parameters(core, convention, asked), **of_training}
+    return Choice(_label(name, changed), what, "learner", maker, compiled=True)
 
 
-def _whole(name: str, found: Any, given: Mapping[str, Any], convention: str, version: Any) -> Choice:
+def _names(component: Any) -> set[str]:
+    return {field.name for field in dataclasses.fields(component)}
+
+
+def _whole(name: str, found: Any, given: Mapping[str, Any], convention: str, version: Any, asked: str) -> Choice:
     """A learner that is whole by itself: something with `begin`, or a host class made by make(brief, seed)."""
     from quickstudy.learners.host import Hosted
 
     if hasattr(found, "begin"):
         if given and not isinstance(found, type):
             raise UsageError(f"{name}: a learner that is made already takes no parameters, got {', '.join(given)}")
-        made = configure(name, found, given, convention) if isinstance(found, type) else found
+        made = configure(name, found, given, convention, asked) if isinstance(found, type) else found
+        if hasattr(made, "asked_for"):
+            made = made.asked_for(asked)
         what = {"id": name, "version": version, "parameters": parameters_of(made)}
         if hasattr(made, "within"):
             what["within"] = made.within
         compiled = bool(getattr(found, "compiled", False))
-        label = _label(name, changed_parameters(made, convention))
+        label = _label(name, changed_parameters(made, convention, asked))
         return Choice(label, what, "learner", lambda _: made, getattr(found, "programs", 0), compiled)
     parameters = {parameter: _literal(value) for parameter, value in given.items()}
     _check_host(name, found, parameters)
     what = {"id": name, "version": version, "parameters": parameters}
-    hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters))
+    pace_of(found)  # one that makes no sense is said now
+    hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found)
     return Choice(_label(name, parameters), what, "learner", lambda _: hosted)
 
 
-def _from_file(text: str, convention: str) -> Choice:
+def _from_file(text: str, convention: str, asked: str) -> Choice:
     path, _, rest = text.partition(".py")
     file = pathlib.Path(path + ".py")
     rest = rest.removeprefix(":")
@@ -208,7 +238,8 @@ def _from_file(text: str, convention: str) -> Choice:
         raise UsageError(f"{wanted}; {nearest(name, known)}; type {file}:NAME")
     # Its code is its version: a changed file is another learner, and old results are not mixed with new ones.
     version = file_version(str(file.resolve()))
-    return _whole(f"{file.name}:{name}", getattr(module, name), parse_assignments(assignments), convention, version)
+    found = getattr(module, name)
+    return _whole(f"{file.name}:{name}", found, parse_assignments(assignments), convention, version, asked)
 
 
 def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:

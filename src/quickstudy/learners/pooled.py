@@ -11,7 +11,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.base.spaces import Reals, Space, Tokens
 from quickstudy.cores.core import ABSENT, CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Head
@@ -108,6 +108,8 @@ class Pooled:
 
     programs: ClassVar[int] = 8
     by_question: ClassVar[bool] = False
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"padding": "zeros"}}
 
     def __post_init__(self) -> None:
@@ -121,8 +123,6 @@ class Pooled:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> BatchPupil:
         """A fresh pupil."""
-        if not isinstance(brief.inputs, Tokens) or not isinstance(brief.outputs, Tokens):
-            raise UsageError(f"{core.id}+pooled reads and gives symbols, not {brief.inputs} and {brief.outputs}")
         plan = Plan(in_order, self.rate, self.batch, smallest=32, together=1 << 15, padding_counts=self._padded(core))
         return BatchPupil(plan, [self._net(core, brief, stream) for stream in streams], streams)
 

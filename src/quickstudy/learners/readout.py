@@ -16,7 +16,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.harvest import Shape, all_states, harvest
-from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 
 
 class Rule(Protocol):
@@ -133,16 +133,12 @@ class ReadoutPupil:
 
     def cost(self) -> list[Cost]:
         """Fixed parameters are the core's numbers that are not zero."""
-        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(self._cores) if eqx.is_inexact_array(leaf)]
         trained = self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state))
         return [
-            Cost(
-                int(self._shown[lane]),
-                int(self._updates[lane]),
-                trained,
-                sum(int(np.count_nonzero(leaf[lane])) for leaf in leaves),
+            Cost(int(shown), int(updates), trained, fixed)
+            for shown, updates, fixed in zip(
+                self._shown, self._updates, numbers_of(self._cores, self.lanes), strict=True
             )
-            for lane in range(self.lanes)
         ]
 
     def _material(self, lesson: Lesson, first: int, size: int, shape: Shape) -> _Material:
@@ -216,9 +212,3 @@ def _answer(rule: Rule, state: Any, rows: Any, lanes: int) -> Any:
 def one_hot(target: Any, width: int) -> Any:
     """A target as a vector: itself if it is one."""
     return jax.nn.one_hot(target, width) if jnp.issubdtype(target.dtype, jnp.integer) else target
-
-
-def check_tokens(training: str, brief: Brief) -> None:
-    """Raise UsageError unless the outputs are tokens."""
-    if not isinstance(brief.outputs, Tokens):
-        raise UsageError(f"{training} chooses among symbols; for real outputs use +rls")

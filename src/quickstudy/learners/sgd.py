@@ -10,10 +10,12 @@ from quickstudy.base.catalogue import training
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.readout import ReadoutPupil, check_frozen, check_tokens
+from quickstudy.learners.readout import ReadoutPupil, check_frozen
 from quickstudy.learners.standard import Statistics
+from quickstudy.learners.trained import Usual
 
 
 class GradientState(NamedTuple):
@@ -95,8 +97,8 @@ class OnlineSoftmax:
     """Online softmax readout: one gradient step of cross-entropy per question.
 
     rate: step size. decay: L2 strength on the weights. passes: times the material is shown (1: each example once;
-    more is replay). Features are standardised by running statistics, and a symbol that has never been an answer is
-    never given as one; plain: as printed, neither. Source: Cisneros et al. 2022, Table 6.
+    more is replay; for whole strings, 10). Features are standardised by running statistics, and a symbol that has never
+    been an answer is never given as one; plain: as printed, neither. Source: Cisneros et al. 2022, Table 6.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -105,7 +107,10 @@ class OnlineSoftmax:
     plain: bool = False
 
     batch: ClassVar[int] = 1
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     programs: ClassVar[int] = 4
+    usual_for: ClassVar[tuple[Usual, ...]] = (Usual("symbols", frozen=True), Usual("strings", frozen=True))
+    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strings": {"passes": 10}}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"plain": True}}
 
     def check_core(self, core: CoreSpec) -> None:
@@ -114,7 +119,6 @@ class OnlineSoftmax:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
         """A fresh pupil."""
-        check_tokens("sgd", brief)
 
         def start(features: int) -> GradientState:
             return gradient_state(features, brief.outputs.width, self.rate, self.decay, known=self.plain)

@@ -11,7 +11,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Tokens
+from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.bag import BagOfWords
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
@@ -58,6 +58,8 @@ class Sparse:
 
     programs: ClassVar[int] = 8
     by_question: ClassVar[bool] = False
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check_core(self, core: CoreSpec) -> None:
@@ -67,8 +69,6 @@ class Sparse:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> BatchPupil:
         """A fresh pupil."""
-        if not isinstance(brief.inputs, Tokens) or not isinstance(brief.outputs, Tokens):
-            raise UsageError(f"bag+sparse reads and gives symbols, not {brief.inputs} and {brief.outputs}")
         # Measured on reviews: nearly every batch of 8 fits into 512 different pieces, so that hundreds of updates are
         # one call.
         plan = Plan(distinct, self.rate, self.batch, smallest=512, together=1 << 19)

@@ -1,13 +1,19 @@
-"""A core with a way of training it: the learner behind every core's name."""
+"""A core with a way of training it: the learner behind every core's name, and what is usual for which core."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Protocol
 
-from quickstudy.base.learner import Brief, Pupil
+from quickstudy.base import catalogue
+from quickstudy.base.errors import NotApplicable
+from quickstudy.base.learner import Brief, Pace, Pupil
+from quickstudy.base.origin import is_ours
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import check_spaces
 from quickstudy.cores.core import CoreSpec
 
 
@@ -15,7 +21,10 @@ class Training(Protocol):
     """Frozen parameters of a way of training.
 
     programs: programs compiled for one task. passes: how often the material is shown. batch: examples per update. One
-    that learns from whole examples only, even where nothing but a readout is trained, says `by_question = False`.
+    that learns from whole examples only, even where nothing but a readout is trained, says `by_question = False`; one
+    that looks at the whole lesson before it learns says so by `peek`. `reads` and `gives` name the spaces it is for,
+    where they are not all (`check_spaces`). `usual_for` says, by a tuple of `Usual`, where it is the usual training;
+    `usual` has parameters by what is asked (`quickstudy.base.parameters`).
     """
 
     programs: int
@@ -30,6 +39,65 @@ class Training(Protocol):
 
 
 @dataclass(frozen=True)
+class Usual:
+    """Where a training is the usual one.
+
+    asked: what is asked of the learner, one of `quickstudy.base.task.ASKED`. frozen: of reservoirs, or of cores that
+    have to be trained; None: of both. convention: under that one only, where it goes before what is usual under all.
+    """
+
+    asked: str
+    frozen: bool | None = None
+    convention: str | None = None
+
+    def holds(self, core_class: Any, convention: str, asked: str) -> bool:
+        """Whether it speaks of this core, convention and question."""
+        return (
+            self.asked == asked
+            and self.frozen in (None, bool(core_class.frozen))
+            and self.convention in (None, convention)
+        )
+
+
+def default_training(core_class: Any, convention: str, asked: str = "symbols") -> str:
+    """The name of the usual way of training a core: the core's own, else the one that says so.
+
+    Our own go before those from outside, so that a core's name means the same whatever else is installed; then what
+    speaks of this convention, then of this kind of core, goes before what speaks of all. Raises NotApplicable if there
+    is none.
+    """
+    if hasattr(core_class, "training"):
+        return str(core_class.training)
+    found = []
+    for entry in catalogue.training.entries():
+        if entry.target is None and not _declares(entry.origin):
+            continue
+        training = catalogue.training.get(entry.id)
+        for usual in getattr(training, "usual_for", ()):
+            if usual.holds(core_class, convention, asked):
+                rank = not is_ours(training), usual.convention is None, usual.frozen is None, entry.id
+                found.append((rank, entry.id))
+    if not found:
+        raise NotApplicable(f"no way of training a core {_BY[asked]} is installed")
+    return min(found)[1]
+
+
+_BY = {
+    "symbols": "to give symbols",
+    "reals": "to give real numbers",
+    "strings": "on strings",
+    "reward": "by reward",
+    "episodes": "on whole episodes",
+}
+
+
+@lru_cache
+def _declares(file: str) -> bool:
+    """Whether a file has a training that is usual for anything: others are not imported just to ask them."""
+    return "usual_for" in Path(file).read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True)
 class Trained:
     """A core and its training, as one learner."""
 
@@ -37,20 +105,13 @@ class Trained:
     training: Any
 
     @property
-    def passes(self) -> int:
-        """How often the material is shown."""
-        return int(self.training.passes)
-
-    @property
-    def batch(self) -> int:
-        """Examples per update: between two updates nothing changes, so nothing is examined."""
-        return int(self.training.batch)
-
-    @property
-    def reads_out(self) -> bool:
-        """Whether only a readout is trained, question by question."""
-        return bool(self.core.frozen) and bool(getattr(self.training, "by_question", True))
+    def pace(self) -> Pace:
+        """As the training says. Only on a reservoir it may go question by question."""
+        training = self.training
+        by_question = bool(self.core.frozen) and bool(getattr(training, "by_question", True))
+        return Pace(int(training.passes), int(training.batch), by_question, bool(getattr(training, "peek", False)))
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
-        """A fresh pupil with one lane per stream."""
+        """A fresh pupil with one lane per stream. Raises NotApplicable for spaces that it is not for."""
+        check_spaces(self.training.id, self.training, brief.inputs, brief.outputs)
         return self.training.begin(self.core, brief, streams)  # type: ignore[no-any-return]

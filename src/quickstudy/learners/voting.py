@@ -9,16 +9,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.base.catalogue import training
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.cores.recall import Codebook
 from quickstudy.gateway import jnp
 from quickstudy.learners.experts import Shared, VotingRule, VotingState
 from quickstudy.learners.lanes import rounded
-from quickstudy.learners.readout import ReadoutPupil, check_tokens
+from quickstudy.learners.readout import ReadoutPupil
 
 MOST_CELLS = 30_000_000
 """Cells of a table by code, level and answer that are still allowed: three such tables are 360 MB."""
@@ -49,6 +50,7 @@ class Voting:
 
     reads_codes: ClassVar[bool] = True
     batch: ClassVar[int] = 1
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     programs: ClassVar[int] = 4
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"peek": True}}
 
@@ -59,11 +61,10 @@ class Voting:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
         """A fresh pupil."""
-        check_tokens("voting", brief)
         book = core.build(brief.inputs, streams[0].numpy("core")).codebook  # type: ignore[attr-defined]
         cells = len(book.depth) * book.levels * brief.outputs.width
         if cells > MOST_CELLS:
-            raise UsageError(
+            raise NotApplicable(
                 f"voting keeps tables by code, level and answer, here {cells} cells, more than {MOST_CELLS}; "
                 "use another learner for so many symbols"
             )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.learner import Learner
+from quickstudy.base.learner import Learner, Pace, pace_of
 from quickstudy.base.parameters import HANDED_ON
 from quickstudy.learners.naming import Choice, choose_learner
 
@@ -22,23 +24,24 @@ class Wrapping:
     compiled: ClassVar[bool] = True
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HANDED_ON
 
+    asked: ClassVar[str] = "symbols"
+    """What is asked of it, and so of the learner within; no parameter: it follows from task and protocol."""
+
     def __post_init__(self) -> None:
         self.other  # noqa: B018  # a learner that does not exist is said now
 
-    @property
-    def passes(self) -> int:
-        """As the other learner."""
-        return int(getattr(self.other, "passes", 1))
+    def asked_for(self, asked: str) -> Self:
+        """The same around the learner that is usual for what is asked."""
+        twin = copy.copy(self)
+        for kept in ("other", "_choice"):
+            vars(twin).pop(kept, None)
+        vars(twin)["asked"] = asked
+        return twin
 
     @property
-    def batch(self) -> int:
-        """As the other learner."""
-        return int(self.other.batch)  # type: ignore[attr-defined]
-
-    @property
-    def training(self) -> Any:
-        """As the other learner."""
-        return getattr(self.other, "training", None)
+    def pace(self) -> Pace:
+        """As the other learner, but always by whole examples."""
+        return dataclasses.replace(pace_of(self.other), by_question=False)
 
     @cached_property
     def other(self) -> Learner:
@@ -52,7 +55,7 @@ class Wrapping:
 
     @cached_property
     def _choice(self) -> Choice:
-        choice = choose_learner(self.learner, self.convention)
+        choice = choose_learner(self.learner, self.convention, asked=self.asked)
         if not choice.compiled or choice.what["id"] == self.id:
             raise UsageError(f"{self.id}: learner must be a core with its training, such as esn, got {self.learner}")
         return choice

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Answering, Brief, face
+from quickstudy.base.learner import Answering, Brief, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -73,10 +73,10 @@ class ContinualProtocol:
         segments = getattr(task, "segments", ())
         if not segments:
             raise NotApplicable(f"{task.id} has no segments")
-        if getattr(getattr(learner, "training", None), "peek", False):
+        pace = pace_of(learner)
+        if pace.peeks:
             raise NotApplicable("the readout looks at the whole stream before it learns; give peek=false")
-        passes = int(getattr(learner, "passes", 1)) if self.replay else 1
-        batch = int(getattr(learner, "batch", 1))
+        passes, batch = pace.passes if self.replay else 1, pace.stride
         courses = [make_course(segments, stream, self.sequences, self.share, passes) for stream in streams]
         lesson = Lesson([course.train for course in courses], padded_orders([course.order for course in courses]))
         exam = Exam([course.test for course in courses])

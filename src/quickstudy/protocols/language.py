@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, Brief, face
+from quickstudy.base.learner import Answering, Brief, Pace, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -63,9 +63,10 @@ class LanguageProtocol:
         if not isinstance(task, ExampleTask):
             raise NotApplicable(f"{task.id} does not sample examples")
         splits = [draw_material(task, stream, self.sequences, self.share) for stream in streams]
-        lesson = self._lesson(learner, [part.train for part in splits], streams)
+        pace = pace_of(learner)
+        lesson = self._lesson(pace, [part.train for part in splits], streams)
         exam = Exam([part.test for part in splits])
-        points = self._points(learner, lesson)
+        points = self._points(pace, lesson)
         if not points.any():
             raise UsageError(
                 f"nothing can be learned from {lesson.items} sequences, fewer than one update of the learner takes; "
@@ -86,7 +87,7 @@ class LanguageProtocol:
                 correct[number] = right_answers(pupil.answer(exam), exam).sum(axis=1)
             shown = int(point)
         costs = clock.charge(pupil.cost())
-        of_learner = {"batch": int(getattr(learner, "batch", 1)), "network": _is_network(learner)}
+        of_learner = {"batch": pace.stride, "network": _is_network(pace)}
         traces = [
             Trace(
                 "learning-curve",
@@ -97,26 +98,23 @@ class LanguageProtocol:
         ]
         return Examination(traces, pupil, brief)
 
-    def _single_questions(self, learner: Any) -> bool:
-        return self.order == "published" and bool(getattr(learner, "reads_out", False))
-
-    def _lesson(self, learner: Any, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
+    def _lesson(self, pace: Pace, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
         rngs = [stream.numpy("order") for stream in streams]
-        passes = int(getattr(learner, "passes", 1))
-        if self._single_questions(learner):
-            orders = [_question_order(lane.questions, passes, rng) for lane, rng in zip(examples, rngs, strict=True)]
+        if self.order == "published" and pace.by_question:
+            orders = [
+                _question_order(lane.questions, pace.passes, rng) for lane, rng in zip(examples, rngs, strict=True)
+            ]
             return Lesson(examples, padded_orders(orders), "question")
         orders = [
-            np.concatenate([rng.permutation(lane.count) for _ in range(passes)])
+            np.concatenate([rng.permutation(lane.count) for _ in range(pace.passes)])
             for lane, rng in zip(examples, rngs, strict=True)
         ]
         return Lesson(examples, padded_orders(orders))
 
-    def _points(self, learner: Any, lesson: Lesson) -> NDArray[np.int64]:
-        batch = int(getattr(learner, "batch", 1))
-        if _is_network(learner) or self.order != "published":
+    def _points(self, pace: Pace, lesson: Lesson) -> NDArray[np.int64]:
+        if _is_network(pace) or self.order != "published":
             # An incomplete last batch changes nothing, so nothing is tested after it.
-            points = every(lesson.items // batch * batch, batch)
+            points = every(lesson.items // pace.stride * pace.stride, pace.stride)
         else:
             points = every(lesson.items, GROUP, first=1)
         return thinned(points, dense=16, per_octave=12) if self.schedule == "thinned" else points
@@ -136,9 +134,9 @@ class LanguageProtocol:
         return {"published_tokens_per_sequence": fresh.questions / fresh.count}
 
 
-def _is_network(learner: Any) -> bool:
+def _is_network(pace: Pace) -> bool:
     """Whether it says how many examples one update takes, and what is updated is not a readout alone."""
-    return hasattr(learner, "batch") and not getattr(learner, "reads_out", False)
+    return pace.batch is not None and not pace.by_question
 
 
 def _question_order(questions: int, passes: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Answering, Brief, face
+from quickstudy.base.learner import Answering, Brief, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -60,7 +60,8 @@ class ReviewsProtocol:
         if not callable(getattr(task, "parts", None)):
             raise NotApplicable(f"{task.id} has no official split")
         train, test = task.parts()
-        passes, batch = int(getattr(learner, "passes", 1)), int(getattr(learner, "batch", 1))
+        pace = pace_of(learner)
+        passes, batch = pace.passes, pace.stride
         rngs = [stream.numpy("order") for stream in streams]
         orders = [np.concatenate([rng.permutation(train.count) for _ in range(passes)]) for rng in rngs]
         lesson = Lesson([train] * len(streams), np.stack(orders))

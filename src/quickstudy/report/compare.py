@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import pathlib
 from collections.abc import Collection, Sequence
@@ -15,6 +16,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import OK, Record
+from quickstudy.base.task import ASKED
 from quickstudy.learners.naming import choose_learner
 from quickstudy.report.enough import ALPHA, fewest
 from quickstudy.report.intervals import RESAMPLES, stream
@@ -102,9 +104,9 @@ def _known_as(name: str, known: Collection[str]) -> str:
     """How the records call a learner that may be spelled otherwise: `reca:rule=90` where 90 is what it is anyway."""
     if name in known:
         return name
-    for convention in CONVENTIONS:
+    for convention, asked in itertools.product(CONVENTIONS, ASKED):
         with contextlib.suppress(UsageError):
-            label = choose_learner(name, convention).label
+            label = choose_learner(name, convention, asked=asked).label
             if label in known:
                 return label
     raise UsageError(f'no runs of a learner "{name}"; {nearest(name, known)}')

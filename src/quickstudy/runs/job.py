@@ -24,6 +24,7 @@ from quickstudy.base.parameters import (
 )
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
+from quickstudy.base.task import asked_of
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import Choice, choose_learner
 
@@ -52,7 +53,8 @@ class Setting:
         protocol_name = protocol_of(task)
         protocol_class = catalogue.protocol.get(protocol_name)
         protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
-        return Parts(task, choose_learner(self.learner, self.convention, task), protocol)
+        chosen = choose_learner(self.learner, self.convention, task, asked_of(task, protocol))
+        return Parts(task, chosen, protocol)
 
 
 def protocol_of(task: Any) -> str:
@@ -129,7 +131,8 @@ def labels(setting: Setting, parts: Parts) -> dict[str, str]:
 def examine(setting: Setting, repetitions: Sequence[int], keep_learners: bool = False) -> Iterator[Outcome]:
     """Run the repetitions, as many side by side as there are lanes, and give each outcome when its call ends.
 
-    A learner that raises or breaks the protocol gives failed records with the reason; it never stops the run.
+    A learner that raises or breaks the protocol gives failed records with the reason, one that is not made for what is
+    asked gives not-applicable ones; neither stops the run.
     """
     parts = setting.resolve()
     lanes = parts.learner.lanes()
@@ -144,11 +147,12 @@ def _call(
     # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
     filled = [*repetitions, *[repetitions[-1]] * (lanes - len(repetitions))]
     streams = [Streams(setting.root, parts.task.id, repetition) for repetition in filled]
-    learner = _Remembering(parts.learner.make(parts.task))
+    learner: _Remembering | None = None
     status, reason = OK, ""
     traces: list[Trace] = []
     snapshots: list[Snapshot] = []
     try:
+        learner = _Remembering(parts.learner.make(parts.task))
         examination = parts.protocol.examine(parts.task, learner, streams)
         traces = list(examination.traces)
         if keep_learners:
@@ -160,7 +164,8 @@ def _call(
     except Exception as error:  # whatever a learner does, the run goes on
         status, reason = FAILED, described(error)
     finally:
-        learner.close()
+        if learner is not None:
+            learner.close()
     names = labels(setting, parts)
     for lane, repetition in enumerate(repetitions):
         trace = traces[lane] if traces else None

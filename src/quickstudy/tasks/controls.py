@@ -1,4 +1,4 @@
-"""Rules that never learn what a task is about, for any task with tokens in and tokens out."""
+"""Rules that never learn what a task is about, for any task that asks for tokens."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
+from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.coins import prefix_coins
 from quickstudy.tasks.fixed import FixedRule
 
 
 class _AnswerCounter:
     """Keeps count of the answers it was shown."""
+
+    gives = (Tokens,)
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._seed = seed
@@ -39,6 +42,8 @@ class Majority(_AnswerCounter):
 class CopyLast(FixedRule):
     """Repeats the token just read."""
 
+    reads = gives = (Tokens,)
+
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         pass
 
@@ -53,6 +58,8 @@ class Uniform(_AnswerCounter):
 
     The guess is a function of the seed, the answers seen and the prefix: see `prefix_coins`.
     """
+
+    reads = (Tokens,)
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """A guess for every row."""

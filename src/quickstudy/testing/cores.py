@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp
@@ -78,7 +78,7 @@ class _Checks:
         for space in SPACES:
             try:
                 core = self._build(space)
-            except UsageError as refusal:
+            except NotApplicable as refusal:
                 if space is SPACES[0]:  # symbols are for everybody
                     raise
                 refusals.append(str(refusal))

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import LearnerFault
-from quickstudy.base.learner import Learner, Snapshot
+from quickstudy.base.learner import Learner, Snapshot, check_distributions, check_scale, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Tokens
+from quickstudy.base.task import asked_of
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import Choice, choose_learner
 from quickstudy.testing.finding import Broken, Finding, describe, examine
@@ -43,7 +44,7 @@ def check_learner(learner: Any, task: Any = None, sequences: int = 200, seed: in
     with undisturbed() as watch:
         try:
             examinee = _Examinee.of(learner, task)
-            material = Material.of(task, int(getattr(examinee.learner, "passes", 1)), sequences, seed)
+            material = Material.of(task, pace_of(examinee.learner).passes, sequences, seed)
         except Exception as error:  # a user's code, a user's task
             return [Finding(False, "can be made", describe(error))]
         checks = _Checks(examinee, material)
@@ -76,18 +77,18 @@ class _Examinee:
 
     @classmethod
     def of(cls, learner: Any, task: Any) -> _Examinee:
-        choice = choose_learner(learner, "corrected", task) if isinstance(learner, str) else learner
+        choice = choose_learner(learner, "corrected", task, asked_of(task)) if isinstance(learner, str) else learner
         made: Any = choice.make(task) if isinstance(choice, Choice) else choice
         shields: list[Shield] = []
         if not isinstance(made, Hosted) and callable(getattr(made, "begin", None)):
             return cls(configure(made.__name__, made, {}) if isinstance(made, type) else made, ROUNDING, shields)
-        make = made.make if isinstance(made, Hosted) else made
+        make, declared = (made.make, made.declared) if isinstance(made, Hosted) else (made, made)
 
         def shielded(brief: Any, seed: int) -> Any:
             shields.append(Shield(make(brief, seed)))
             return shields[-1]
 
-        return cls(Hosted(shielded), 0.0, shields)
+        return cls(Hosted(shielded, declared), 0.0, shields)
 
 
 class _Checks:
@@ -96,7 +97,7 @@ class _Checks:
     def __init__(self, examinee: _Examinee, material: Material) -> None:
         self._examinee = examinee
         self._material = material
-        self._batch = int(getattr(examinee.learner, "batch", 1))
+        self._batch = pace_of(examinee.learner).stride
         self._fingerprint = self._arrays()
 
     def answers(self) -> None:
@@ -160,11 +161,13 @@ class _Checks:
         return f"{cost.examples} items, {cost.updates} updates, {cost.trained_parameters} trained parameters"
 
     def scale(self) -> str:
-        scale = getattr(self._pupil, "scale", None)
-        fitting = ("logits", "order") if isinstance(self._material.brief.outputs, Tokens) else ("values",)
-        if scale not in fitting:
-            raise Broken(f"scale must be {' or '.join(fitting)}, got {scale}")
-        return str(scale)
+        try:
+            scale = check_scale(getattr(self._pupil, "scale", None), self._material.brief.outputs)
+            if scale == "probabilities":
+                check_distributions(self._scores)
+        except LearnerFault as fault:
+            raise Broken(str(fault)) from fault
+        return scale
 
     @property
     def offers_snapshots(self) -> bool:

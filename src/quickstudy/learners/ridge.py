@@ -1,0 +1,284 @@
+"""Ridge regression: the readout with the least squared error on all questions so far, fitted at once in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import training
+from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.cores.core import CoreSpec
+from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.harvest import all_states
+from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.readout import check_frozen
+from quickstudy.learners.trained import Usual
+
+STRENGTHS = tuple(10.0**exponent for exponent in range(-9, 4))
+"""What is tried on a validation part."""
+WITHOUT_VALIDATION = 1e-6
+"""The strength where there is none."""
+STEPS_TOGETHER, MOST_TOGETHER = 2048, 64
+"""Steps whose features are held at once (15 MB for each lane of 1,800 float32 features), and sequences among them."""
+ROWS_TOGETHER = 512
+"""Rows that are added to the sums by one product."""
+
+
+class Stretch(NamedTuple):
+    """The one shape in which material runs through a core: steps at a time, of so many sequences side by side."""
+
+    steps: int
+    together: int
+
+    @classmethod
+    def of(cls, examples: Sequence[Examples]) -> Stretch:
+        """Whole sequences, as many as fit; one that is longer than all that fits goes by itself, piece by piece."""
+        longest, most = (max(getattr(lane, name) for lane in examples) for name in ("steps", "count"))
+        steps = min(STEPS_TOGETHER, rounded(longest, 4))
+        return cls(steps, min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1)
+
+
+class Rows(NamedTuple):
+    """Questions of one lane in a stretch, by example, then time: which example (question,), features, targets."""
+
+    example: NDArray[np.int64]
+    features: NDArray[Any]
+    targets: NDArray[Any]
+
+
+def read(cores: Any, examples: Sequence[Examples], stretch: Stretch) -> Iterator[list[Rows]]:
+    """The questions of one group of sequences, for every lane, stretch after stretch. Nothing else is ever held."""
+    lanes = len(examples)
+    needed = max(int(np.flatnonzero(lane.asked.any(axis=1)).max(initial=-1)) + 1 for lane in examples)
+    state = _started(cores, stretch.together, max(needed, stretch.steps), lanes)
+    for first in range(0, needed, stretch.steps):
+        inputs = np.stack([_piece(lane.inputs, first, stretch) for lane in examples])
+        state, features = _onward(cores, state, jnp.asarray(inputs), lanes)
+        found = []
+        for lane, held in zip(examples, np.asarray(features), strict=True):
+            example, time = np.nonzero(lane.asked[first : first + stretch.steps].T)
+            found.append(Rows(example, held[time, example], lane.targets[first + time, example]))
+        yield found
+
+
+@eqx.filter_jit
+def _started(cores: Any, batch: int, capacity: int, lanes: int) -> Any:
+    return over_lanes(lambda core: core.start(batch, capacity), lanes)(cores)
+
+
+@eqx.filter_jit
+def _onward(cores: Any, state: Any, inputs: Any, lanes: int) -> Any:
+    return over_lanes(lambda core, state, inputs: core.unroll(state, inputs), lanes)(cores, state, inputs)
+
+
+def _piece(inputs: NDArray[Any], first: int, stretch: Stretch) -> NDArray[Any]:
+    """Inputs from a step on, padded to the shape."""
+    piece = inputs[first : first + stretch.steps]
+    grow = [(0, size - there) for size, there in zip(stretch, piece.shape[:2], strict=True)]
+    return np.pad(piece, grow + [(0, 0)] * (inputs.ndim - 2))
+
+
+class Sums:
+    """The sums that ridge regression needs, of one lane: squares (F+1, F+1) of features and a constant 1, products
+    (F+1, V) with the targets.
+
+    Rows wait until there are enough of them for one product. So the sums depend on the rows and their order alone, to
+    the last bit, and not on the pieces in which they came.
+    """
+
+    def __init__(self, features: int, outputs: int) -> None:
+        self.arrays: dict[str, Any] = {
+            "squares": np.zeros((features + 1, features + 1)),
+            "products": np.zeros((features + 1, outputs)),
+            "waiting": np.ones((ROWS_TOGETHER, features + 1)),
+            "answers": np.zeros((ROWS_TOGETHER, outputs)),
+            "seen": np.zeros(outputs, dtype=np.bool_),
+            "rows": np.zeros((), dtype=np.int64),
+        }
+
+    def add(self, features: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Rows (R, F) with their targets (R, V)."""
+        sums, added = self.arrays, 0
+        sums["seen"] |= (targets > 0).any(axis=0)
+        while added < len(features):
+            begin = int(sums["rows"]) % ROWS_TOGETHER
+            end = min(ROWS_TOGETHER, begin + len(features) - added)
+            chosen = slice(added, added + end - begin)
+            sums["waiting"][begin:end, :-1], sums["answers"][begin:end] = features[chosen], targets[chosen]
+            added, sums["rows"] = chosen.stop, sums["rows"] + end - begin
+            if end == ROWS_TOGETHER:
+                sums["squares"], sums["products"] = self._total(end)
+
+    def weights(self, strengths: Sequence[float]) -> NDArray[np.float64]:
+        """(strength, F+1, V), the bias last and not held back; nan where a strength is lost in rounding, 0 before
+        anything was learned.
+        """
+        from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+        if not self.arrays["rows"]:
+            return np.zeros((len(strengths), *self.arrays["products"].shape))
+        squares, products = self._total(int(self.arrays["rows"]) % ROWS_TOGETHER)
+        if not np.isfinite(squares).all():
+            raise LearnerFault("the core's features are not finite: it has diverged")
+        held_back = np.append(np.ones(len(squares) - 1), 0.0)
+        fits = np.full((len(strengths), *products.shape), np.nan)
+        for fit, strength in zip(fits, strengths, strict=True):
+            try:
+                fit[:] = cho_solve(cho_factor(squares + np.diag(strength * held_back), lower=True), products)
+            except LinAlgError:
+                continue
+        return fits
+
+    def _total(self, waiting: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        rows, answers = self.arrays["waiting"][:waiting], self.arrays["answers"][:waiting]
+        return self.arrays["squares"] + rows.T @ rows, self.arrays["products"] + rows.T @ answers
+
+
+@training("ridge", version=1)
+@dataclass(frozen=True)
+class Ridge:
+    """Ridge regression readout: the least squared error on all questions so far, in float64, fitted when it is asked.
+
+    strength: what is added to the squares of the features (not of the bias). none: where the lesson has a validation
+    part, the one of 1e-9, 1e-8 ... 1000 with the least squared error there, for each repetition by itself; where it has
+    none, 1e-6. What is validated on is not learned from. Symbols are one-hot targets, and one that has never been an
+    answer is never given as one. Features are held for 2,048 steps at a time: a series may have any length.
+    passes: times the material is shown (more than 1 counts it several times).
+    """
+
+    strength: float | None = parameter(None, above=0)
+    passes: int = parameter(1, at_least=1)
+
+    batch: ClassVar[int] = 1
+    by_question: ClassVar[bool] = False
+    programs: ClassVar[int] = 4
+    usual_for: ClassVar[tuple[Usual, ...]] = (Usual("reals", frozen=True),)
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def check_core(self, core: CoreSpec) -> None:
+        """Reservoirs only."""
+        check_frozen("ridge", core)
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RidgePupil:
+        """A fresh pupil, for symbols or real numbers."""
+        return RidgePupil(self.strength, core, brief, streams)
+
+
+class RidgePupil:
+    """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
+
+    def __init__(self, strength: float | None, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+        self.lanes = len(streams)
+        self._strength = strength
+        cores = [core.build(brief.inputs, stream.numpy("core")) for stream in streams]
+        self._cores = stack_lanes(cores)
+        self._outputs = brief.outputs.width
+        self._tokens = isinstance(brief.outputs, Tokens)
+        self._sums = [Sums(cores[0].width, self._outputs) for _ in streams]
+        self._weights: NDArray[np.float64] | None = None
+        self._validation: Exam | None = None
+        self._shown = np.zeros(self.lanes, dtype=np.int64)
+
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """Items start .. stop-1. The core always reads the same groups of the order, wherever a lesson is cut."""
+        if lesson.item != "example":
+            raise UsageError("ridge learns from whole examples, not from single questions")
+        self._validation = None if lesson.validation is None else Exam(lesson.validation)
+        stretch = Stretch.of(lesson.examples)
+        bounds = lesson.within(start, stop)
+        for first in range(start // stretch.together * stretch.together, stop, stretch.together):
+            chosen = lesson.order[:, first : first + stretch.together]
+            group = [lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)]
+            for found in read(self._cores, group, stretch):
+                for sums, rows, (begin, end) in zip(self._sums, found, bounds - first, strict=True):
+                    wanted = (rows.example >= begin) & (rows.example < end)
+                    sums.add(rows.features[wanted], self._vectors(rows.targets[wanted]))
+        self._shown += np.diff(bounds)[:, 0]
+        self._weights = None
+
+    def answer(self, exam: Exam) -> NDArray[np.float64]:
+        """(lane, question, output): the regression's values; a symbol that has not been seen never wins."""
+        values = self._values(exam, self._fitted())
+        if not self._tokens:
+            return values
+        seen = np.stack([sums.arrays["seen"] for sums in self._sums])
+        return np.where(seen[:, None], values, -1e30)
+
+    def _fitted(self) -> NDArray[np.float64]:
+        """(lane, F+1, V) weights, fitted anew if anything was learned since."""
+        if self._weights is None:
+            exam = self._validation if self._strength is None else None
+            strengths = STRENGTHS if exam else (self._strength or WITHOUT_VALIDATION,)
+            fits = np.stack([sums.weights(strengths) for sums in self._sums])
+            lost = np.isnan(fits[..., -1, 0])
+            if lost.all(axis=1).any():
+                raise LearnerFault(f"strength {strengths[-1]:g} is lost in rounding; give a larger one")
+            errors = np.where(lost, np.inf, self._errors(exam, fits) if exam else 0.0)
+            self._weights = fits[np.arange(self.lanes), errors.argmin(axis=1)]
+        return self._weights
+
+    def _errors(self, exam: Exam, fits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(lane, strength) squared errors, of weights (lane, strength, F+1, V)."""
+        lanes, strengths, features, outputs = fits.shape
+        side_by_side = np.moveaxis(fits, 1, 2).reshape(lanes, features, strengths * outputs)
+        values = self._values(exam, side_by_side).reshape(lanes, -1, strengths, outputs)
+        wrong = np.square(values - self._vectors(exam.targets)[:, :, None]).sum(axis=-1)
+        return np.asarray(np.where(exam.counted[:, :, None], wrong, 0.0).sum(axis=1))
+
+    def _values(self, exam: Exam, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(lane, question, W) from weights (lane, F+1, W)."""
+        values = np.zeros((*exam.counted.shape, weights.shape[2]))
+        stretch = Stretch.of(exam.examples)
+        ends = np.zeros(self.lanes, dtype=np.int64)
+        for first in range(0, max(lane.count for lane in exam.examples), stretch.together):
+            numbers = np.arange(first, first + stretch.together)
+            group = [lane.take(numbers[numbers < lane.count]) for lane in exam.examples]
+            for found in read(self._cores, group, stretch):
+                for lane, rows in enumerate(found):
+                    begin, ends[lane] = ends[lane], ends[lane] + len(rows.features)
+                    values[lane, begin : ends[lane]] = rows.features @ weights[lane, :-1] + weights[lane, -1]
+        return values
+
+    def _vectors(self, targets: NDArray[Any]) -> NDArray[Any]:
+        """Targets as vectors, symbols one-hot."""
+        return np.eye(self._outputs)[targets] if self._tokens else targets
+
+    def states(self, inputs: NDArray[Any]) -> Any:
+        """(time, example, feature) states of the core of the first lane."""
+        return all_states(jax.tree.map(lambda leaf: leaf[:1], self._cores), inputs)
+
+    def snapshot(self) -> Snapshot:
+        """Core, sums and readout, with the lane axis."""
+        sums = {name: np.stack([lane.arrays[name] for lane in self._sums]) for name in self._sums[0].arrays}
+        kept = {"weights": self._fitted().copy(), "shown": self._shown.copy()}
+        return Snapshot({**named_arrays(self._cores), **sums, **kept})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        self._cores = with_arrays(self._cores, snapshot.arrays)
+        for lane, sums in enumerate(self._sums):
+            sums.arrays = {name: snapshot.arrays[name][lane].copy() for name in sums.arrays}
+        self._weights, self._shown = (snapshot.arrays[name].copy() for name in ("weights", "shown"))
+
+    @property
+    def scale(self) -> str:
+        """The largest wins, no probabilities are meant; or real values."""
+        return "order" if self._tokens else "values"
+
+    def cost(self) -> list[Cost]:
+        """Every question changes the fit. Fixed parameters are the core's numbers that are not zero."""
+        trained = self._sums[0].arrays["products"].size
+        return [
+            Cost(int(shown), int(sums.arrays["rows"]), trained, fixed)
+            for shown, sums, fixed in zip(self._shown, self._sums, numbers_of(self._cores, self.lanes), strict=True)
+        ]
