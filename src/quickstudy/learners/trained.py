@@ -15,7 +15,8 @@ class Training(Protocol):
     """Frozen parameters of a way of training.
 
     programs: programs compiled for one task. passes: how often the material is shown. batch: examples per update. One
-    that learns from whole examples only, even where nothing but a readout is trained, says `by_question = False`.
+    that learns from whole examples only, even where nothing but a readout is trained, says `by_question = False`; one
+    that wants few repetitions side by side on an accelerator says `most_lanes`.
     """
 
     programs: int

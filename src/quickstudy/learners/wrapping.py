@@ -40,6 +40,11 @@ class Wrapping:
         """As the other learner."""
         return getattr(self.other, "training", None)
 
+    @property
+    def most_lanes(self) -> int:
+        """As the other learner."""
+        return self._choice.most_lanes
+
     @cached_property
     def other(self) -> Learner:
         """The learner within."""
