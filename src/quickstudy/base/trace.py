@@ -40,7 +40,8 @@ class Unfinished:
     """Where a protocol hands in what it has so far. As it stands here nothing is kept, and nothing is found.
 
     A protocol whose `examine` takes it as `unfinished` looks at `found` when it begins, and calls `hand_in` wherever
-    it could go on from. One that does not take it begins anew after an interruption.
+    it could go on from; where it cannot use what is found, it says so by setting `found` to None. A protocol that
+    does not take it begins anew after an interruption.
     """
 
     found: SoFar | None = None

@@ -94,6 +94,7 @@ def begun(begin: Callable[[], Pupil], unfinished: Unfinished) -> tuple[Pupil, So
     try:
         face(pupil, Keeping).restore(unfinished.found.pupil)
     except Exception:  # a learner that cannot be set back has lost its time, not its run
+        unfinished.found = None
         return begin(), None
     return pupil, unfinished.found
 

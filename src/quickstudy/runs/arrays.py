@@ -29,5 +29,6 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, NDArray[Any]], packed: boo
 
 def read_arrays(path: pathlib.Path) -> dict[str, NDArray[Any]]:
     """All arrays of a file by name."""
-    with np.load(path, allow_pickle=False) as archive:
+    # Opened here: NumPy leaves a file open that is no archive.
+    with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
