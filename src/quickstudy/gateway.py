@@ -13,10 +13,11 @@ import pathlib
 from typing import Any
 
 from quickstudy.base.errors import MissingExtra
-from quickstudy.base.machine import has_gpu
+from quickstudy.base.machine import gpu_memory, has_gpu
 
 if has_gpu():
-    # There, threads only compile, and no number depends on them. Several workers share the memory.
+    # There, threads only compile, and no number depends on them. A worker has been told its share of the memory.
+    os.environ.update(gpu_memory(1))
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 else:
     os.environ.setdefault("NPROC", "1")
@@ -45,7 +46,9 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra(error.name or "jax", "learners") from error
 
-__all__ = ["compile_seconds", "device_kind", "double", "eqx", "jax", "jnp", "key_from_words", "lax", "optax"]
+__all__ = [
+    "compile_seconds", "device_kind", "device_memory", "double", "eqx", "jax", "jnp", "key_from_words", "lax", "optax",
+]  # fmt: skip
 
 _compile_seconds = 0.0
 
@@ -67,6 +70,12 @@ def compile_seconds() -> float:
 def device_kind() -> str:
     """`cpu`, `gpu` or `tpu`: numbers are bit-identical within a kind only."""
     return str(jax.default_backend())
+
+
+def device_memory() -> int | None:
+    """Bytes that this process may take on its device; None where nobody counts them, as on a CPU."""
+    limit = (jax.local_devices()[0].memory_stats() or {}).get("bytes_limit")
+    return None if limit is None else int(limit)
 
 
 def double() -> Any:

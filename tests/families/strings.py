@@ -79,7 +79,14 @@ class CountsProtocol:
         lesson, exam = qs.Lesson(shown, order), qs.Exam([task.strings(range(1, self.longest + 1))] * len(streams))
         brief = qs.Brief(*qs.spaces_of(task), "cross-entropy", max(lane.steps for lane in shown), lesson.items)
         done = qs.sit(
-            learner, brief, streams, lesson, [lesson.items], exam, lambda scores: qs.right_answers(scores, exam), unfinished
+            learner,
+            brief,
+            streams,
+            lesson,
+            [lesson.items],
+            exam,
+            lambda scores: qs.right_answers(scores, exam),
+            unfinished,
         )
         sizes = exam.positions[0, :, 1] + 1
         traces = [

@@ -9,7 +9,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Pace
 from quickstudy.base.parameters import configure
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import LANES, bring, choose_learner, learner_names
+from quickstudy.learners.naming import bring, choose_learner, learner_names
 from quickstudy.learners.trained import Trained, default_training
 
 FILE = '''
@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said(text, message):
 
 def test_controls_and_the_oracle_of_a_task(qa):
     chosen = choose("majority", task=qa)
-    assert (chosen.label, chosen.role, chosen.compiled, chosen.lanes()) == ("majority", "control", False, 1)
+    assert (chosen.label, chosen.role, chosen.compiled, chosen.lanes(6)) == ("majority", "control", False, 1)
     assert isinstance(chosen.make(qa), Hosted)
     oracle = choose("oracle", task=qa)
     assert (oracle.label, oracle.role) == ("qa-oracle", "oracle")
@@ -183,8 +183,10 @@ def test_objects_of_this_process():
         choose("Whole:rate=0.5")
 
 
-def test_lanes_depend_on_the_kind_of_device_only():
+def test_lanes_depend_on_the_kind_of_device_and_on_how_many_are_asked_for():
     chosen = choose("esn")
-    assert chosen.device() in LANES
-    assert chosen.lanes() == LANES[chosen.device()]
+    assert chosen.device() in {"cpu", "gpu"}
+    assert [chosen.lanes(asked, "cpu") for asked in (1, 6, 100)] == [1, 1, 1]
+    assert [chosen.lanes(asked, "gpu") for asked in (1, 2, 6, 7, 100, 1000)] == [2, 2, 6, 12, 100, 100]
+    assert choose("majority").lanes(100, "gpu") == 1
     assert choose("majority").device() == "cpu"

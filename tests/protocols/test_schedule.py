@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quickstudy.protocols.clock import Clock
+from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.schedule import every, thinned
 
 
@@ -50,7 +50,7 @@ def test_the_clock_takes_compilation_out(monkeypatch):
 
     now = {"compiled": 0.0, "time": 100.0}
     monkeypatch.setitem(sys.modules, "quickstudy.gateway", SimpleNamespace(compile_seconds=lambda: now["compiled"]))
-    monkeypatch.setattr("quickstudy.protocols.clock.time.perf_counter", lambda: now["time"])
+    monkeypatch.setattr("quickstudy.protocols.examination.time.perf_counter", lambda: now["time"])
     clock = Clock()
     with clock.timing("learn"):
         now["time"], now["compiled"] = 110.0, 7.0

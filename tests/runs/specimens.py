@@ -42,7 +42,7 @@ class Choice:
     def what(self) -> dict[str, Any]:
         return {"id": self.label, "version": 1, "parameters": {}}
 
-    def lanes(self) -> int:
+    def lanes(self, asked: int, device: str | None = None) -> int:
         return LANES.get(self.label, 1)
 
 
@@ -54,9 +54,11 @@ class Specimen(Setting):
         return Parts(Task(self.task), Choice(self.learner.rstrip(":")), Protocol())
 
 
-def examine(setting: Specimen, repetitions: Sequence[int], keep_learners: bool = False) -> Iterator[Outcome]:
+def examine(
+    setting: Specimen, repetitions: Sequence[int], keep_learners: bool, asked: int, journal: Any
+) -> Iterator[Outcome]:
     parts = setting.resolve()
-    lanes = parts.learner.lanes()
+    lanes = parts.learner.lanes(asked)
     for first in range(0, len(repetitions), lanes):
         call = repetitions[first : first + lanes]
         outcomes = [_outcome(setting, parts, repetition, keep_learners) for repetition in call]
@@ -78,7 +80,7 @@ def _outcome(setting: Specimen, parts: Parts, repetition: int, keep: bool) -> Ou
     record = Record(
         what=identity(setting, parts, repetition),
         status=OK,
-        where={"started": started, "device": "cpu", "lanes": parts.learner.lanes()},
+        where={"started": started, "device": "cpu", "lanes": parts.learner.lanes(1)},
         cost=cost.as_facts(),
         scores=scores,
         labels=labels(setting, parts),

@@ -122,9 +122,10 @@ def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
     monkeypatch.setattr("quickstudy.runs.blocks.has_gpu", lambda: True)
     setting, control = Setting("t", "esn"), Setting("t", "majority")
 
-    def made(setting, programs):
-        shown = (setting.task, setting.learner, "t", "learner", 1.0, "guessed", programs)
+    def made(setting, lanes):
+        shown = (setting.task, setting.learner, "t", "learner", 1.0, "guessed", 4, 250, lanes)
         return [Cell(f"{setting.learner}/{number}", setting, number, *shown) for number in range(250)]
 
-    assert [len(piece) for piece in cut(made(setting, 4), 8)] == [83, 83, 84]  # 100 lanes: three calls whatever we do
-    assert len(cut(made(control, 0), 8)) == 16  # no lanes, no limit
+    assert [len(piece) for piece in cut(made(setting, 100), 8)] == [83, 83, 84]  # three calls whatever we do
+    assert [len(piece) for piece in cut(made(setting, 50), 8)] == [50] * 5
+    assert len(cut(made(control, 1), 8)) == 16  # no lanes, no limit

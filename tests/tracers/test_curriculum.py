@@ -21,7 +21,7 @@ from quickstudy.cores.lstm import LSTM
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.lanes import named_arrays, over_lanes, stack_lanes, with_arrays
-from quickstudy.protocols.clock import Clock
+from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
 
 SYMBOLS = [ord(symbol) for symbol in string.ascii_letters + string.digits + " ,.!;?-"]

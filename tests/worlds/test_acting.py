@@ -15,7 +15,7 @@ from quickstudy.base.task import spaces_of
 from quickstudy.gateway import jnp
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
-from quickstudy.protocols.clock import Clock
+from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
 
 

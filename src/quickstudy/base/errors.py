@@ -36,6 +36,17 @@ class NotApplicable(QuickstudyError):
     """A learner lacks the face that an examination needs: no fault, and recorded with its reason."""
 
 
+class TooManyLanes(QuickstudyError):
+    """A call of several lanes does not fit the memory of the device: it is made again with fewer.
+
+    fit: how many would, where that is known.
+    """
+
+    def __init__(self, reason: str, fit: int | None = None) -> None:
+        super().__init__(reason)
+        self.fit = fit
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: the nearest known one, or the list when none is near.
 

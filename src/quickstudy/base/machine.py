@@ -5,11 +5,55 @@ from __future__ import annotations
 import os
 import pathlib
 
+from quickstudy.base.errors import UsageError
+
+MEMORY_VARIABLE = "QUICKSTUDY_GPU_MEMORY"
+"""The environment variable that says how many GB of the GPU all workers together may take; default: all there are."""
+BESIDE_BYTES = 0.75e9
+"""What a process takes of a GPU besides its arrays: its context, its kernels, the libraries' own."""
+SMALL_SHARE_BYTES = 16e9
+"""A share up to this is taken at once: grown piece by piece, it ends in pieces none of which holds a large array."""
+
 
 def has_gpu() -> bool:
     """Whether there is a GPU that compiled learners will run on."""
     wanted = os.environ.get("JAX_PLATFORMS") or os.environ.get("JAX_PLATFORM_NAME") or "cuda"
     return pathlib.Path("/dev/nvidia0").exists() and any(name in wanted for name in ("cuda", "gpu"))
+
+
+def gpu_memory(workers: int) -> dict[str, str]:
+    """Environment by which JAX keeps to one worker's share of the GPU's memory. What the user has set stays."""
+    if not has_gpu() or "XLA_PYTHON_CLIENT_MEM_FRACTION" in os.environ:
+        return {}
+    total = _gpu_bytes()
+    if total is None:
+        return {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{0.75 / workers:.4f}"}
+    wanted = os.environ.get(MEMORY_VARIABLE, "")
+    try:
+        allowed = min(float(wanted) * 1e9, total) if wanted else total
+    except ValueError:
+        raise UsageError(f"{MEMORY_VARIABLE} must be a number of GB, got {wanted!r}") from None
+    share = allowed / workers - BESIDE_BYTES
+    if share <= 0:
+        raise UsageError(
+            f"{allowed / 1e9:g} GB of GPU memory are too few for {workers} workers; give --workers 1, or more memory"
+        )
+    return {
+        "XLA_PYTHON_CLIENT_MEM_FRACTION": f"{share / total:.6f}",
+        "XLA_PYTHON_CLIENT_PREALLOCATE": "true" if share <= SMALL_SHARE_BYTES else "false",
+    }
+
+
+def _gpu_bytes() -> float | None:
+    """The memory of the first GPU, as its driver's own program says; None if that cannot be asked."""
+    import subprocess
+
+    command = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    try:
+        printed = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
+        return float(printed.split()[0]) * 2**20
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError):
+        return None
 
 
 def cores() -> int:

@@ -13,7 +13,7 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.lanes import over_lanes, rounded
+from quickstudy.learners.lanes import check_room, over_lanes, rounded
 from quickstudy.learners.packing import needed_steps
 
 TOGETHER = 64
@@ -98,6 +98,7 @@ def harvest(cores: Any, exam: Exam, shape: Shape) -> Any:
             return piece
         if rows is None:
             most = rounded(max(len(lane) for lane in exam.found), 2) + shape.rows
+            check_room(lanes, most * piece.shape[2] * piece.dtype.itemsize)
             rows = jnp.zeros((lanes, most, piece.shape[2]), piece.dtype)
         rows = _placed(rows, piece, jnp.asarray(ends))
         ends += [len(lane[number]) for lane in parts]

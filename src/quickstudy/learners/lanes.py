@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import UsageError
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.base.errors import TooManyLanes, UsageError
+from quickstudy.gateway import device_memory, eqx, jax, jnp
+
+MOST_OF_THE_MEMORY = 2 / 3
+"""The largest part of a device's memory that one array of features may take: tests hold a second, smaller one, and
+programs need room to work in."""
 
 
 def over_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
@@ -37,6 +41,17 @@ def stack_lanes(trees: Sequence[Any]) -> Any:
         return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
 
     return jax.tree.map(stack, *trees)
+
+
+def check_room(lanes: int, bytes_of_lane: int) -> None:
+    """Raise TooManyLanes, with how many fit, if an array that all lanes hold would not leave the device enough memory.
+
+    Said before anything is allocated: to be refused by the device, lanes after lanes, takes seconds each time.
+    """
+    memory = device_memory()
+    if lanes > 1 and memory is not None and lanes * bytes_of_lane > MOST_OF_THE_MEMORY * memory:
+        reason = f"{lanes} lanes of {bytes_of_lane / 1e9:.2f} GB are too many for {memory / 1e9:.1f} GB"
+        raise TooManyLanes(reason, int(MOST_OF_THE_MEMORY * memory / bytes_of_lane))
 
 
 @dataclass(frozen=True)

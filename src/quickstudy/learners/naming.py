@@ -26,8 +26,9 @@ from quickstudy.base.parameters import (
 )
 from quickstudy.base.registry import include
 
-LANES = {"cpu": 1, "gpu": 100, "tpu": 100}
-"""Repetitions side by side in one call, by kind of device."""
+LANES = (1, 2, 3, 6, 12, 25, 50, 100)
+"""Repetitions that may run side by side in one call: each size is a program of its own, so they are few. Each is about
+half of the next; 6 is the usual number of seeds."""
 
 _brought: dict[str, Any] = {}
 
@@ -37,6 +38,7 @@ class Choice:
     """A learner that was chosen: how it is called, its identity, its role, and how it is made for a task.
 
     programs: how many programs one task needs compiled. compiled: whether it runs on the accelerator, in lanes.
+    most_lanes: that it wants side by side there.
     """
 
     label: str
@@ -45,6 +47,7 @@ class Choice:
     maker: Callable[[Any], Learner]
     programs: int = 0
     compiled: bool = False
+    most_lanes: int = LANES[-1]
 
     def make(self, task: Any) -> Learner:
         """The learner. Only a control may look at the task."""
@@ -58,9 +61,33 @@ class Choice:
 
         return device_kind()
 
-    def lanes(self) -> int:
-        """Repetitions that run side by side."""
-        return LANES[self.device()] if self.compiled else 1
+    def lanes(self, asked: int, device: str | None = None) -> int:
+        """Repetitions that run side by side, of so many that are asked for, unless memory is short.
+
+        device: its kind, default that of this process. On a CPU 1.
+        """
+        return lanes_for(asked, self.most_lanes) if self.compiled and (device or self.device()) != "cpu" else 1
+
+
+def lanes_for(asked: int, most: int = LANES[-1]) -> int:
+    """Lanes on an accelerator: the least of LANES that hold as many as are asked for, at most so many.
+
+    At least 2, since one lane alone is run step by step, which is made for a CPU.
+
+    >>> [lanes_for(asked) for asked in (1, 3, 7, 100, 250)], lanes_for(100, most=30)
+    ([2, 3, 12, 100, 100], 25)
+    """
+    allowed = [lanes for lanes in LANES if lanes <= most]
+    return next((lanes for lanes in allowed if lanes >= max(2, asked)), allowed[-1])
+
+
+def fewer_lanes(lanes: int, fit: int | None = None) -> int:
+    """The next of LANES after a call that had no room: those that fit, if that is known, else about half.
+
+    >>> fewer_lanes(100), fewer_lanes(100, fit=20), fewer_lanes(2, fit=0)
+    (50, 12, 1)
+    """
+    return max(size for size in LANES if size == 1 or (size < lanes and (fit is None or size <= fit)))
 
 
 def bring(learner: Any) -> str:
@@ -173,8 +200,9 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
         **code_of(core_class, training_class),
     }
     return Choice(
-        _label(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True
-    )
+        _label(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True,
+        getattr(training, "most_lanes", LANES[-1]),
+    )  # fmt: skip
 
 
 def _untrained(
@@ -217,7 +245,8 @@ def _whole(name: str, found: Any, given: Mapping[str, Any], convention: str, ver
             what["within"] = made.within
         compiled = bool(getattr(found, "compiled", False))
         label = _label(name, changed_parameters(made, convention, asked))
-        return Choice(label, what, "learner", lambda _: made, getattr(found, "programs", 0), compiled)
+        programs, most = getattr(found, "programs", 0), getattr(made, "most_lanes", LANES[-1])
+        return Choice(label, what, "learner", lambda _: made, programs, compiled, most)
     parameters = {parameter: _literal(value) for parameter, value in given.items()}
     _check_host(name, found, parameters)
     what = {"id": name, "version": version, "parameters": parameters}

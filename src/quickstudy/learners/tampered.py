@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import learner
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, Brief, Cost, face
+from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Snapshot, face
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import CONVENTIONS, parameter
 from quickstudy.base.seeds import Streams
@@ -69,6 +69,14 @@ class TamperedPupil:
     def scale(self) -> str:
         """As the other one."""
         return self._pupil.scale
+
+    def snapshot(self) -> Snapshot:
+        """The other one."""
+        return face(self._pupil, Keeping).snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        face(self._pupil, Keeping).restore(snapshot)
 
     def cost(self) -> Sequence[Cost]:
         """Of the other one."""

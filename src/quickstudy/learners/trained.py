@@ -22,9 +22,10 @@ class Training(Protocol):
 
     programs: programs compiled for one task. passes: how often the material is shown. batch: examples per update. One
     that learns from whole examples only, even where nothing but a readout is trained, says `by_question = False`; one
-    that looks at the whole lesson before it learns says so by `peek`. `reads` and `gives` name the spaces it is for,
-    where they are not all (`check_spaces`). `usual_for` says, by a tuple of `Usual`, where it is the usual training;
-    `usual` has parameters by what is asked (`quickstudy.base.parameters`).
+    that looks at the whole lesson before it learns says so by `peek`, and one that wants few repetitions side by side
+    on an accelerator by `most_lanes`. `reads` and `gives` name the spaces it is for, where they are not all
+    (`check_spaces`). `usual_for` says, by a tuple of `Usual`, where it is the usual training; `usual` has parameters by
+    what is asked (`quickstudy.base.parameters`).
     """
 
     programs: int

@@ -43,6 +43,11 @@ class Wrapping:
         """As the other learner, but always by whole examples."""
         return dataclasses.replace(pace_of(self.other), by_question=False)
 
+    @property
+    def most_lanes(self) -> int:
+        """As the other learner."""
+        return self._choice.most_lanes
+
     @cached_property
     def other(self) -> Learner:
         """The learner within."""

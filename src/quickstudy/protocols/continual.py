@@ -12,16 +12,14 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Answering, Brief, face, pace_of
+from quickstudy.base.learner import Brief, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
-from quickstudy.base.trace import Trace
-from quickstudy.protocols.clock import Clock
+from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.course import Course, make_course
-from quickstudy.protocols.examination import Examination
-from quickstudy.protocols.marking import right_answers
+from quickstudy.protocols.examination import Examination, right_answers, sit
 from quickstudy.protocols.material import padded_orders
 from quickstudy.protocols.schedule import thinned
 
@@ -68,7 +66,9 @@ class ContinualProtocol:
     )
     headline: ClassVar[str] = "average-accuracy"
 
-    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+    def examine(
+        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+    ) -> Examination:
         """One trace per lane, of kind `continual-curve`: step, correct and accuracy by segment, boundaries."""
         segments = getattr(task, "segments", ())
         if not segments:
@@ -89,28 +89,22 @@ class ContinualProtocol:
         chosen = [self._points(course, batch) for course in courses]
         points = np.unique(np.concatenate(chosen))
         brief = Brief(*spaces_of(task), "cross-entropy", max(lane.steps for lane in lesson.examples), lesson.items)
-        clock = Clock()
-        with clock.timing("learn"):
-            pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Answering)
-        right = []
-        for shown, point in pairwise([0, *points.tolist()]):
-            with clock.timing("learn"):
-                pupil.learn(lesson, shown, point)
-            with clock.timing("answer"):
-                right.append(_by_segment(right_answers(pupil.answer(exam), exam), exam, courses))
-        correct = np.stack(right)
+        sitting = sit(
+            learner, brief, streams, lesson, points.tolist(), exam,
+            lambda scores: _by_segment(right_answers(scores, exam), exam, courses), unfinished,
+        )  # fmt: skip
         facts = {"unit": "sequences", "item": "example", "batch": batch, "passes": passes}
         labels = [segment.label for segment in segments]
         traces = [
             Trace(
                 "continual-curve",
-                _arrays(chosen[lane], correct[np.isin(points, chosen[lane]), lane], course),
+                _arrays(chosen[lane], sitting.marks[np.isin(points, chosen[lane]), lane], course),
                 {**facts, "segments": labels, **_facts(course, passes)},
                 cost,
             )
-            for lane, (course, cost) in enumerate(zip(courses, clock.charge(pupil.cost()), strict=True))
+            for lane, (course, cost) in enumerate(zip(courses, sitting.costs, strict=True))
         ]
-        return Examination(traces, pupil, brief)
+        return Examination(traces, sitting.pupil, brief)
 
     def _points(self, course: Course, batch: int) -> NDArray[np.int64]:
         """When one lane is tested: after updates, thinned anew from each segment's start, and at its end."""

@@ -1,13 +1,23 @@
-"""What every protocol gives back."""
+"""What every examination has in common: the loop of learning and tests, its clock, its marks, what comes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from quickstudy.base.errors import NotApplicable
-from quickstudy.base.learner import Brief, Keeping, Pupil, Snapshot, face
-from quickstudy.base.trace import Trace
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import LearnerFault, NotApplicable
+from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pupil, Snapshot, face
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.trace import SoFar, Trace, Unfinished
 
 
 @dataclass(frozen=True)
@@ -27,3 +37,112 @@ class Examination:
         facts = {**whole.facts, "brief": self.brief.as_facts()}
         for lane in range(self.pupil.lanes):
             yield Snapshot({name: array[lane : lane + 1] for name, array in whole.arrays.items()}, facts)
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """The pupil after the last test, (point, lane, ...) marks of all tests, and the cost of every lane."""
+
+    pupil: Answering
+    marks: NDArray[Any]
+    costs: Sequence[Cost]
+
+
+def sit(
+    learner: Learner,
+    brief: Brief,
+    streams: Sequence[Streams],
+    lesson: Lesson,
+    points: Sequence[int],
+    exam: Exam,
+    mark: Callable[[Any], NDArray[Any]],
+    unfinished: Unfinished | None = None,
+) -> Sitting:
+    """Learn up to each point, answer the exam there, mark the scores: (lane, ...) numbers.
+
+    After every test what there is so far is handed in. What an interrupted call has handed in is taken up: marks and
+    pupil are then, bit for bit, those of a call that was never interrupted, and times are the sum over both.
+    """
+
+    def begin() -> Pupil:
+        return learner.begin(brief, [stream.for_learner() for stream in streams])
+
+    unfinished = unfinished or Unfinished()
+    clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
+    with clock.timing("learn"):
+        whole, found = begun(begin, unfinished)
+        pupil = face(whole, Answering)
+    marks = [] if found is None else list(found.arrays["marks"])
+
+    def so_far() -> SoFar:
+        return SoFar({"marks": np.stack(marks)}, {"seconds": clock.seconds}, face(pupil, Keeping).snapshot())
+
+    for number in range(len(marks), len(points)):
+        with clock.timing("learn"):
+            pupil.learn(lesson, int(points[number - 1]) if number else 0, int(points[number]))
+        with clock.timing("answer"):
+            marks.append(mark(pupil.answer(exam)))
+        unfinished.hand_in(so_far)
+    return Sitting(pupil, np.stack(marks), clock.charge(pupil.cost()))
+
+
+def begun(begin: Callable[[], Pupil], unfinished: Unfinished) -> tuple[Pupil, SoFar | None]:
+    """A pupil as an interrupted call has left it, with what that call had so far; else a fresh one, and None."""
+    pupil = begin()
+    if unfinished.found is None:
+        return pupil, None
+    try:
+        face(pupil, Keeping).restore(unfinished.found.pupil)
+    except Exception:  # a learner that cannot be set back has lost its time, not its run
+        unfinished.found = None
+        return begin(), None
+    return pupil, unfinished.found
+
+
+class Clock:
+    """Adds up wall seconds by name, on top of those `before`; time spent compiling goes to `compile` instead."""
+
+    def __init__(self, before: Mapping[str, float] | None = None) -> None:
+        self.seconds: dict[str, float] = {"compile": 0.0, **(before or {})}
+
+    @contextmanager
+    def timing(self, name: str) -> Iterator[None]:
+        """Count the block's time under a name."""
+        began, compiled = time.perf_counter(), _compile_seconds()
+        yield
+        compiling = _compile_seconds() - compiled
+        self.seconds["compile"] += compiling
+        self.seconds[name] = self.seconds.get(name, 0.0) + max(0.0, time.perf_counter() - began - compiling)
+
+    def acting(self, learning: bool) -> AbstractContextManager[None]:
+        """Count the block's time as learning or, where nothing is learned, as answering."""
+        return self.timing("learn" if learning else "answer")
+
+    def charge(self, costs: Sequence[Cost]) -> list[Cost]:
+        """Costs with the times filled in, shared equally among the lanes."""
+        share = {name: seconds / len(costs) for name, seconds in self.seconds.items()}
+        learn, answer, compiling = (share.get(name, 0.0) for name in ("learn", "answer", "compile"))
+        return [
+            dataclasses.replace(cost, learn_seconds=learn, answer_seconds=answer, compile_seconds=compiling)
+            for cost in costs
+        ]
+
+
+def _compile_seconds() -> float:
+    # A host learner must not make anybody import JAX just to ask how long it has compiled.
+    gateway = sys.modules.get("quickstudy.gateway")
+    return float(gateway.compile_seconds()) if gateway else 0.0
+
+
+def right_answers(scores: Any, exam: Exam) -> NDArray[np.bool_]:
+    """(lane, question): where the largest score is that of the right symbol; False in the padding.
+
+    Raises LearnerFault for scores of a wrong shape, or not finite.
+    """
+    lanes, questions = exam.counted.shape
+    if scores.ndim != 3 or scores.shape[:2] != (lanes, questions):
+        raise LearnerFault(f"answer must give scores of shape ({lanes}, {questions}, outputs), got {scores.shape}")
+    scores = np.asarray(scores)
+    if not np.isfinite(scores).all():
+        raise LearnerFault("the learner's scores are not finite: it has diverged")
+    return np.asarray((scores.argmax(axis=-1) == exam.targets) & exam.counted)

@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, Brief, Pace, face, pace_of
+from quickstudy.base.learner import Brief, Pace, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of
-from quickstudy.base.trace import Trace
-from quickstudy.protocols.clock import Clock
-from quickstudy.protocols.examination import Examination
-from quickstudy.protocols.marking import right_answers
+from quickstudy.base.trace import Trace, Unfinished
+from quickstudy.protocols.examination import Examination, right_answers, sit
 from quickstudy.protocols.material import draw_material, padded_orders
 from quickstudy.protocols.schedule import every, thinned
 from quickstudy.tasks.sampling import draw_unique
@@ -58,7 +56,9 @@ class LanguageProtocol:
         "published": {"order": "published", "schedule": "every"},
     }
 
-    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+    def examine(
+        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+    ) -> Examination:
         """One trace per lane, of kind `learning-curve`: step, correct, accuracy."""
         if not isinstance(task, ExampleTask):
             raise NotApplicable(f"{task.id} does not sample examples")
@@ -75,28 +75,20 @@ class LanguageProtocol:
         inputs, outputs = spaces_of(task)
         loss = "cross-entropy" if isinstance(outputs, Tokens) else "squared"
         brief = Brief(inputs, outputs, loss, max(part.train.steps for part in splits), lesson.items)
-        clock = Clock()
-        with clock.timing("learn"):
-            pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Answering)
-        correct = np.zeros((len(points), len(streams)), dtype=np.int64)
-        shown = 0
-        for number, point in enumerate(points):
-            with clock.timing("learn"):
-                pupil.learn(lesson, shown, int(point))
-            with clock.timing("answer"):
-                correct[number] = right_answers(pupil.answer(exam), exam).sum(axis=1)
-            shown = int(point)
-        costs = clock.charge(pupil.cost())
+        sitting = sit(
+            learner, brief, streams, lesson, points.tolist(), exam,
+            lambda scores: right_answers(scores, exam).sum(axis=1), unfinished,
+        )  # fmt: skip
         of_learner = {"batch": pace.stride, "network": _is_network(pace)}
         traces = [
             Trace(
                 "learning-curve",
-                *_curve(points, correct[:, lane], lesson, exam, lane, {**of_learner, **self._unit(task, stream)}),
+                *_curve(points, sitting.marks[:, lane], lesson, exam, lane, {**of_learner, **self._unit(task, stream)}),
                 cost,
             )
-            for lane, (stream, cost) in enumerate(zip(streams, costs, strict=True))
+            for lane, (stream, cost) in enumerate(zip(streams, sitting.costs, strict=True))
         ]
-        return Examination(traces, pupil, brief)
+        return Examination(traces, sitting.pupil, brief)
 
     def _lesson(self, pace: Pace, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
         rngs = [stream.numpy("order") for stream in streams]

@@ -12,7 +12,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Acting, Living, face
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, players_of, spaces_of
-from quickstudy.protocols.clock import Clock
+from quickstudy.protocols.examination import Clock
 from quickstudy.tasks.worlds import open_world, plain
 
 

@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Answering, Brief, face, pace_of
+from quickstudy.base.learner import Brief, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
-from quickstudy.base.trace import Trace
-from quickstudy.protocols.clock import Clock
-from quickstudy.protocols.examination import Examination
-from quickstudy.protocols.marking import right_answers
+from quickstudy.base.trace import Trace, Unfinished
+from quickstudy.protocols.examination import Examination, right_answers, sit
 from quickstudy.protocols.schedule import thinned
 
 BATCH = 8
@@ -55,7 +53,9 @@ class ReviewsProtocol:
         "published": {"stride": PUBLISHED_STRIDE, "schedule": "every"},
     }
 
-    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+    def examine(
+        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+    ) -> Examination:
         """One trace per lane, of kind `learning-curve`: step, correct, accuracy, evaluation (its published number)."""
         if not callable(getattr(task, "parts", None)):
             raise NotApplicable(f"{task.id} has no official split")
@@ -76,17 +76,10 @@ class ReviewsProtocol:
         if self.schedule == "thinned":
             points = thinned(points, dense=16, per_octave=12)
         brief = Brief(*spaces_of(task), "cross-entropy", train.steps, lesson.items)
-        clock = Clock()
-        with clock.timing("learn"):
-            pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Answering)
-        correct = np.zeros((len(points), len(streams)), dtype=np.int64)
-        shown = 0
-        for number, point in enumerate(points.tolist()):
-            with clock.timing("learn"):
-                pupil.learn(lesson, shown, point)
-            with clock.timing("answer"):
-                correct[number] = right_answers(pupil.answer(exam), exam).sum(axis=1)
-            shown = point
+        sitting = sit(
+            learner, brief, streams, lesson, points.tolist(), exam,
+            lambda scores: right_answers(scores, exam).sum(axis=1), unfinished,
+        )  # fmt: skip
         published = exam_points(train.count, passes, size, PUBLISHED_STRIDE)
         facts = {
             "item": "example",
@@ -102,10 +95,10 @@ class ReviewsProtocol:
             **task.facts(),
         }
         traces = [
-            Trace("learning-curve", _arrays(points, correct[:, lane], test.questions, published), facts, cost)
-            for lane, cost in enumerate(clock.charge(pupil.cost()))
+            Trace("learning-curve", _arrays(points, sitting.marks[:, lane], test.questions, published), facts, cost)
+            for lane, cost in enumerate(sitting.costs)
         ]
-        return Examination(traces, pupil, brief)
+        return Examination(traces, sitting.pupil, brief)
 
 
 def exam_points(count: int, passes: int, batch: int, stride: int) -> NDArray[np.int64]:

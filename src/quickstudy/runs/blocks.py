@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 from quickstudy.base.machine import has_gpu
-from quickstudy.learners.naming import LANES
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import EXAMINER, Cell
 
@@ -20,13 +19,15 @@ PIECES_PER_WORKER = 2
 class Block:
     """Repetitions of one setting and their keys, side by side. Complete in itself: any machine could run it.
 
-    folder: where results are written, absolute. limit_seconds: how long one call may take.
+    folder: where results are written, absolute. asked: how many repetitions of the setting the plan has, in all its
+    blocks and found ones included. limit_seconds: how long one call may take.
     """
 
     setting: Setting
     repetitions: tuple[int, ...]
     keys: tuple[str, ...]
     folder: str
+    asked: int = 1
     includes: tuple[str, ...] = ()
     examiner: str = EXAMINER
     keep_learners: bool = False
@@ -44,13 +45,13 @@ def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
     No number depends on the cut; time does: each piece may compile its programs again, and one of fewer repetitions
     than there are lanes takes as long as a full one.
     """
-    lanes = LANES["gpu"] if has_gpu() else LANES["cpu"]
+    on_gpu = has_gpu()
     settings = [list(group) for _, group in groupby(cells, key=lambda cell: id(cell.setting))]
     total = sum(cell.seconds for cell in cells)
     pieces = []
     for group in settings:
         share = sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
-        most = math.ceil(len(group) / (lanes if group[0].programs else 1))
+        most = math.ceil(len(group) / (group[0].lanes if on_gpu else 1))
         count = min(most, max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
         bounds = [len(group) * piece // count for piece in range(count + 1)]
         pieces += [group[start:stop] for start, stop in pairwise(bounds)]

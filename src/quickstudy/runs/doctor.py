@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.record import FAILED
 from quickstudy.runs.folder import (
     DAMAGED,
     LEARNERS,
@@ -20,6 +21,7 @@ from quickstudy.runs.folder import (
     SEALED,
     TEMPORARY,
     TRACES,
+    UNFINISHED,
     prepare_folder,
     write_aside,
     writing_fault,
@@ -28,6 +30,7 @@ from quickstudy.runs.installation import Installation, Library, examine_installa
 from quickstudy.runs.journal import lock
 from quickstudy.runs.reader import Damage, Line, read_lines
 from quickstudy.runs.traces import readable
+from quickstudy.runs.unfinished import keys_of
 
 __all__ = ["Damage", "Installation", "Library", "examine_folder", "examine_installation", "repair"]
 
@@ -38,7 +41,8 @@ def examine_folder(folder: str | pathlib.Path) -> list[Damage]:
     lines = list(read_lines(folder))
     found = [Damage(MARKER, None, problem) for problem in _marker_faults(folder)]
     found += [Damage(line.file, line.number, line.problem) for line in lines if line.record is None]
-    found += [Damage(_name(folder, path), None, "left over from a run that was killed") for path in _temporary(folder)]
+    left_over = _left_over(folder, lines)
+    found += [Damage(_name(folder, path), None, "left over from a run that was killed") for path in left_over]
     found += [Damage(_name(folder, path), None, "no record names it") for path in _orphans(folder, lines)]
     found += [Damage(_name(folder, path), None, "cannot be read") for path in _unreadable(folder, lines)]
     return found
@@ -59,7 +63,7 @@ def repair(folder: str | pathlib.Path) -> list[str]:
         if pathlib.PurePath(name).name not in busy:
             done += _repair_journal(folder, name, list(group))
     if not busy:  # else these may be what the running process is just writing
-        for path in _temporary(folder):
+        for path in list(_left_over(folder, list(read_lines(folder)))):
             path.unlink(missing_ok=True)
             done.append(f"removed {_name(folder, path)}, left over from a run that was killed")
         for path in _orphans(folder, list(read_lines(folder))):
@@ -130,9 +134,17 @@ def _in_use(path: pathlib.Path) -> bool:
     raise UsageError(f"cannot read {path}: {fault.strerror}") from fault
 
 
-def _temporary(folder: pathlib.Path) -> list[pathlib.Path]:
-    rooms = [folder, *(folder / room for room in (RUNS, TRACES, LEARNERS, SEALED, DAMAGED))]
-    return [path for room in rooms for path in sorted(room.glob(f".*{TEMPORARY}"))]
+def _left_over(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
+    """What a killed run has left, and nobody will read: files half written, and unfinished calls whose runs are there.
+
+    An unfinished call whose runs are missing or failed is none: the same command goes on from it.
+    """
+    for room in (folder, *(folder / room for room in (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED))):
+        yield from sorted(room.glob(f".*{TEMPORARY}"))
+    finished = {line.record.key for line in lines if line.record and line.record.status != FAILED}
+    for path in sorted((folder / UNFINISHED).glob("*.npz")):
+        if finished.issuperset(keys_of(path)):  # also where it can no longer be read
+            yield path
 
 
 def _orphans(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:

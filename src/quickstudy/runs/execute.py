@@ -104,6 +104,7 @@ def execute(
                 tuple(cell.repetition for cell in cells),
                 tuple(cell.key for cell in cells),
                 str(folder),
+                cells[0].asked,
                 plan.includes,
                 plan.examiner,
                 keep_learners,

@@ -15,7 +15,8 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 
 FORMAT = 1
 MARKER = "quickstudy.json"
-RUNS, TRACES, LEARNERS, SEALED, DAMAGED = "runs", "traces", "learners", "sealed", "damaged"
+RUNS, TRACES, LEARNERS, UNFINISHED = "runs", "traces", "learners", "unfinished"
+SEALED, DAMAGED = "sealed", "damaged"
 TEMPORARY = ".tmp"
 
 _USERS_MISTAKES = {

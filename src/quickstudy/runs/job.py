@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import inspect
 import platform
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quickstudy import __version__
 from quickstudy.base import catalogue
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError, nearest
+from quickstudy.base.canonical import digest
+from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError, nearest
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.origin import code_of, described, is_ours
 from quickstudy.base.parameters import (
@@ -26,7 +29,11 @@ from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import asked_of
 from quickstudy.base.trace import Trace
-from quickstudy.learners.naming import Choice, choose_learner
+from quickstudy.learners.naming import Choice, choose_learner, fewer_lanes
+from quickstudy.runs.unfinished import UnfinishedCall
+
+if TYPE_CHECKING:
+    from quickstudy.runs.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -96,11 +103,15 @@ class Parts:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished repetition: its record without the trace, the trace, and the trained learner if it was asked for."""
+    """A finished repetition: its record without the trace, the trace, and the trained learner if it was asked for.
+
+    unfinished: with the last repetition of a call, what it has handed in; to be dropped when all is written down.
+    """
 
     record: Record
     trace: Trace | None = None
     snapshot: Snapshot | None = None
+    unfinished: UnfinishedCall | None = None
 
 
 def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
@@ -128,57 +139,95 @@ def labels(setting: Setting, parts: Parts) -> dict[str, str]:
     }
 
 
-def examine(setting: Setting, repetitions: Sequence[int], keep_learners: bool = False) -> Iterator[Outcome]:
+def examine(
+    setting: Setting,
+    repetitions: Sequence[int],
+    keep_learners: bool = False,
+    asked: int | None = None,
+    journal: Journal | None = None,
+) -> Iterator[Outcome]:
     """Run the repetitions, as many side by side as there are lanes, and give each outcome when its call ends.
 
-    A learner that raises or breaks the protocol gives failed records with the reason, one that is not made for what is
-    asked gives not-applicable ones; neither stops the run.
+    asked: how many repetitions of the setting are wanted in all, by which lanes are chosen; default: these. A call
+    that does not fit the memory of the device is made again with fewer lanes. journal: whose folder keeps what
+    protocols hand in; default: nothing is kept. A learner that raises or breaks the protocol gives failed records with
+    the reason, one that is not made for what is asked gives not-applicable ones; neither stops the run.
     """
     parts = setting.resolve()
-    lanes = parts.learner.lanes()
-    for first in range(0, len(repetitions), lanes):
-        yield from _call(setting, parts, repetitions[first : first + lanes], lanes, keep_learners)
+    lanes = parts.learner.lanes(asked or len(repetitions))
+    left = list(repetitions)
+    while left:
+        try:
+            yield from _call(setting, parts, left[:lanes], lanes, keep_learners, journal)
+            left = left[lanes:]
+        except TooManyLanes as error:
+            lanes = fewer_lanes(lanes, error.fit)
+            # Frames of the error may still hold what is on the device; nothing of it may stand in the way.
+            error.__cause__ = error.__traceback__ = None
+            gc.collect()
 
 
 def _call(
-    setting: Setting, parts: Parts, repetitions: Sequence[int], lanes: int, keep_learners: bool
+    setting: Setting,
+    parts: Parts,
+    repetitions: Sequence[int],
+    lanes: int,
+    keep_learners: bool,
+    journal: Journal | None,
 ) -> Iterator[Outcome]:
     started = time.time()
     # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
     filled = [*repetitions, *[repetitions[-1]] * (lanes - len(repetitions))]
     streams = [Streams(setting.root, parts.task.id, repetition) for repetition in filled]
+    whats = [identity(setting, parts, repetition) for repetition in repetitions]
+    place = {"versions": _versions(), "device": parts.learner.device(), "lanes": lanes}
+    unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
     learner: _Remembering | None = None
     status, reason = OK, ""
     traces: list[Trace] = []
     snapshots: list[Snapshot] = []
     try:
         learner = _Remembering(parts.learner.make(parts.task))
-        examination = parts.protocol.examine(parts.task, learner, streams)
+        # A protocol that does not know of it hands in nothing.
+        known = "unfinished" in inspect.signature(parts.protocol.examine).parameters
+        offered = {"unfinished": unfinished} if known else {}
+        examination = parts.protocol.examine(parts.task, learner, streams, **offered)
         traces = list(examination.traces)
         if keep_learners:
             snapshots = [_named(kept, parts, setting) for kept in examination.snapshots()]
     except NotApplicable as error:
         status, reason = NOT_APPLICABLE, str(error)
+    except TooManyLanes:
+        raise
     except (LearnerFault, UsageError) as error:
         status, reason = FAILED, str(error)
     except Exception as error:  # whatever a learner does, the run goes on
+        if lanes > 1 and _no_memory(error):
+            raise TooManyLanes(described(error)) from error
         status, reason = FAILED, described(error)
     finally:
         if learner is not None:
             learner.close()
     names = labels(setting, parts)
-    for lane, repetition in enumerate(repetitions):
+    for lane, what in enumerate(whats):
         trace = traces[lane] if traces else None
         record = Record(
-            what=identity(setting, parts, repetition),
+            what=what,
             status=status,
             reason=reason,
-            where=_where(parts.learner, lanes, started),
+            where=_where(parts.learner, lanes, started, unfinished),
             cost=trace.cost.as_facts() if trace else {},
             scores=_scores(trace, parts.protocol.measures, setting.convention) if trace else {},
             labels=names,
         )
-        yield Outcome(record, trace, snapshots[lane] if snapshots else None)
+        last = unfinished if lane == len(whats) - 1 else None
+        yield Outcome(record, trace, snapshots[lane] if snapshots else None, last)
+
+
+def _no_memory(error: Exception) -> bool:
+    """Whether a device, or this machine, had no memory left. XLA has no class of its own for it."""
+    text = str(error)
+    return isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in text or "OUT_OF_MEMORY" in text
 
 
 class _Remembering:
@@ -224,17 +273,25 @@ def _scores(trace: Trace, measures: Sequence[str], convention: str) -> dict[str,
     return scores
 
 
-def _where(learner: Choice, lanes: int, started: float) -> dict[str, Any]:
+def _versions() -> dict[str, str]:
     versions = {"quickstudy": __version__, "python": platform.python_version()}
     for library in ("numpy", "scipy", "jax", "equinox", "optax"):
         module = sys.modules.get(library)
         if module is not None:
             versions[library] = str(getattr(module, "__version__", "unknown"))
-    return {
-        "versions": versions,
+    return versions
+
+
+def _where(learner: Choice, lanes: int, started: float, unfinished: UnfinishedCall | None) -> dict[str, Any]:
+    where = {
+        "versions": _versions(),
         "machine": {"host": platform.node(), "system": platform.platform(), "processor": platform.machine()},
         "device": learner.device(),
         "lanes": lanes,
         "started": round(started, 3),
         "seconds": round(time.time() - started, 6),
     }
+    if unfinished is not None and unfinished.found is not None:
+        where["seconds"] = round(unfinished.seconds + time.time() - started, 6)
+        where["resumed"] = unfinished.resumed
+    return where

@@ -81,6 +81,8 @@ class Journal:
                 reason = f"the outcome cannot be written down: {error}"
                 record = Record(original.what, FAILED, reason, where=original.where, labels=original.labels)
                 self.write(record)
+            if outcome.unfinished is not None:
+                outcome.unfinished.drop()
             return record
 
     def close(self) -> None:

@@ -14,7 +14,9 @@ _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the same folder packs to the same bytes
 
 
 def pack(folder: str | pathlib.Path, target: str | pathlib.Path | None = None) -> pathlib.Path:
-    """Pack records, traces, trained learners and what was set aside, but nothing derived. Gives the file's path.
+    """Pack records, traces, trained learners and what was set aside, but nothing derived and nothing unfinished.
+
+    Gives the file's path.
 
     target: default FOLDER.zip beside the folder. Raises UsageError if it exists or there is nothing to pack.
     """

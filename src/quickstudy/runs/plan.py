@@ -26,7 +26,8 @@ class Cell:
     """One repetition of one setting.
 
     task, learner, family, role: as shown to people. seconds: estimated; source: `measured` or `guessed`. programs:
-    how many programs its setting needs compiled.
+    how many programs its setting needs compiled. asked: repetitions of its setting in the plan.
+    lanes: how many of them run side by side on a GPU whose memory is large enough.
     """
 
     key: str
@@ -39,6 +40,8 @@ class Cell:
     seconds: float
     source: str
     programs: int = 0
+    asked: int = 1
+    lanes: int = 1
 
 
 @dataclass(frozen=True)
@@ -112,10 +115,11 @@ def make_plan(
         names = labels(setting, parts)
         what = identity(setting, parts, 0)
         estimate = estimates.of(what, names["learner"])
+        size = (parts.learner.programs, len(numbers), parts.learner.lanes(len(numbers), "gpu"))
         for repetition in numbers:
             key = digest({**what, "repetition": repetition})
             shown = (names["task"], names["learner"], names["family"], names["role"])
-            cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, parts.learner.programs))
+            cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, *size))
     absolute = tuple(str(pathlib.Path(path).expanduser().resolve()) for path in includes)
     return Plan(tuple(cells.values()), reading.statuses(), absolute, examiner)
 

@@ -70,7 +70,12 @@ def load_snapshot(folder: str | pathlib.Path, record: Record) -> Snapshot:
     """The trained learner that was kept with a record. Raises QuickstudyError if none was, or its file is damaged."""
     if record.saved is None:
         raise QuickstudyError(f"record {record.key[:12]} has no trained learner; run again with learners kept")
-    arrays = _read(pathlib.Path(folder, record.saved))
+    return read_snapshot(pathlib.Path(folder, record.saved))
+
+
+def read_snapshot(path: pathlib.Path) -> Snapshot:
+    """The inverse of `snapshot_arrays`, from a file. Raises QuickstudyError if it is damaged."""
+    arrays = _read(path)
     facts = arrays.pop(FACTS, np.frombuffer(b"{}", dtype=np.uint8))
     return Snapshot(arrays, json.loads(facts.tobytes()))
 

@@ -33,14 +33,16 @@ def work(
     """
     module, _, function = block.examiner.partition(":")
     examine = getattr(importlib.import_module(module), function)
-    lanes = block.setting.resolve().learner.lanes()
+    # Where the memory of the device holds fewer, a call of ours is several of the examiner's.
+    lanes = block.setting.resolve().learner.lanes(block.asked)
     calls = [slice(start, start + lanes) for start in range(0, len(block.keys), lanes)]
     outcomes: Iterator[Any] | None = None
     for call in calls:
         if stopping():
             return
         if outcomes is None:
-            outcomes = iter(examine(block.setting, block.repetitions[call.start :], block.keep_learners))
+            left = block.repetitions[call.start :]
+            outcomes = iter(examine(block.setting, left, block.keep_learners, block.asked, journal))
         yield Begun(block.keys[call])
         fault = ""
         for repetition, key in zip(block.repetitions[call], block.keys[call], strict=True):

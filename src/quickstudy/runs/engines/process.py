@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
+from quickstudy.base.machine import gpu_memory
 from quickstudy.runs.blocks import Block
 from quickstudy.runs.messages import Begun, Broken, Done, Finished, Lost, Message, Ready, Tick
 from quickstudy.runs.threads import one_thread
@@ -42,6 +43,7 @@ class ProcessEngine:
         self._inbox: queue.SimpleQueue[tuple[_Worker, Message | None]] = queue.SimpleQueue()
         self._finishing = False
         self._failed_starts = 0
+        self._memory = gpu_memory(workers)
 
     def submit(self, block: Block) -> None:
         """Take a block."""
@@ -94,7 +96,7 @@ class ProcessEngine:
             if worker is None:
                 if len(self._staff) >= self.workers:
                     return
-                worker = _Worker(self._inbox)
+                worker = _Worker(self._inbox, self._memory)
                 self._staff.append(worker)
             worker.give(self._next(worker.task))
 
@@ -170,14 +172,14 @@ class ProcessEngine:
 class _Worker:
     """One worker process, as the driver sees it."""
 
-    def __init__(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]]) -> None:
+    def __init__(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]], memory: dict[str, str]) -> None:
         start = f"import sys; sys.path[:] = {sys.path!r}; from quickstudy.runs.worker import main; main()"
         with _interrupts_held():
             self.process = subprocess.Popen(
                 [sys.executable, "-c", start],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, **one_thread()},
+                env={**os.environ, **one_thread(), **memory},
             )
         self.block: Block | None = None
         self.task: str | None = None

@@ -1,0 +1,296 @@
+"""Calls that were interrupted go on, with the numbers of calls that were not."""
+
+import math
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import pytest
+
+from quickstudy.base.registry import include
+from quickstudy.runs import unfinished
+from quickstudy.runs.doctor import examine_folder, repair
+from quickstudy.runs.engines import choose_engine
+from quickstudy.runs.execute import execute
+from quickstudy.runs.job import Setting, examine
+from quickstudy.runs.journal import Journal
+from quickstudy.runs.pack import pack
+from quickstudy.runs.reader import read_results
+
+LONG = pathlib.Path(__file__).with_name("long.py")
+SMALL = {"sequences": 60, "schedule": "thinned"}
+TESTS = 6
+"""Fewer than any of the runs below makes."""
+
+
+class Killed(BaseException):
+    """As sudden as a signal, but inside this process."""
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 0.0)
+    monkeypatch.setattr(unfinished, "MOST_OF_THE_TIME", math.inf)
+
+
+@pytest.fixture
+def handed(monkeypatch):
+    """Counts what is handed in, and kills the call after so many."""
+
+    class Count:
+        number, last = 0, math.inf
+
+    write = unfinished.UnfinishedCall._write
+
+    def counting(self, so_far, seconds):
+        write(self, so_far, seconds)
+        Count.number += 1
+        if Count.number == Count.last:
+            raise Killed
+
+    monkeypatch.setattr(unfinished.UnfinishedCall, "_write", counting)
+    return Count
+
+
+def numbers(outcome):
+    arrays = {name: (array.dtype.str, array.tobytes()) for name, array in outcome.trace.arrays.items()}
+    cost = {name: value for name, value in outcome.record.cost.items() if not name.endswith("_seconds")}
+    return outcome.record.status, outcome.record.scores, arrays, cost
+
+
+LEARNERS = {
+    "adam": ("language/qa", "lstm:units=5,passes=2", "corrected"),
+    "noise": ("language/qa", "transformer:embedding=8,heads=2,hidden=6,dropout=0.5,passes=2", "corrected"),
+    "sgd": ("language/qa", "esn:units=30", "corrected"),
+    "peek": ("language/qa", "esn:units=30", "published"),
+    "rls": ("language/qa", "esn+rls:units=10", "corrected"),
+    "voting": ("language/qa", "recall", "published"),
+    "pooled": ("language/qa", "lstm+pooled:units=5,vectors=4,dropped=0.5,normed=true,passes=2", "corrected"),
+    "relearning": ("continual/chained", "relearning:learner=esn+rls:units=10,every=50", "corrected"),
+    "tampered": ("language/qa", "tampered:learner=esn:units=30", "corrected"),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_way_of_learning_goes_on_where_it_was(name, tmp_path, handed, rng):
+    task, learner, convention = LEARNERS[name]
+    setting = Setting(task, learner, convention, protocol=SMALL)
+    (whole,) = examine(setting, [0])
+    assert whole.record.status == "ok", whole.record.reason
+    tests = len(whole.trace.arrays["step"])
+    assert tests > TESTS
+    journal = Journal(tmp_path)
+    kills = np.sort(rng.choice(np.arange(1, tests), 2, replace=False)).tolist()
+    for number, last in enumerate(kills):
+        handed.last = last
+        with pytest.raises(Killed):
+            list(examine(setting, [0], journal=journal))
+        assert handed.number == last, f"after {number} interruptions something was done twice"
+    handed.last = math.inf
+    (again,) = examine(setting, [0], journal=journal)
+    assert handed.number == tests
+    assert numbers(again) == numbers(whole)
+    assert again.record.where["resumed"] == 2
+    assert "resumed" not in whole.record.where
+    assert len(list((tmp_path / "unfinished").iterdir())) == 1
+    with journal:
+        journal.save(again)
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_lanes_side_by_side_are_one_call_and_one_file(tmp_path, handed, monkeypatch):
+    monkeypatch.setattr("quickstudy.gateway.device_kind", lambda: "gpu")
+    setting = Setting("language/qa", "esn:units=10", protocol=SMALL)
+    whole = [numbers(outcome) for outcome in examine(setting, [0, 1], asked=3)]
+    handed.last = 7
+    with pytest.raises(Killed):
+        list(examine(setting, [0, 1], asked=3, journal=Journal(tmp_path)))
+    assert len(list((tmp_path / "unfinished").iterdir())) == 1
+    handed.last = math.inf
+    with Journal(tmp_path) as journal:
+        outcomes = list(examine(setting, [0, 1], asked=3, journal=journal))
+        assert [numbers(outcome) for outcome in outcomes] == whole
+        assert [outcome.record.where["lanes"] for outcome in outcomes] == [3, 3]
+        assert [outcome.record.where["resumed"] for outcome in outcomes] == [1, 1]
+        for outcome in outcomes:
+            assert len(list((tmp_path / "unfinished").iterdir())) == 1
+            journal.save(outcome)
+    assert not list((tmp_path / "unfinished").iterdir())
+
+
+def test_times_are_the_sum_over_all_attempts(tmp_path, handed, monkeypatch):
+    setting = Setting("language/qa", f"{LONG}:Slow:pause=0.01", protocol=SMALL)
+    handed.last = 20
+    with pytest.raises(Killed):
+        list(examine(setting, [0], journal=Journal(tmp_path)))
+    handed.last, began = math.inf, time.monotonic()
+    (outcome,) = examine(setting, [0], journal=Journal(tmp_path))
+    assert outcome.record.cost["learn_seconds"] >= 48 * 0.01
+    assert outcome.record.where["seconds"] > time.monotonic() - began > outcome.record.where["seconds"] - 1.0
+
+
+def killed_runs(folder, environment, rng):
+    """A run of two seeds, its processes killed at moments that nobody chose, until it comes through."""
+    for attempt in range(8):
+        workers = str(attempt % 3)
+        command = [sys.executable, str(LONG), str(folder), workers, "2"]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+        ) as process:
+            process.stdout.readline()
+            try:
+                process.wait(float(rng.uniform(0.1, 0.8)) if attempt < 6 else 60)
+            except subprocess.TimeoutExpired:
+                (os.killpg if attempt % 2 else os.kill)(process.pid, signal.SIGKILL)
+        if process.returncode == 0:
+            return attempt
+        assert process.returncode == -signal.SIGKILL
+    raise AssertionError("never came through")
+
+
+def test_killed_at_any_moment_and_run_again(tmp_path, lab, rng):
+    long = include(LONG)
+    execute(long.plan(2), tmp_path / "whole", choose_engine(0))
+    notes = tmp_path / "notes"
+    attempts = killed_runs(tmp_path / "killed", {**os.environ, "NOTES": str(notes)}, rng)
+    assert lab.numbers(tmp_path / "killed") == lab.numbers(tmp_path / "whole")
+    records = read_results(tmp_path / "killed").records.values()
+    assert attempts >= 2, "the kills came too late"
+    assert any(record.where.get("resumed") for record in records)
+    # A kill costs no more than the sequence that was just being learned, in each of two processes.
+    shown = len(notes.read_text().splitlines())
+    assert 2 * long.SHOWN <= shown <= 2 * long.SHOWN + 2 * attempts, attempts
+    assert not list((tmp_path / "killed" / "unfinished").glob("*.npz"))
+
+
+def test_a_run_whose_worker_died_goes_on_when_it_is_asked_for_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    long = include(LONG)
+    died = execute(long.plan(1, "Dies"), tmp_path, choose_engine(1))
+    assert (died.ok, died.failed) == (0, 1)
+    assert examine_folder(tmp_path) == []
+    again = execute(long.plan(1, "Dies"), tmp_path, choose_engine(1), retry_failed=True)
+    assert (again.ok, again.failed) == (1, 0)
+    assert len((tmp_path / "notes").read_text().splitlines()) == long.SHOWN + 1
+
+
+@pytest.fixture
+def interrupted(tmp_path, handed):
+    """A folder with an unfinished call of one run, and the run as it should be."""
+    setting = Setting("language/qa", f"{LONG}:Slow:pause=0", protocol=SMALL)
+    folder = tmp_path / "results"
+    (folder / "runs").mkdir(parents=True)
+    handed.last = 4
+    with pytest.raises(Killed):
+        list(examine(setting, [0], journal=Journal(folder)))
+    handed.last = math.inf
+    (whole,) = examine(setting, [0])
+    (path,) = (folder / "unfinished").iterdir()
+    assert path.name == f"{whole.record.key}.npz"
+    return folder, path, setting, whole
+
+
+def change(path, **facts):
+    """The same unfinished call, of another place."""
+    kept = unfinished.read_snapshot(path)
+    call = {**kept.facts["call"], **facts}
+    with open(path, "wb") as file:
+        content = unfinished.Snapshot(kept.arrays, {**kept.facts, "call": call})
+        unfinished.write_arrays(file, unfinished.snapshot_arrays(content))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "note"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes()[:500]), "cannot be read"),
+        (lambda path: path.write_bytes(b""), "cannot be read"),
+        (lambda path: change(path, versions={"numpy": "0.1"}), "is of numpy 0.1, not"),
+        (lambda path: change(path, lanes=100), "is of other lanes"),
+        (lambda path: change(path, keys=["0" * 64]), "is of other keys"),
+        (lambda path: change(path, device="gpu"), "is of other device"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_left_alone_and_said(interrupted, capsys, spoil, note):
+    folder, path, setting, whole = interrupted
+    spoil(path)
+    (outcome,) = examine(setting, [0], journal=Journal(folder))
+    assert note in capsys.readouterr().err
+    assert numbers(outcome) == numbers(whole)
+    assert "resumed" not in outcome.record.where
+
+
+def test_the_doctor_waits_for_an_unfinished_call_and_removes_one_that_is_finished(interrupted):
+    folder, path, setting, _ = interrupted
+    assert examine_folder(folder) == []
+    assert repair(folder) == []
+    kept = path.read_bytes()
+    (outcome,) = examine(setting, [0], journal=Journal(folder))
+    with Journal(folder) as journal:
+        journal.save(outcome)
+    assert not path.exists()
+    path.write_bytes(kept)  # as if killed between the line and the removal
+    (damage,) = examine_folder(folder)
+    assert str(damage) == f"unfinished/{path.name}: left over from a run that was killed"
+    assert repair(folder) == [f"removed unfinished/{path.name}, left over from a run that was killed"]
+    assert examine_folder(folder) == []
+    path.write_bytes(kept[:300])
+    assert len(repair(folder)) == 1
+    assert not path.exists()
+
+
+def test_a_packed_folder_holds_nothing_unfinished(interrupted):
+    folder, *_ = interrupted
+    assert not any("unfinished" in name for name in zipfile.ZipFile(pack(folder)).namelist())
+
+
+@pytest.mark.parametrize("fault", ["cannot be kept", "kept as objects", "cannot be set back"])
+def test_a_learner_that_cannot_be_kept_begins_anew(interrupted, monkeypatch, handed, fault):
+    folder, path, setting, whole = interrupted
+    kind = vars(include(LONG))["Slow"]
+
+    def broken(*_):
+        raise ValueError(fault)
+
+    if fault == "cannot be set back":
+        monkeypatch.setattr(kind, "restore", broken)
+    else:
+        path.unlink()
+        objects = unfinished.Snapshot({"x": np.array([object()])})
+        monkeypatch.setattr(kind, "snapshot", broken if fault == "cannot be kept" else lambda self: objects)
+    (outcome,) = examine(setting, [0], journal=Journal(folder))
+    assert numbers(outcome) == numbers(whole)
+    assert "resumed" not in outcome.record.where
+
+
+def test_a_short_call_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 30.0)
+    setting = Setting("language/qa", f"{LONG}:Slow:pause=0", protocol=SMALL)
+    (outcome,) = examine(setting, [0], journal=Journal(tmp_path))
+    assert outcome.record.status == "ok"
+    assert not (tmp_path / "unfinished").exists()
+
+
+def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
+    clock = {"now": 0.0}
+    monkeypatch.setattr(unfinished.time, "monotonic", lambda: clock["now"])
+    monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 30.0)
+    monkeypatch.setattr(unfinished, "MOST_OF_THE_TIME", 0.05)
+    call = unfinished.UnfinishedCall(Journal(tmp_path), ["a" * 64], {"versions": {}, "device": "cpu", "lanes": 1})
+    written = []
+
+    def so_far():
+        written.append(clock["now"])
+        clock["now"] += 10.0  # as long as it takes
+        return unfinished.SoFar({}, {}, unfinished.Snapshot({}))
+
+    while clock["now"] < 1000.0:
+        clock["now"] += 1.0
+        call.hand_in(so_far)
+    assert written[0] == 30.0
+    assert np.diff(written).min() >= 10.0 / 0.05
+    assert len(written) == 5
