@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, name_data, print_lines
+from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, include_files, name_data, print_lines
 
 if TYPE_CHECKING:
     from quickstudy.base.examples import Examples
@@ -32,12 +32,10 @@ def sample(
     from quickstudy.base import catalogue
     from quickstudy.base.errors import UsageError
     from quickstudy.base.parameters import configure, parse_assignments
-    from quickstudy.base.registry import include as include_file
     from quickstudy.base.task import ExampleTask
 
     name_data(data)
-    for path in include:
-        include_file(path)
+    include_files(include)
     if count < 1:
         raise UsageError(f"count must be at least 1, got {count}")
     name, _, assignments = task.partition(":")

@@ -26,6 +26,7 @@ from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import Choice, choose_learner
+from quickstudy.runs.scoring import find_measures, score_trace
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ class Setting:
     convention: str = "corrected"
     root: int = 0
     protocol: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not -(2**63) <= self.root < 2**63:  # what every reader of a folder, SQL among them, can hold
+            raise UsageError(f"the root seed must be a whole number of 64 bits, got {self.root}")
 
     def resolve(self) -> Parts:
         """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
@@ -170,7 +175,7 @@ def _call(
             reason=reason,
             where=_where(parts.learner, lanes, started),
             cost=trace.cost.as_facts() if trace else {},
-            scores=_scores(trace, parts.protocol.measures, setting.convention) if trace else {},
+            scores=score_trace(trace, find_measures(parts.protocol.measures), setting.convention) if trace else {},
             labels=names,
         )
         yield Outcome(record, trace, snapshots[lane] if snapshots else None)
@@ -209,14 +214,6 @@ def _component(instance: Any) -> dict[str, Any]:
         "parameters": parameters_of(instance),
         **code_of(type(instance)),
     }
-
-
-def _scores(trace: Trace, measures: Sequence[str], convention: str) -> dict[str, Any]:
-    scores = {}
-    for id in measures:
-        measure = catalogue.measure.get(id)
-        scores[id] = {"version": measure.version, "values": dict(measure(trace, convention))}
-    return scores
 
 
 def _where(learner: Choice, lanes: int, started: float) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 All journals are merged by key. Of several records of one run `ok` comes before `not-applicable` before `failed`, then
 the one that was started last; so runs that were repeated, by two processes or on two machines, are never shown twice.
+Records of one and the same run, which stands there again because its trace was scored again, are one: of every measure
+the scores of the highest version, of equal versions those that were made last.
 """
 
 from __future__ import annotations
@@ -9,9 +11,10 @@ from __future__ import annotations
 import json
 import pathlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.runs.folder import LEARNERS, RUNS, TRACES, check_format
@@ -82,7 +85,11 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
             continue
         lines += 1
         order = (_RANKS[line.record.status], _started(line.record), line.file, line.number)
-        if line.key not in best or order > best[line.key][0]:
+        known = best.get(line.key)
+        if known is not None and (known[1].status, known[1].where) == (line.record.status, line.record.where):
+            scores = merged_scores(known[1].scores, line.record.scores)
+            best[line.key] = max(order, known[0]), replace(known[1], scores=scores)
+        elif known is None or order > known[0]:
             best[line.key] = order, line.record
     records = {key: record for key, (_, record) in sorted(best.items(), key=lambda item: _place(item[0], item[1][1]))}
     return Reading(records, torn, tuple(damage), lines)
@@ -101,6 +108,19 @@ def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line
     files = _Files(folder)
     for path in sorted(runs.glob("*.jsonl")):
         yield from _file_lines(path, f"{RUNS}/{path.name}", files)
+
+
+def merged_scores(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """The scores of one run out of two records of it, by measure; the same whichever comes first."""
+    both = [*first.items(), *second.items()]
+    return {id: max((part for name, part in both if name == id), key=_age) for id in sorted({*first, *second})}
+
+
+def _age(part: Any) -> tuple[float, float, str]:
+    facts = part if isinstance(part, Mapping) else {}
+    version, scored = (facts.get(name, 0) for name in ("version", "scored"))
+    numbers = [float(number) if isinstance(number, int | float) else 0.0 for number in (version, scored)]
+    return numbers[0], numbers[1], canonical(part)
 
 
 def expect_results(folder: pathlib.Path) -> None:
