@@ -63,7 +63,9 @@ def delayed(*words):
 def test_what_is_not_the_next_token_is_no_sequence():
     examples = delayed([1, 2, 3], [4, 4, 4])
     assert not examples.sequential
-    with pytest.raises(UsageError, match="example 0 is no sequence: an answer in it is not the token that is read next"):
+    with pytest.raises(
+        UsageError, match="example 0 is no sequence: an answer in it is not the token that is read next"
+    ):
         examples.sequence(0)
     assert examples.sequence(1) == ([4, 4, 4, 4], [1, 2, 3])
     assert not Examples(examples.inputs * 1.0, examples.inputs * 1.0, examples.asked, examples.lengths).sequential

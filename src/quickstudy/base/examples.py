@@ -92,7 +92,9 @@ class Examples:
 
         What is asked after the last input has nothing after it to differ from.
         """
-        tokens = all(array.ndim == 2 and np.issubdtype(array.dtype, np.integer) for array in (self.inputs, self.targets))
+        tokens = all(
+            array.ndim == 2 and np.issubdtype(array.dtype, np.integer) for array in (self.inputs, self.targets)
+        )
         followed = np.arange(1, self.steps)[:, None] < self.lengths
         return tokens and not (self.asked[:-1] & followed & (self.targets[:-1] != self.inputs[1:])).any()
 
@@ -134,7 +136,9 @@ class Examples:
         steps, ends = int(lengths.max(initial=1)), np.cumsum([part.count for part in parts])
 
         def side_by_side(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-            whole = np.zeros((steps, len(lengths), *arrays[0].shape[2:]), np.result_type(*{one.dtype for one in arrays}))
+            whole = np.zeros(
+                (steps, len(lengths), *arrays[0].shape[2:]), np.result_type(*{one.dtype for one in arrays})
+            )
             for end, array in zip(ends, arrays, strict=True):
                 whole[: len(array), end - array.shape[1] : end] = array[:steps]
             return whole

@@ -154,7 +154,8 @@ def _scores(
     for measure in measures:
         try:
             (entry,) = score_trace(trace, [measure], str(record.what.get("convention"))).values()
-            found[measure.id] = {**entry, **now}
+            if entry["values"]:  # a measure may have no number for a trace that it can read
+                found[measure.id] = {**entry, **now}
         except Exception as error:  # a user's measure may do anything; the others go on
             faults.append(LeftOut(key, measure.id, described(error)))
     return found, faults
