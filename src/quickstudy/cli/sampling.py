@@ -200,9 +200,10 @@ def _guarded(name: str, method: str, call: Callable[[], Any]) -> Any:
 
 def _naming(task: Any, answers: bool = False) -> Callable[[list[Any]], list[Any]]:
     """From numbers of symbols to words, where the task has words for what is read, or for what is answered."""
-    if hasattr(task, "words") and not (answers and getattr(task, "answers", ())):
+    own = getattr(task, "answers", ()) if answers else ()
+    if not own and hasattr(task, "words"):
         return task.words  # type: ignore[no-any-return]
-    words = (answers and getattr(task, "answers", ())) or getattr(task, "vocabulary", None)
+    words = own or getattr(task, "vocabulary", None)
     return (lambda ids: [words[id] for id in ids]) if words else list
 
 
@@ -214,7 +215,7 @@ def _steps(inputs: Any, targets: Any) -> dict[str, Any]:
     }
 
 
-def _row(step: int, part: str, inputs: Any, targets: Any) -> tuple[str, ...]:
+def _row(step: int, part: str, inputs: Any, targets: Any) -> tuple[str, str, str, str, str]:
     return str(step), part, _cell(inputs[step].tolist()), "->", _cell(targets[step].tolist())
 
 
