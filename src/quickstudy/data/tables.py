@@ -41,7 +41,7 @@ def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:
         raise UsageError(f"{path} cannot be read: {error}") from None
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
         raise UsageError(f"{path} must hold numbers by (row) or (row, column), got {array.dtype} {array.shape}")
-    return np.asarray(array.reshape(len(array), -1), dtype=np.float64)
+    return np.asarray(array if array.ndim == 2 else array[:, None], dtype=np.float64)
 
 
 def _written(path: str | pathlib.Path, content: bytes) -> NDArray[np.float64]:
@@ -57,7 +57,7 @@ def _written(path: str | pathlib.Path, content: bytes) -> NDArray[np.float64]:
             raise UsageError(f"{path}, row {place + 1}: {len(row)} cells, but the first row has {len(rows[0])}")
         if any(map(math.isnan, row)):
             raise UsageError(f"{path}, row {place + 1}: every cell must be a number, got {', '.join(lines[place])}")
-    return np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+    return np.array(rows, dtype=np.float64)
 
 
 def _number(cell: str) -> float:
