@@ -59,8 +59,9 @@ def quickstudy(tmp_path):
 
 @pytest.fixture
 def inside(tmp_path, monkeypatch, capsys):
-    """The command in this process, which is quicker; what it includes is forgotten again."""
+    """The command in this process, which is quicker; what it includes, and asks of libraries, is forgotten again."""
     monkeypatch.chdir(tmp_path)
+    environment = dict(os.environ)
     monkeypatch.setattr(registry, "_included", [])
 
     def call(*arguments):
@@ -70,6 +71,8 @@ def inside(tmp_path, monkeypatch, capsys):
         return Answer(left.value.code, out, err)
 
     yield call
+    os.environ.clear()
+    os.environ.update(environment)
     for known in (catalogue.task, catalogue.measure):
         for name in [name for name, entry in known._entries.items() if str(tmp_path) in entry.origin]:
             del known._entries[name]

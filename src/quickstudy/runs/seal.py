@@ -9,6 +9,7 @@ have changed. A value that its column cannot hold is NULL.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -149,9 +150,7 @@ def _keep(folder: pathlib.Path, aside: pathlib.Path) -> list[pathlib.Path]:
         stale.unlink(missing_ok=True)
     for name in names:
         with open(aside / name, "rb") as made:
-            write_aside(
-                folder / SEALED / name, str(os.getpid()), lambda file, made=made: shutil.copyfileobj(made, file)
-            )  # type: ignore[misc]
+            write_aside(folder / SEALED / name, str(os.getpid()), functools.partial(shutil.copyfileobj, made))
     return [folder / SEALED / name for name in names[:-1]]
 
 
