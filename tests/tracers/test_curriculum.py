@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from quickstudy.base.learner import Acting, Brief, Snapshot, face
+from quickstudy.base.learner import Acting, Brief, Cost, Snapshot, face
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import Turn, World, WorldTask
@@ -21,6 +21,8 @@ from quickstudy.cores.lstm import LSTM
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.lanes import named_arrays, over_lanes, stack_lanes, with_arrays
+from quickstudy.protocols.clock import Clock
+from quickstudy.protocols.lifetime import Lifetime
 
 SYMBOLS = [ord(symbol) for symbol in string.ascii_letters + string.digits + " ,.!;?-"]
 BYTE = Tokens(256)
@@ -36,7 +38,7 @@ class Instance(NamedTuple):
     questions: int
 
 
-class OneAnswerWorld:
+class OneAnswerWorld(World):
     """Ten symbols an instance, one of them always the answer. A reply's reward comes with the next byte.
 
     Ten right in a row end an instance: passed, unless that came more than 50 questions after the answer could be known
@@ -93,21 +95,8 @@ class OneAnswer:
     outputs: ClassVar[Tokens] = BYTE
     horizon: ClassVar[int] = 10_000
 
-    def open(self, rng: np.random.Generator) -> OneAnswerWorld:
-        return OneAnswerWorld(rng)
-
-
-def live(pupil: Any, worlds: Sequence[World], steps: int, turns: Any = None) -> tuple[NDArray[Any], Any]:
-    """Let a pupil act in one world per lane: (step, lane) actions, and the last turns, from which it can go on."""
-    first = np.full(len(worlds), turns is None)
-    turns = turns or [Turn(world.reset(), 0.0, False) for world in worlds]
-    log = []
-    for _ in range(steps):
-        observation, reward = np.array([turn.observation for turn in turns]), [turn.reward for turn in turns]
-        log.append(np.asarray(pupil.act(observation, np.array(reward, dtype=np.float32), first)))
-        turns = [world.step(int(action)) for world, action in zip(worlds, log[-1], strict=True)]
-        first = np.zeros_like(first)
-    return np.stack(log), turns
+    def open(self, streams: Streams) -> OneAnswerWorld:
+        return OneAnswerWorld(streams.numpy("data"))
 
 
 @dataclass(frozen=True)
@@ -128,13 +117,18 @@ class ActingPupil:
         self._cores = stack_lanes(cores)
         self._rate = jnp.full(self.lanes, learner.rate)
         self._mind = stack_lanes([_mind(core, brief, stream) for core, stream in zip(cores, streams, strict=True)])
+        self._steps = 0
 
     def act(
         self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
     ) -> NDArray[Any]:
         seen = jnp.asarray(observation), jnp.asarray(reward), jnp.asarray(first)
         action, self._mind = _act(self._cores, self._mind, self._rate * learning, *seen, self.lanes)
+        self._steps += learning
         return np.asarray(action)
+
+    def cost(self) -> list[Cost]:
+        return [Cost(examples=self._steps, updates=self._steps)] * self.lanes
 
     def snapshot(self) -> Snapshot:
         return Snapshot(named_arrays((self._cores, self._mind)))
@@ -186,7 +180,7 @@ def test_rewards_come_with_the_next_byte_and_the_tenth_right_answer_switches() -
 
 
 def test_an_instance_that_is_never_solved_ends_at_question_243(streams: Streams) -> None:
-    world = OneAnswer().open(streams.numpy("data"))
+    world = OneAnswer().open(streams)
     world.reset()
     while not world.ended:
         world.step(0)
@@ -194,15 +188,19 @@ def test_an_instance_that_is_never_solved_ends_at_question_243(streams: Streams)
 
 
 def test_a_search_passes_every_instance_with_a_miss_for_every_symbol_on_the_way(streams: Streams) -> None:
-    task = OneAnswer()
+    task, clock = OneAnswer(), Clock()
     assert isinstance(task, WorldTask)
-    world = task.open(streams.numpy("data"))
     searcher = Hosted(Search)  # type: ignore[arg-type]  # it acts and does nothing else
-    live(face(searcher.begin(BRIEF, [streams]), Acting), [world], 600)
-    places = [SYMBOLS.index(instance.answer) for instance in world.ended]
-    assert [instance.questions for instance in world.ended] == [10 + d % 69 for d in np.diff(places, prepend=0)]
+    lifetime = Lifetime(face(searcher.begin(BRIEF, [streams]), Acting), task, [streams], clock)
+    (life,) = lifetime.go_on(600)
+    ended = [info["ended"] for _, info in life.events]
+    places = [SYMBOLS.index(instance.answer) for instance in ended]
+    assert [instance.questions for instance in ended] == [10 + d % 69 for d in np.diff(places, prepend=0)]
     assert len(places) > 5
-    assert all(instance.passed for instance in world.ended)
+    assert all(instance.passed for instance in ended)
+    (cost,) = clock.charge(lifetime.pupil.cost())
+    assert cost.examples == 600
+    assert cost.learn_seconds > 0 == cost.answer_seconds
 
 
 @pytest.mark.parametrize("core", [EchoState(units=100, terms=3, radius=0.9), LSTM(units=16)])
@@ -211,23 +209,20 @@ def test_a_core_acts_and_learns_by_reward(core: Any, lanes: int) -> None:
     streams = [Streams(0, "tracer", repetition) for repetition in range(lanes)]
 
     def solved(rate: float) -> list[int]:
-        worlds = [OneAnswer().open(stream.numpy("data")) for stream in streams]
-        actions, _ = live(ByReward(core, rate).begin(BRIEF, streams), worlds, 1000)
-        assert actions.shape == (1000, lanes)
-        return [sum(instance.solved for instance in world.ended) for world in worlds]
+        lives = Lifetime(ByReward(core, rate).begin(BRIEF, streams), OneAnswer(), streams, Clock()).go_on(1000)
+        assert [len(life.actions) for life in lives] == [1000] * lanes
+        return [sum(info["ended"].solved for _, info in life.events) for life in lives]
 
     assert min(solved(rate=0.5)) >= 2
     assert max(solved(rate=0.0)) == 0
 
 
 def test_a_pupil_goes_on_from_its_snapshot_as_if_nothing_had_happened(streams: Streams) -> None:
-    pupil, world = (
-        ByReward(EchoState(units=100, terms=3, radius=0.9)).begin(BRIEF, [streams]),
-        OneAnswer().open(streams.numpy("data")),
-    )
-    turns = live(pupil, [world], 100)[1]
-    saved, worlds = pupil.snapshot(), [copy.deepcopy(world) for _ in range(3)]
-    once, unrestored = (live(pupil, [world], 60, turns)[0] for world in worlds[:2])
+    pupil = ByReward(EchoState(units=100, terms=3, radius=0.9)).begin(BRIEF, [streams])
+    lifetime = Lifetime(pupil, OneAnswer(), [streams], Clock())
+    lifetime.go_on(100)
+    saved, others = pupil.snapshot(), [copy.deepcopy(lifetime, {id(pupil): pupil}) for _ in range(3)]
+    once, unrestored = (other.go_on(60)[0].actions for other in others[:2])
     pupil.restore(saved)
-    assert np.array_equal(live(pupil, [worlds[2]], 60, turns)[0], once)
-    assert not np.array_equal(unrestored, once)
+    assert others[2].go_on(60)[0].actions == once
+    assert unrestored != once

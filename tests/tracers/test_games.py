@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from quickstudy.base.actions import Policy
 from quickstudy.base.learner import Brief, Cost, Rehearsing, face
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
@@ -16,8 +17,9 @@ from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.base.task import PureWorldTask, Turn, spaces_of
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.lstm import LSTM
-from quickstudy.gateway import eqx, jax, jnp, lax, optax
+from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax, optax
 from quickstudy.learners.adam import Head, Model
+from quickstudy.learners.episodes import play
 from quickstudy.learners.lanes import over_lanes, stack_lanes
 
 EPISODES = 64
@@ -85,69 +87,66 @@ class RehearsingPupil:
         self._trainable = models[0].trainable()
         self._model = stack_lanes(models)
         self._moments = stack_lanes([ADAM.init(eqx.filter(models[0], self._trainable))] * self.lanes)
-        self._shown = 0
+        self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
+        self._steps, self._updates = 0, 0
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         bounds = jnp.tile(jnp.array([start, stop]) // EPISODES, (self.lanes, 1))
         played = self.perform(rehearsal, start, stop)
         self._model, self._moments = _rehearse(
-            rehearsal.world, self._trainable, self._model, self._moments, rehearsal.keys, bounds, self.lanes
+            rehearsal.world,
+            self._trainable,
+            self._model,
+            self._moments,
+            (rehearsal.keys, self._noise),
+            bounds,
+            self.lanes,
         )
-        self._shown += stop - start
+        self._steps += int(played.steps()[0])
+        self._updates += (stop - start) // EPISODES
         return played
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         numbers = jnp.tile(jnp.arange(start, stop), (self.lanes, 1))
-        return Transcript(*_perform(rehearsal.world, self._model, rehearsal.keys, numbers, self.lanes))
+        keys = rehearsal.keys, self._noise
+        return _perform(rehearsal.world, self._model, keys, numbers, self.lanes)  # type: ignore[no-any-return]
 
     def cost(self) -> list[Cost]:
-        return [Cost(examples=self._shown, updates=self._shown // EPISODES)] * self.lanes
+        return [Cost(examples=self._steps, updates=self._updates)] * self.lanes
 
 
-def _episodes(world: Any, model: Any, keys: Any) -> Any:
-    """Play a batch of episodes: (step, episode) log-probabilities of what was done, actions, rewards, done, info."""
-    steps = jnp.arange(world.horizon)
-    rounds = jax.vmap(lambda step: jax.vmap(lambda key: jax.random.fold_in(key, step))(keys))(steps)
+def _episodes(world: Any, model: Any, keys: Any, numbers: Any) -> Any:
+    """Play a batch of episodes: log-probabilities of the last decisions (episode,), and all that happened."""
 
-    def turn(carry: Any, keys: Any) -> Any:
-        memory, state, observation = carry
-        memory, features = model.core.step(memory, observation)
-        scores = jax.nn.log_softmax(model.head(features))
-        action = jax.vmap(jax.random.categorical)(keys, scores)
-        state, (observation, reward, done, info) = jax.vmap(world.step)(keys, state, action)
-        chosen = jnp.take_along_axis(scores, action[:, None], 1)[:, 0]
-        return (memory, state, observation), (chosen, action, reward, done, info)
+    def step(state: Any, observation: Any, key: Any) -> Any:
+        memory, features = model.core.step(state[0], observation)
+        policy = Policy(world.outputs, model.head(features))
+        action = policy.draw(jax.vmap(lambda key: jax.random.uniform(key, (world.outputs.width,)))(key))
+        return (memory, policy.log_probability(action)), action
 
-    begun = model.core.start(len(keys), world.horizon), *jax.vmap(world.reset)(keys)
-    return lax.scan(turn, begun, rounds)[1]
-
-
-def _drawn(key: Any, numbers: Any) -> Any:
-    return jax.vmap(lambda number: jax.random.fold_in(key, number))(numbers)
+    begun = model.core.start(len(numbers), world.horizon), jnp.zeros(len(numbers))
+    (_, chosen), played = play(world, begun, step, *keys, numbers)
+    return chosen, played
 
 
 @eqx.filter_jit
 def _perform(world: Any, models: Any, keys: Any, numbers: Any, lanes: int) -> Any:
-    def single(model: Any, key: Any, numbers: Any) -> Any:
-        played = _episodes(world, model, _drawn(key, numbers))[1:]
-        return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), played)
-
-    return over_lanes(single, lanes)(models, keys, numbers)
+    return over_lanes(lambda *lane: _episodes(world, *lane)[1], lanes)(models, keys, numbers)
 
 
 @eqx.filter_jit
 def _rehearse(world: Any, trainable: Any, models: Any, moments: Any, keys: Any, bounds: Any, lanes: int) -> Any:
-    def single(model: Any, moments: Any, key: Any, bounds: Any) -> Any:
+    def single(model: Any, moments: Any, keys: Any, bounds: Any) -> Any:
         trained, fixed = eqx.partition(model, trainable)
 
-        def loss(trained: Any, keys: Any) -> Any:
-            chosen, _, rewards, *_ = _episodes(world, eqx.combine(trained, fixed), keys)
-            return -(chosen[-1] * (rewards.sum(axis=0) - 0.5)).mean()
+        def loss(trained: Any, numbers: Any) -> Any:
+            chosen, played = _episodes(world, eqx.combine(trained, fixed), keys, numbers)
+            return -(chosen * (played.rewards.sum(axis=1) - 0.5)).mean()
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
-            keys = _drawn(key, number * EPISODES + jnp.arange(EPISODES))
-            steps, moments = ADAM.update(jax.grad(loss)(trained, keys), moments)
+            numbers = number * EPISODES + jnp.arange(EPISODES)
+            steps, moments = ADAM.update(jax.grad(loss)(trained, numbers), moments)
             return optax.apply_updates(trained, steps), moments
 
         trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
@@ -168,7 +167,7 @@ def query_accuracy(core: Any, streams: Streams, mute: bool = False) -> float:
         played = pupil.rehearse(lesson, start * EPISODES, (start + 100) * EPISODES)
         assert played.actions.shape == played.done.shape == (1, 100 * EPISODES, world.horizon)
         assert played.info["target"].shape == (1, 100 * EPISODES, world.horizon, 2)
-    assert pupil.cost()[0].updates == 300
+    assert (pupil.cost()[0].examples, pupil.cost()[0].updates) == (300 * EPISODES * world.horizon, 300)
     return float(pupil.perform(exam, 0, 1000).rewards.sum(axis=-1).mean())
 
 

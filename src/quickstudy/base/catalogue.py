@@ -23,7 +23,15 @@ task: Registry[Any] = Registry("task", _sources)
 """Tasks: frozen dataclasses. Facts: controls (names), oracle (name, or the reason why there is none), protocol."""
 
 control: Registry[Any] = Registry("control", _sources)
-"""Rules that never learn, and oracles: host learners made by make(task, brief, seed)."""
+"""Rules that never learn, and oracles: host learners made by make(task, brief, seed). They may have more:
+
+- `watch(world)`, called with every world before the first step in it; its `act` may then look inside.
+- `told(answers)`, called before each `predict` with as many rows as the inputs: row t is the right answer to row t-1,
+  -1 or nan in the first. As with inputs, what is predicted for a row depends on nothing after it.
+- The fact `compiled=True`: made by make(task, brief), hashable by value (a frozen dataclass), it has `start(batch,
+  capacity)` and `step(state, observation, *, key)` like a core, with one row and one key per episode, gives actions in
+  the place of features, and runs inside the compiled program of a pure world.
+"""
 
 core: Registry[Any] = Registry("core", _sources)
 """Memories: frozen dataclasses with build(inputs, rng)."""

@@ -13,6 +13,7 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, space_facts, space_from_facts
+from quickstudy.base.task import Life, World
 
 F = TypeVar("F")
 
@@ -47,9 +48,10 @@ class Brief:
 class Cost:
     """What a run cost, per lane.
 
-    examples: items shown, passes included; updates: changes of the trained weights; trained_parameters and
-    fixed_parameters: numbers in the model; bits: description length where a learner has one; learn_seconds and
-    answer_seconds: wall time without compilation; compile_seconds: tracing and compiling, shared by a block.
+    examples: items shown, passes included, and steps in a world that might be learned from; updates: changes of the
+    trained weights; trained_parameters and fixed_parameters: numbers in the model; bits: description length where a
+    learner has one; learn_seconds and answer_seconds: wall time without compilation (acting is either, by whether it
+    might learn from it); compile_seconds: tracing and compiling, shared by a block.
     """
 
     examples: int = 0
@@ -120,12 +122,24 @@ class Acting(Pupil, Protocol):
         """One action per lane, learning on the way unless `learning` is false.
 
         observation: with a lane axis on every array in it. reward: for the action before; that for an episode's last
-        action comes with the first observation of the next. first: an episode begins.
+        action comes with the first observation of the next. first: an episode begins. Where a world has several
+        players, their axis follows the lanes'. Actions are arrays, or a mapping of them where `outputs` are `Fields`.
+        A step that might be learned from counts as an example.
         """
 
 
+class Living(Acting, Protocol):
+    """Acts in a world without a detour through arrays, as fast as the world allows. One lane."""
+
+    def live(self, world: World, steps: int, first: bool, learning: bool = True) -> Life:
+        """Up to `steps` steps by `world.live`: the same steps as by `act`. first: an episode begins with them."""
+
+
 class Rehearsing(Pupil, Protocol):
-    """Acts in a pure world, whole episodes at a time, each call one compiled program."""
+    """Acts in a pure world, whole episodes at a time, each call one compiled program; it returns when all is computed.
+
+    Steps of rehearsed episodes count as examples.
+    """
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play episodes start .. stop-1 and learn from them."""
@@ -166,9 +180,11 @@ class HostLearner(Protocol):
     nan, for reals) where nothing is asked, and the last row always is. `predict` gives one row per input row: the
     answer itself, or a score for each possible answer. Row t must not depend on inputs after t.
 
-    Optional: `act(observation, reward, first)`, `states(inputs)`, `snapshot()` and `restore(snapshot)`, `close()` when
-    all is over, and the attributes `parameters` (how many it has), `bits` (its description length) and `learns` (False
-    for a rule whose answers never change, whatever it is shown: an exam is then put to it only once).
+    Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the players in front where
+    there are several; with `learning=False` as well, when it must not learn), `states(inputs)`, `snapshot()` and
+    `restore(snapshot)`, `close()` when all is over, and the attributes `parameters` (how many it has), `bits` (its
+    description length) and `learns` (False for a rule whose answers never change, whatever it is shown: an exam is then
+    put to it only once).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:

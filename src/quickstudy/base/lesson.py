@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,18 +85,28 @@ class Exam:
 class Rehearsal:
     """Episodes of a pure world. Episode n of a lane is drawn from that lane's key folded with n.
 
-    keys: (lane,) JAX keys.
+    keys: (lane,) JAX keys. A world of several players is played by the pupil in all their places.
     """
 
     world: Any
     keys: Any
 
 
-@dataclass(frozen=True, eq=False)
-class Transcript:
-    """What happened in episodes, (lane, episode, step, ...): actions, rewards, done, and the world's info by name."""
+class Transcript(NamedTuple):
+    """What happened in episodes. It may leave a compiled function.
+
+    actions: (lane, episode, step, ...), a mapping of such arrays where the world's outputs are `Fields`; rewards and
+    done: (lane, episode, step); info: by name, (lane, episode, step, ...). Where a world has several players, actions
+    and rewards have their axis behind the step: (lane, episode, step, player, ...). All episodes have as many steps as
+    the world's horizon; what comes after the first `done` belongs to none.
+    """
 
     actions: Any
     rewards: Any
     done: Any
     info: Mapping[str, Any]
+
+    def steps(self) -> NDArray[np.int64]:
+        """(lane,): steps that belong to an episode, the one at which it is over included."""
+        over = np.cumsum(np.asarray(self.done), axis=-1) - np.asarray(self.done) > 0
+        return np.asarray((~over).sum(axis=(1, 2)))

@@ -6,14 +6,15 @@ what the learner sees, what it must answer, how it is scored, chance, ceiling, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples, Series
+from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 
 
@@ -40,28 +41,76 @@ class SeriesTask(Protocol):
 class Turn(NamedTuple):
     """What a world says back: the next observation, the reward for the action just taken, whether it is over.
 
-    info: what the protocol may log and the learner may not see (an instance passed, support or query, ...), by name.
+    info: what the protocol may log and the learner may not see (an instance passed, support or query, ...), by name. A
+    plain mapping, never written to: the default is one for all, and turns leave compiled functions.
     """
 
     observation: Any
     reward: Any
     done: Any
-    info: Mapping[str, Any] = MappingProxyType({})
+    info: Mapping[str, Any] = {}
 
 
-class World(Protocol):
-    """An environment that answers, on the host."""
+class Life(NamedTuple):
+    """Steps that were lived in a world, in order; `observations`, `actions` and `rewards` have one entry a step.
 
+    observations: what the learner saw; actions: what it did then; rewards: what that brought. Lists, or whatever is
+    smaller and gives the same entries (bytes, an array). events: (step, info) of every step whose turn had info, steps
+    counted from 0 in this call. done: the world was over after the last step.
+    """
+
+    observations: Sequence[Any]
+    actions: Sequence[Any]
+    rewards: Sequence[Any]
+    events: Sequence[tuple[int, Mapping[str, Any]]]
+    done: bool
+
+
+class World(ABC):
+    """An environment that answers, on the host. Whoever has one either steps it or lets somebody live in it.
+
+    players: as many as its task has (see `players_of`).
+    """
+
+    players = 1
+    _turn: Turn | None = None
+
+    @abstractmethod
     def reset(self) -> Any:
         """Start (again) and give the first observation."""
 
+    @abstractmethod
     def step(self, action: Any) -> Turn:
         """Take one action."""
+
+    def live(self, act: Callable[[Any, Any], Any], steps: int) -> Life:
+        """Take up to `steps` steps, fewer only if the world is over before; another call goes on from there.
+
+        act(observation, reward) -> action, in plain Python values. The reward is that for the action before, 0 at
+        first; the one for an episode's last action comes with the first observation of the next. A world that is fresh
+        or over is reset first. A world may have a loop of its own (a `Turn` costs 0.25 microseconds before anything
+        happens): what `act` is given and what comes back must equal this one, wherever the calls are cut.
+        """
+        turn = self._turn or Turn(None, 0.0 if self.players == 1 else np.zeros(self.players), True)
+        observations, actions, rewards, events = list[Any](), list[Any](), list[Any](), list[Any]()
+        for step in range(steps):
+            if step == 0 and turn.done:
+                turn = Turn(self.reset(), turn.reward, False)
+            observations.append(turn.observation)
+            actions.append(act(turn.observation, turn.reward))
+            turn = self.step(actions[-1])
+            rewards.append(turn.reward)
+            if turn.info:
+                events.append((step, turn.info))
+            if turn.done:
+                break
+        self._turn = turn
+        return Life(observations, actions, rewards, events, bool(actions) and bool(turn.done))
 
 
 @runtime_checkable
 class WorldTask(Protocol):
-    """A sampler of worlds. Has `inputs` (observations) and `outputs` (actions).
+    """A sampler of worlds. Has `inputs` (observations) and `outputs` (actions), perhaps `players`.
 
     horizon: the most steps that may come before the world is over, or before a learner's memory may start again; it
     is the capacity a learner is told.
@@ -69,13 +118,18 @@ class WorldTask(Protocol):
 
     horizon: int
 
-    def open(self, rng: np.random.Generator) -> World:
-        """A fresh world; the whole interaction depends only on the stream and the actions."""
+    def open(self, streams: Streams) -> World:
+        """A fresh world; the whole interaction depends only on the streams and the actions.
+
+        Whatever is drawn for its own sake has a purpose of its own. A world made of others opens each with
+        `dataclasses.replace(streams, task=member.id)`: it shows the same there, alone and after others.
+        """
 
 
 @runtime_checkable
 class PureWorldTask(Protocol):
-    """A world as pure JAX functions, so that whole episodes are one compiled program. Has `inputs` and `outputs`.
+    """A world as pure JAX functions, so that whole episodes are one compiled program. Has `inputs` and `outputs`,
+    perhaps `players`.
 
     horizon: steps of an episode; one that is over earlier goes on unrewarded. Hashable: it is a constant of the
     compiled program.
@@ -88,6 +142,15 @@ class PureWorldTask(Protocol):
 
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
         """(state, turn); everything in the turn is an array, `info` a mapping of arrays."""
+
+
+def players_of(task: Any) -> int:
+    """How many act in a world at every step: its `players`, or 1.
+
+    `inputs` and `outputs` are those of one player. With one player nothing more is said; with several, observations,
+    actions and rewards have an axis of that size in front of all others, and the world is over for all at once.
+    """
+    return int(getattr(task, "players", 1))
 
 
 def spaces_of(task: Any) -> tuple[Space, Space]:

@@ -117,13 +117,18 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
     if given:
         raise UsageError(f"{name}: a control has no parameters, got {', '.join(given)}")
     what = {"id": control.id, "version": control.version, "parameters": {}, **code_of(control)}
+    compiled = bool(getattr(control, "compiled", False))
 
     def maker(task: Any) -> Learner:
+        if compiled:
+            from quickstudy.learners.episodes import Ruled
+
+            return Ruled(lambda brief: control(task, brief))
         from quickstudy.learners.host import Hosted
 
-        return Hosted(lambda brief, seed: control(task, brief, seed))
+        return Hosted(lambda brief, seed: control(task, brief, seed), control=True)
 
-    return Choice(name, what, getattr(control, "role", "control"), maker)
+    return Choice(name, what, getattr(control, "role", "control"), maker, int(compiled), compiled)
 
 
 def _trained(core_name: str, training_name: str, given: Mapping[str, Any], convention: str) -> Choice:

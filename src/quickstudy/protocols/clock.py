@@ -6,7 +6,7 @@ import dataclasses
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from quickstudy.base.learner import Cost
 
@@ -25,6 +25,10 @@ class Clock:
         compiling = _compile_seconds() - compiled
         self.seconds["compile"] += compiling
         self.seconds[name] = self.seconds.get(name, 0.0) + max(0.0, time.perf_counter() - began - compiling)
+
+    def acting(self, learning: bool) -> AbstractContextManager[None]:
+        """Count the block's time as learning or, where nothing is learned, as answering."""
+        return self.timing("learn" if learning else "answer")
 
     def charge(self, costs: Sequence[Cost]) -> list[Cost]:
         """Costs with the times filled in, shared equally among the lanes."""

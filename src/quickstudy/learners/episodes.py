@@ -1,0 +1,87 @@
+"""Whole episodes of a pure world inside one compiled program, and the rules that play there: controls that are declared
+`compiled`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quickstudy.base.learner import Brief, Cost
+from quickstudy.base.lesson import Rehearsal, Transcript
+from quickstudy.base.seeds import Streams
+from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
+from quickstudy.learners.lanes import over_lanes
+from quickstudy.tasks.worlds import episode_keys
+
+
+@dataclass(frozen=True)
+class Ruled:
+    """A learner made of make(brief): a rule with `start` and `step`, the same in every lane."""
+
+    make: Callable[[Brief], Any]
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> RulePupil:
+        """The rule, with a lane for every stream; what it throws dice for comes from the stream `noise`."""
+        return RulePupil(self.make(brief), streams)
+
+
+class RulePupil:
+    """Plays whole episodes, many at once, and never learns."""
+
+    def __init__(self, rule: Any, streams: Sequence[Streams]) -> None:
+        self.lanes = len(streams)
+        self._rule = rule
+        self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
+        self._steps = np.zeros(self.lanes, dtype=np.int64)
+
+    def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        """Play the episodes; they count as shown."""
+        played = self.perform(rehearsal, start, stop)
+        self._steps += played.steps()
+        return played
+
+    def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        """Play the episodes."""
+        numbers = jnp.tile(jnp.arange(start, stop), (self.lanes, 1))
+        played = _perform(rehearsal.world, self._rule, rehearsal.keys, self._noise, numbers, self.lanes)
+        return jax.block_until_ready(played)  # type: ignore[no-any-return]
+
+    def cost(self) -> list[Cost]:
+        """Steps shown."""
+        return [Cost(examples=int(steps)) for steps in self._steps]
+
+
+@eqx.filter_jit
+def _perform(world: Any, rule: Any, keys: Any, noise: Any, numbers: Any, lanes: int) -> Any:
+    def single(key: Any, noise: Any, numbers: Any) -> Transcript:
+        return play(world, rule.start(len(numbers), world.horizon), rule.step, key, noise, numbers)[1]
+
+    return over_lanes(single, lanes)(keys, noise, numbers)
+
+
+def play(
+    world: Any, state: Any, step: Callable[..., Any], key: Any, noise: Any, numbers: Any
+) -> tuple[Any, Transcript]:
+    """Play a lane's episodes of these numbers side by side, to the horizon. For use inside compiled functions.
+
+    step(state, observation, key=) -> (state, action): one row per episode in everything, keys too, then the players if
+    there are several. key: the lane's, from which the world draws; noise: the actor's own. Each episode draws from
+    keys of its number, so that it is the same in whatever company. Gives the last state, and a transcript of
+    (episode, step, ...). Gradients pass: what a training needs of its own choices it keeps in the state.
+    """
+    first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
+    own = jax.vmap(lambda number: jax.random.fold_in(noise, number))(numbers)
+
+    def turn(carry: Any, time: Any) -> Any:
+        state, places, observation = carry
+        of_actor, of_world = (jax.vmap(lambda key: jax.random.fold_in(key, time))(keys) for keys in (own, later))
+        state, action = step(state, observation, key=of_actor)
+        places, said = jax.vmap(world.step)(of_world, places, action)
+        return (state, places, said.observation), Transcript(action, said.reward, said.done, said.info)
+
+    (state, *_), played = lax.scan(turn, (state, *jax.vmap(world.reset)(first)), jnp.arange(world.horizon))
+    return state, jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), played)

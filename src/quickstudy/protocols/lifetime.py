@@ -1,0 +1,86 @@
+"""A pupil's time in worlds that answer: opened, lived in piece by piece, timed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from quickstudy.base.actions import checked_action
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Acting, Living, face
+from quickstudy.base.seeds import Streams
+from quickstudy.base.task import Life, Turn, players_of, spaces_of
+from quickstudy.protocols.clock import Clock
+from quickstudy.tasks.worlds import open_world, plain
+
+
+class Lifetime:
+    """A pupil in fresh worlds of a task, one per lane; an oracle that watches is shown them first.
+
+    A pupil with `live` goes its own way, at the world's speed; others act step by step, all lanes in one call.
+    """
+
+    def __init__(self, pupil: Acting, task: Any, streams: Sequence[Streams], clock: Clock) -> None:
+        if len(streams) != pupil.lanes:
+            raise UsageError(f"a pupil of {pupil.lanes} lanes cannot live in {len(streams)} worlds")
+        self.pupil, self.worlds, self._clock = pupil, [open_world(task, stream) for stream in streams], clock
+        self._outputs, players = spaces_of(task)[1], players_of(task)
+        self._in_front = (players,) if players > 1 else ()
+        self._turns = [Turn(None, np.zeros(self._in_front, np.float32), True) for _ in streams]
+        for world in self.worlds:
+            getattr(pupil, "watch", lambda world: None)(world)
+
+    def go_on(self, steps: int, learning: bool = True) -> list[Life]:
+        """The next steps of every lane: up to `steps`, and no further than to where a world is over, in any lane.
+
+        All lanes have lived equally long then, and none depends on another. Called again, those that are over begin
+        anew.
+        """
+        with self._clock.acting(learning):
+            if not hasattr(self.pupil, "live"):
+                return self._side_by_side(steps, learning)
+            life = face(self.pupil, Living).live(self.worlds[0], steps, bool(self._turns[0].done), learning)
+            if life.actions:
+                self._turns[0] = Turn(None, None, life.done)
+            return [life]
+
+    def _side_by_side(self, steps: int, learning: bool) -> list[Life]:
+        lives: list[Any] = [Life([], [], [], [], False) for _ in self.worlds]
+        for step in range(steps):
+            first = np.array([bool(turn.done) for turn in self._turns])
+            self._turns = [
+                Turn(world.reset(), turn.reward, False) if turn.done else turn
+                for world, turn in zip(self.worlds, self._turns, strict=True)
+            ]
+            observation = _beside([turn.observation for turn in self._turns])
+            reward = np.array([turn.reward for turn in self._turns], dtype=np.float32)
+            actions = self.pupil.act(observation, reward, first, learning)
+            for lane, (world, life) in enumerate(zip(self.worlds, lives, strict=True)):
+                action = checked_action(self._outputs, plain(_of_lane(actions, lane)), self._in_front)
+                life.observations.append(self._turns[lane].observation)
+                self._turns[lane] = turn = world.step(action)
+                life.actions.append(action)
+                life.rewards.append(turn.reward)
+                if turn.info:
+                    life.events.append((step, turn.info))
+            if any(turn.done for turn in self._turns):
+                break
+        return [
+            life._replace(done=bool(life.actions) and bool(turn.done))
+            for life, turn in zip(lives, self._turns, strict=True)
+        ]
+
+
+def _beside(values: Sequence[Any]) -> Any:
+    """Values of one space with a lane axis in front of every array in them."""
+    if isinstance(values[0], Mapping):
+        return {name: _beside([value[name] for value in values]) for name in values[0]}
+    return np.stack([np.asarray(value) for value in values])
+
+
+def _of_lane(value: Any, lane: int) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _of_lane(part, lane) for name, part in value.items()}
+    return value[lane]
