@@ -12,8 +12,8 @@ import quickstudy as qs
 
 
 @qs.measure(
-    "half-way", version=1, unit="share", direction="higher", range=(0, 1), chance="0", equation="a at half the curve",
-    kinds=["learning-curve"],
+    "half-way", version=1, kinds=["learning-curve"], chance="0", equation="a at half the curve",
+    scores=[qs.Score("half-way", unit="share", better="higher", range=(0, 1))],
 )
 def half_way(trace, convention):
     """Accuracy in the middle of the curve."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
-from quickstudy.base.measure import Measure
+from quickstudy.base.measure import Measure, Score
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.runs import scoring
@@ -30,7 +30,8 @@ def announce(monkeypatch):
     monkeypatch.setattr(catalogue.measure, "_entries", dict(catalogue.measure._entries))
 
     def add(id="best", function=best, version=1, kinds=("learning-curve",)):
-        made = Measure(id, version, "u", "higher", (0.0, 1.0), "0", "max", kinds, ("*",), function)
+        scores = (Score(id, unit="share", better="higher", range=(0.0, 1.0)),)
+        made = Measure(id, version, tuple(kinds), "max", "0", scores, function)
         object.__setattr__(made, "__module__", function.__module__)
         catalogue.measure.add(id, version, made)
 

@@ -14,6 +14,7 @@ from quickstudy import __version__
 from quickstudy.base import catalogue
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError, nearest
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
+from quickstudy.base.legend import Legend
 from quickstudy.base.origin import code_of, described, is_ours
 from quickstudy.base.parameters import (
     changed_parameters,
@@ -167,6 +168,8 @@ def _call(
     finally:
         learner.close()
     names = labels(setting, parts)
+    measures = find_measures(parts.protocol.measures) if traces else []
+    legend = Legend.of(parts.protocol, measures).as_facts() if traces else {}
     for lane, repetition in enumerate(repetitions):
         trace = traces[lane] if traces else None
         record = Record(
@@ -175,8 +178,9 @@ def _call(
             reason=reason,
             where=_where(parts.learner, lanes, started),
             cost=trace.cost.as_facts() if trace else {},
-            scores=score_trace(trace, find_measures(parts.protocol.measures), setting.convention) if trace else {},
+            scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=names,
+            legend=legend,
         )
         yield Outcome(record, trace, snapshots[lane] if snapshots else None)
 

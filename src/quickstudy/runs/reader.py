@@ -87,8 +87,7 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
         order = (_RANKS[line.record.status], _started(line.record), line.file, line.number)
         known = best.get(line.key)
         if known is not None and (known[1].status, known[1].where) == (line.record.status, line.record.where):
-            scores = merged_scores(known[1].scores, line.record.scores)
-            best[line.key] = max(order, known[0]), replace(known[1], scores=scores)
+            best[line.key] = max(order, known[0]), _merged(known[1], line.record)
         elif known is None or order > known[0]:
             best[line.key] = order, line.record
     records = {key: record for key, (_, record) in sorted(best.items(), key=lambda item: _place(item[0], item[1][1]))}
@@ -110,10 +109,20 @@ def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line
         yield from _file_lines(path, f"{RUNS}/{path.name}", files)
 
 
-def merged_scores(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """The scores of one run out of two records of it, by measure; the same whichever comes first."""
-    both = [*first.items(), *second.items()]
-    return {id: max((part for name, part in both if name == id), key=_age) for id in sorted({*first, *second})}
+def _merged(first: Record, second: Record) -> Record:
+    """One run out of two records of it, the same whichever comes first: each measure's scores, and how they are read,
+    from the record that has them newer.
+    """
+    newest = {
+        id: max((record for record in (first, second) if id in record.scores), key=lambda one: _age(one.scores[id]))
+        for id in sorted({*first.scores, *second.scores})
+    }
+    scores = {id: record.scores[id] for id, record in newest.items()}
+    if first.legend == second.legend:
+        return replace(first, scores=scores)
+    legend = max(first.legend, second.legend, key=lambda one: (len(one), canonical(one)))
+    read = {id: record.legend["scores"][id] for id, record in newest.items() if id in record.legend.get("scores", {})}
+    return replace(first, scores=scores, legend={**legend, "scores": {**legend.get("scores", {}), **read}})
 
 
 def _age(part: Any) -> tuple[float, float, str]:
@@ -176,7 +185,7 @@ def _line(name: str, number: int, content: bytes, files: _Files) -> Line:
 
 
 def _problem(facts: Mapping[str, Any], record: Record, key: str, files: _Files) -> str:
-    for name in ("what", "where", "cost", "scores", "trace", "labels"):
+    for name in ("what", "where", "cost", "scores", "trace", "labels", "legend"):
         if not isinstance(getattr(record, name), Mapping):
             return f"not a record ({name} is not a mapping)"
     if record.status not in _RANKS:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import pathlib
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.legend import read_legend
 from quickstudy.base.measure import Measure
 from quickstudy.base.origin import code_of, described
 from quickstudy.base.record import OK, Record
@@ -120,7 +121,7 @@ def score_again(
             left_out += faults
             if found and not dry_run:
                 try:
-                    journal.write(replace(record, scores={**record.scores, **found}))
+                    journal.write(_with(record, found, wanted))
                 except (TypeError, ValueError) as error:
                     left_out.append(LeftOut(key, ", ".join(found), f"the scores cannot be written down: {error}"))
                     continue
@@ -129,6 +130,13 @@ def score_again(
     versions = {measure.id: measure.version for measure in chosen}
     by_measure = {id: {"version": versions[id], "runs": count} for id, count in sorted(counts.items())}
     return Scoring(len(runs), scored, by_measure, tuple(left_out))
+
+
+def _with(record: Record, scores: Mapping[str, Any], measures: Sequence[Measure]) -> Record:
+    """The record with further scores, and with what their measures say of how they are read."""
+    legend = read_legend([record])
+    read = {**legend.scores, **{measure.id: measure.scores for measure in measures if measure.id in scores}}
+    return replace(record, scores={**record.scores, **scores}, legend=replace(legend, scores=read).as_facts())
 
 
 def _lacks(record: Record, measure: Measure) -> bool:
