@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,7 @@ from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import Plan, make_plan, task_controls
 from quickstudy.runs.progress import silent
 from quickstudy.runs.reader import Reading, expect_results, read_results
+from quickstudy.runs.scoring import Scoring, find_measures, score_again
 from quickstudy.runs.traces import load_snapshot
 
 GPU_WORKERS = 3
@@ -73,6 +74,13 @@ class Results:
             raise UsageError(f'{len(found)} runs in {self.folder} have a key that begins with "{key}"; give one')
         return revive(load_snapshot(self.folder, found[0]))
 
+    def score(self, measures: str | Sequence[str] = (), *, keys: Collection[str] | None = None) -> Scoring:
+        """Apply measures, or all that there are, to the stored traces that they can read and have not read yet.
+
+        keys: of these runs only.
+        """
+        return score_again(self.folder, measures, keys=keys, reading=self.shelf.reading())
+
     def report(self, command: str | None = None) -> pathlib.Path:
         """Write the offline page into the folder and give its path."""
         from quickstudy.report.write import write_report
@@ -100,13 +108,15 @@ def run(
     keep_learners: bool = False,
     limit_seconds: float | None = None,
     progress: Report = silent,
+    measures: str | Sequence[str] = (),
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
     tasks: ids, with parameters after a colon if need be; patterns such as `language/*`. learners: names, host classes
     or learner objects. What is defined in the running script or notebook itself is run in this process. seeds:
     repetitions 0 .. seeds-1. controls: also run the controls and the oracle that each task names. workers: processes,
-    0 for none; by default one per core, or three that share a GPU.
+    0 for none; by default one per core, or three that share a GPU. measures: ids of further measures, applied to the
+    traces beside the protocol's own; they make no other run.
     """
     several = learners if isinstance(learners, list | tuple) else [learners]
     names = [bring(learner) for learner in several]
@@ -125,6 +135,7 @@ def run(
         includes=included_files(),
         reading=reading,
     )
+    find_measures(measures)  # one that does not exist is said before anything is run
     execution = execute(
         plan,
         folder,
@@ -135,7 +146,10 @@ def run(
         reading=reading,
         report=progress,
     )
-    return Results(folder, execution)
+    results = Results(folder, execution)
+    if measures and not execution.interrupted:
+        results.score(measures, keys={cell.key for cell in plan.cells})
+    return results
 
 
 def plan_runs(

@@ -54,6 +54,52 @@ def test_pairs_ask_for_every_token_of_the_answer():
     assert [examples.sequence(index) for index in range(2)] == [([1, 2, 3], [2]), ([4, 5, 6], [1, 2])]
 
 
+def delayed(*words):
+    """After each token the one before it: no answer but the last could be read as the next token."""
+    inputs = np.array(words).T
+    return Examples(inputs, np.roll(inputs, 1, axis=0), np.ones(inputs.shape, bool), np.full(len(words), len(inputs)))
+
+
+def test_what_is_not_the_next_token_is_no_sequence():
+    examples = delayed([1, 2, 3], [4, 4, 4])
+    assert not examples.sequential
+    with pytest.raises(
+        UsageError, match="example 0 is no sequence: an answer in it is not the token that is read next"
+    ):
+        examples.sequence(0)
+    assert examples.sequence(1) == ([4, 4, 4, 4], [1, 2, 3])
+    assert not Examples(examples.inputs * 1.0, examples.inputs * 1.0, examples.asked, examples.lengths).sequential
+
+
+def test_an_answer_after_the_last_input_or_one_that_is_not_asked_makes_it_no_less_a_sequence():
+    padded = Examples.from_sequences([[1, 2], [1, 2, 3]], [[1], [2]])
+    assert padded.sequential
+    assert Examples(padded.inputs, padded.targets + ~padded.asked, padded.asked, padded.lengths).sequential
+
+
+@given(st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=5), min_size=1, max_size=6), st.data())
+def test_what_was_taken_apart_is_joined_without_loss(words, data):
+    """Whatever the answers are, and however the examples were grouped."""
+    lengths = np.array([len(word) for word in words])
+    shape = (int(lengths.max()), len(words))
+    inside = np.arange(shape[0])[:, None] < lengths
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    inputs, targets = (np.where(inside, rng.integers(10, size=shape), 0) for _ in range(2))
+    whole = Examples(inputs, targets, inside & (rng.random(shape) < 0.5), lengths)
+    cut = data.draw(st.integers(0, len(words)))
+    parts = [whole.take(range(cut)), *(whole.take([index]).padded(9) for index in range(cut, len(words)))]
+    again = Examples.joined(parts)
+    for name in ("inputs", "targets", "asked", "lengths"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(whole, name))
+
+
+def test_joining_keeps_width_and_type():
+    reals = Examples(np.ones((2, 1, 3), np.float32), np.ones((2, 1, 1)), np.ones((2, 1), bool), np.array([2]))
+    again = Examples.joined([reals, reals.take([])])
+    assert (again.inputs.dtype, again.inputs.shape, again.targets.shape) == (np.float32, (2, 1, 3), (2, 1, 1))
+    assert Examples.joined([]).count == 0
+
+
 def test_no_examples_at_all():
     empty = Examples.from_sequences([], [])
     assert (empty.count, empty.questions) == (0, 0)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from quickstudy.base import catalogue, registry
+from quickstudy.cli.main import main
+
 TASK = '''
 from dataclasses import dataclass
 
@@ -52,6 +55,27 @@ def quickstudy(tmp_path):
         return Answer(done.returncode, done.stdout, done.stderr)
 
     return call
+
+
+@pytest.fixture
+def inside(tmp_path, monkeypatch, capsys):
+    """The command in this process, which is quicker; what it includes, and asks of libraries, is forgotten again."""
+    monkeypatch.chdir(tmp_path)
+    environment = dict(os.environ)
+    monkeypatch.setattr(registry, "_included", [])
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return Answer(left.value.code, out, err)
+
+    yield call
+    os.environ.clear()
+    os.environ.update(environment)
+    for known in (catalogue.task, catalogue.measure):
+        for name in [name for name, entry in known._entries.items() if str(tmp_path) in entry.origin]:
+            del known._entries[name]
 
 
 @pytest.fixture

@@ -211,7 +211,7 @@ def test_the_score_says_its_thresholds_and_what_it_left_out(here, files):
     assert out.strip() == "WADE 0.206061  (paper, 10 thresholds)"
     assert err.strip() == "curve.csv: 1 evaluations before step 1 were left out; time counts from 1"
     assert "(paper, 100 thresholds)" in here("score", "wade", "curve.csv", "--thresholds", 100)[1]
-    assert "--thresholds 100" in here("score", "--help")[1]
+    assert "--thresholds 100" in here("score", "wade", "--help")[1]
 
 
 def test_the_time_is_measured_or_unknown(here, results):

@@ -110,7 +110,7 @@ def test_equal_controls_are_taken_in_the_order_of_their_names(scored: Make, make
 
 
 def test_lower_is_better_turns_everything_round(scored: Make, make_report: Make) -> None:
-    name = "steps-to-accuracy"
+    name = "steps-to-0.5"
     rest: dict[str, Any] = {"name": name, "task": "puzzles/one"}
     records = scored("slow", 90.0, 91.0, **rest) + scored("fast", 10.0, 11.0, **rest)
     records += scored("a", 100.0, 100.0, role="control", **rest)

@@ -133,3 +133,59 @@ def test_a_pack_overwrites_nothing_and_needs_results(folder, tmp_path):
     with pytest.raises(UsageError, match="no results"):
         pack(tmp_path / "nowhere")
     assert pack(folder).name == f"{folder.name}.zip"
+
+
+def test_every_kind_of_trace_stands_in_long_form(tmp_path, monkeypatch):
+    monkeypatch.setattr(seal_module, "CHUNK", 4)
+    arrays = {
+        "states": np.arange(12.0).reshape(2, 3, 2),
+        "right": np.array([True, False]),
+        "words": np.array(["a", "b"]),
+        "one": np.array(7),
+        "none": np.zeros((0, 3)),
+        "waves": np.array([1j]),
+    }
+    with Journal(tmp_path) as journal:
+        journal.save(Outcome(Record({"n": 1}, "ok", labels={"task": "mine/t"}), Trace("transcript", arrays, {"x": 2})))
+    rows = query(tmp_path, "SELECT name, place, part, value, text, task FROM traces ORDER BY ALL").rows
+    assert [row for row in rows if row[0] == "states"] == [
+        ("states", place, part, float(arrays["states"].reshape(2, 6)[place, part]), None, "mine/t")
+        for place in range(2)
+        for part in range(6)
+    ]
+    assert [row[:5] for row in rows if row[0] != "states"] == [
+        ("one", 0, 0, 7.0, None),
+        ("right", 0, 0, 1.0, None),
+        ("right", 1, 0, 0.0, None),
+        ("words", 0, 0, None, "a"),
+        ("words", 1, 0, None, "b"),
+    ]
+    assert query(tmp_path, "SELECT kind, facts->>'$.x' FROM runs").rows == [("transcript", "2")]
+    assert query(tmp_path, "SELECT * FROM curves").rows == []
+
+
+def test_traces_are_sealed_when_they_are_first_asked_for(folder):
+    query(folder, "SELECT count(*) FROM runs")
+    small = (folder / "sealed" / "traces.parquet").stat().st_size
+    assert query(folder, "SELECT count(*) FROM Traces WHERE name = 'step'").rows == [(15_090,)]
+    assert (folder / "sealed" / "traces.parquet").stat().st_size > 10 * small
+    assert query(folder, "SELECT count(*) FROM curves").rows == [(15_090,)]
+
+
+def test_sql_tells_apart_what_was_run(folder):
+    learners = query(folder, "SELECT DISTINCT learner, learner_version, task_version FROM scores ORDER BY ALL").rows
+    assert learners == [("good", "1", "1"), ("raise", "1", "1")]
+    protocol = query(folder, "SELECT DISTINCT protocol->>'$.id', what->>'$.task.version' FROM runs").rows
+    assert protocol == [("specimen", "1")]
+
+
+def test_odd_values_are_null_and_no_fault(tmp_path):
+    """A root seed of more than 64 bits, a time that is no number, a score that is no number."""
+    odd = {"odd": {"version": 1, "values": {"list": [1], "word": "high", "huge": 10**400, "fine": 0.5}}}
+    with Journal(tmp_path) as journal:
+        journal.write(Record({"root": 10**26, "n": 1}, "ok", where={"started": "noon"}, scores=odd))
+        journal.write(Record({"root": 3, "n": 2}, "ok", where={"started": 5.0}))
+    runs = query(tmp_path, "SELECT root, started, what->>'$.n' FROM runs ORDER BY 3").rows
+    assert runs == [(None, None, "1"), (3, 5.0, "2")]
+    values = dict(query(tmp_path, "SELECT name, value FROM scores").rows)
+    assert values == {"list": None, "word": None, "huge": math.inf, "fine": 0.5}

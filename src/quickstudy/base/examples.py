@@ -86,8 +86,26 @@ class Examples:
             [np.arange(len(prompt), len(prompt) + len(answer)) for prompt, answer in whole],
         )
 
+    @property
+    def sequential(self) -> bool:
+        """Whether every answer is the token that is read next, so that the examples are sequences and nothing else.
+
+        What is asked after the last input has nothing after it to differ from.
+        """
+        tokens = all(
+            array.ndim == 2 and np.issubdtype(array.dtype, np.integer) for array in (self.inputs, self.targets)
+        )
+        followed = np.arange(1, self.steps)[:, None] < self.lengths
+        return tokens and not (self.asked[:-1] & followed & (self.targets[:-1] != self.inputs[1:])).any()
+
     def sequence(self, index: int) -> tuple[list[int], list[int]]:
-        """One example as (tokens, supervised indices): the inverse of `from_sequences`."""
+        """One example as (tokens, supervised indices): the inverse of `from_sequences`.
+
+        Raises UsageError where an answer is not the token that is read next: no sequence holds both. `take` and
+        `joined` keep such examples as they are.
+        """
+        if not self.take([index]).sequential:
+            raise UsageError(f"example {index} is no sequence: an answer in it is not the token that is read next")
         length = int(self.lengths[index])
         tokens = [*self.inputs[:length, index].tolist(), int(self.targets[length - 1, index])]
         return tokens, (np.flatnonzero(self.asked[:, index]) + 1).tolist()
@@ -106,6 +124,31 @@ class Examples:
         grow = [(0, steps - self.steps), (0, 0)]
         pad = [np.pad(array, grow + [(0, 0)] * (array.ndim - 2)) for array in (self.inputs, self.targets, self.asked)]
         return Examples(pad[0], pad[1], pad[2], self.lengths)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Examples]) -> Examples:
+        """All examples of the parts, in their order, with no more padding than the longest needs. What `take` has taken
+        apart comes back whole, whatever is read and asked in it.
+        """
+        if not parts:
+            return cls.from_sequences([], [])
+        lengths = np.concatenate([part.lengths for part in parts])
+        steps, ends = int(lengths.max(initial=1)), np.cumsum([part.count for part in parts])
+
+        def side_by_side(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+            whole = np.zeros(
+                (steps, len(lengths), *arrays[0].shape[2:]), np.result_type(*{one.dtype for one in arrays})
+            )
+            for end, array in zip(ends, arrays, strict=True):
+                whole[: len(array), end - array.shape[1] : end] = array[:steps]
+            return whole
+
+        return cls(
+            side_by_side([part.inputs for part in parts]),
+            side_by_side([part.targets for part in parts]),
+            side_by_side([part.asked for part in parts]),
+            lengths,
+        )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import JSON, print_lines, print_table
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, print_table
 
 
 def add(app: typer.Typer) -> None:
@@ -20,10 +20,12 @@ def compare(
     out: pathlib.Path = typer.Option(pathlib.Path("results"), "--out", "-o", help="Results folder."),
     score: str | None = typer.Option(None, "--score", help="Which number; default: the family's headline."),
     json: bool = JSON,
+    include: list[str] = INCLUDE,
 ) -> None:
     """Compare two learners, paired by task and seed: difference, interval, permutation test, effect size, Holm."""
     from quickstudy.report.compare import compare as compare_learners
 
+    include_files(include)
     rows = compare_learners(out, first, second, score=score)
     if json:
         print_lines([row.as_facts() for row in rows])

@@ -6,7 +6,16 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import JSON, check_target, print_json, print_lines, print_table, say_left_out
+from quickstudy.cli.output import (
+    INCLUDE,
+    JSON,
+    check_target,
+    include_files,
+    print_json,
+    print_lines,
+    print_table,
+    say_left_out,
+)
 
 
 def add(app: typer.Typer) -> None:
@@ -53,12 +62,14 @@ def pack(
 
 def query(
     folder: pathlib.Path = typer.Argument(..., help="A results folder."),
-    sql: str = typer.Argument(..., help="SQL over the views runs, scores and curves."),
+    sql: str = typer.Argument(..., help="SQL over the views runs, scores, traces and curves."),
     json: bool = JSON,
+    include: list[str] = INCLUDE,
 ) -> None:
     """Ask a results folder in SQL (DuckDB)."""
     from quickstudy.runs.seal import query as ask
 
+    include_files(include)
     columns, rows, left_out = ask(folder, sql)
     say_left_out(left_out, folder)
     if json:

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, print_lines, print_table
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, print_table
 
 
 def add(app: typer.Typer) -> None:
@@ -24,11 +24,9 @@ def ls(
     """List what there is, with versions."""
     from quickstudy.base import catalogue
     from quickstudy.base.errors import UsageError, nearest
-    from quickstudy.base.registry import include as include_file
     from quickstudy.base.study import find_study, study_names
 
-    for path in include:
-        include_file(path)
+    include_files(include)
     registries: dict[str, list[Any]] = {
         "tasks": [catalogue.task],
         "learners": [catalogue.core, catalogue.learner, catalogue.control],

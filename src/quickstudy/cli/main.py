@@ -94,8 +94,9 @@ def _usage_status(error: Any) -> int | None:
         return None
     message = error.format_message()
     if message:
-        context = getattr(error, "ctx", None)
-        verb = f" {context.info_name}" if context is not None and context.parent is not None else ""
+        context, verb = getattr(error, "ctx", None), ""
+        while context is not None and context.parent is not None:
+            context, verb = context.parent, f" {context.info_name}{verb}"
         _say(f"{message[0].lower()}{message[1:]}".rstrip(".") + f"; see quickstudy{verb} --help")
     return int(error.exit_code)
 

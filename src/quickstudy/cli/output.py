@@ -15,7 +15,8 @@ from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError
 
 JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
-INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with its tasks, cores or learners.")
+INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with its tasks, learners or measures.")
+MEASURE = typer.Option([], "--measure", help="A measure, by its id; may be given several times.")
 DATA = typer.Option(None, "--data", help="Folder with data sets, for tasks on real data.")
 WORKERS = typer.Option(
     None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, or three that share a GPU."
@@ -40,6 +41,14 @@ def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
 
     for line in aligned(rows):
         typer.echo((indent + line).rstrip())
+
+
+def include_files(paths: Iterable[str]) -> None:
+    """Import files of the user's, so that what they register is known."""
+    from quickstudy.base.registry import include
+
+    for path in paths:
+        include(path)
 
 
 def name_data(folder: pathlib.Path | None) -> None:

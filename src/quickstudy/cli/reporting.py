@@ -6,7 +6,7 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import JSON, check_target, print_json, say_left_out
+from quickstudy.cli.output import INCLUDE, JSON, check_target, include_files, print_json, say_left_out
 
 
 def add(app: typer.Typer) -> None:
@@ -19,6 +19,7 @@ def report(
     out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="File to write; default FOLDER/report.html."),
     format: str = typer.Option("html", "--format", help="html, text, csv or latex."),
     json: bool = JSON,
+    include: list[str] = INCLUDE,
 ) -> None:
     """Make a report of results: an offline page, or text, CSV, LaTeX or JSON."""
     from quickstudy.base.errors import UsageError, nearest
@@ -34,6 +35,7 @@ def report(
     if format != "html" and format not in writers:
         raise UsageError(f'no format "{format}"; {nearest(format, ["html", *writers])}')
     check_target(out)
+    include_files(include)
     readings = {folder: read_results(folder, expected=True) for folder in folders}
     for folder, reading in readings.items():
         say_left_out(len(reading.damage), folder)

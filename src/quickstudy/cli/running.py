@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, command_line, name_data, print_json
+from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, MEASURE, command_line, name_data, print_json
 
 if TYPE_CHECKING:
     from quickstudy.api import Results
@@ -29,6 +29,7 @@ def run(
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
     set_: list[str] = typer.Option([], "--set", help="A parameter of the protocol: --set sequences=600."),
     controls: bool = typer.Option(True, help="Also run each task's controls and oracle."),
+    measure: list[str] = MEASURE,
     workers: int | None = typer.Option(
         None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
     ),
@@ -50,6 +51,7 @@ def run(
     from quickstudy.runs.engines import choose_engine
     from quickstudy.runs.execute import execute
     from quickstudy.runs.progress import choose_progress
+    from quickstudy.runs.scoring import find_measures
 
     name_data(data)
     results = Results(out)
@@ -65,6 +67,7 @@ def run(
         protocol=parse_assignments(",".join(set_)),
         includes=include,
     )
+    find_measures(measure)  # one that does not exist is said before anything is run
     number = default_workers() if workers is None else workers
     if dry_run:
         preview(plan, retry_failed, number, json)
@@ -79,6 +82,9 @@ def run(
         reading=reading,
         report=choose_progress(quiet=quiet or json, stream=sys.stderr),
     )
+    if measure and not execution.interrupted:
+        for left_out in results.score(measure, keys={cell.key for cell in plan.cells}).left_out:
+            typer.echo(f"not scored: {left_out}", err=True)
     page = _page(results)
     if json:
         facts = {name: getattr(execution, name) for name in ("found", "ok", "failed", "not_applicable", "seconds")}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, print_json, print_table
+from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, include_files, print_json, print_table
 
 if TYPE_CHECKING:
     from quickstudy.base.study import Study
@@ -30,11 +30,9 @@ def show(
 ) -> None:
     """The spec sheet: what is seen, asked and scored; parameters, controls, source, departures."""
     from quickstudy.base.parameters import check_convention
-    from quickstudy.base.registry import include as include_file
     from quickstudy.base.study import find_study, study_names
 
-    for path in include:
-        include_file(path)
+    include_files(include)
     if name in study_names() or name.endswith(".toml"):
         from quickstudy.runs.scores import check_scores
 

@@ -9,6 +9,7 @@ all of the learner) and `batch` (sequences in one update).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import measure
 from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Score
 from quickstudy.base.parameters import check_convention
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
@@ -26,17 +28,16 @@ PUBLISHED_STRIDE = 8
 """Items between two evaluations of a readout in the published programs."""
 ACCURACIES = (0.5, 0.75, 0.9)
 """The accuracies of `steps-to-accuracy`."""
+SHARE = "share of test questions answered rightly"
 
 
 @measure(
     "wade",
     version=1,
-    unit="share of the greatest possible efficiency",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="not 0: a constant answer right with share c from the first step scores about c squared",
-    equation="sum of w(a) / T(a) over the thresholds a, divided by the sum of w(a); 1/inf = 0",
     kinds=("learning-curve",),
+    equation="sum of w(a) / T(a) over the thresholds a, divided by the sum of w(a); 1/inf = 0",
+    chance="not 0: a constant answer right with share c from the first step scores about c squared",
+    scores=(Score("wade", "WADE", wade.UNIT, "higher", (0.0, 1.0)),),
 )
 def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
     """Weighted average data efficiency: how early each accuracy is reached, from its published definition.
@@ -89,12 +90,10 @@ def _published_evaluations(batch: int | None) -> curve.Times:
 @measure(
     "wade-above-chance",
     version=1,
-    unit="share of the greatest possible efficiency",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="0: scored by every learner that never beats the best constant answer",
-    equation="sum of (k/100) / T(c + (1 - c) k/100) over k = 1..100, divided by 50.5; 1/inf = 0",
     kinds=("learning-curve",),
+    equation="sum of (k/100) / T(c + (1 - c) k/100) over k = 1..100, divided by 50.5; 1/inf = 0",
+    chance="0: scored by every learner that never beats the best constant answer",
+    scores=(Score("wade-above-chance", "WADE above chance", wade.UNIT, "higher", (0.0, 1.0)),),
 )
 def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, float]:
     """Data efficiency above the best constant answer, each threshold to be reached twice in a row.
@@ -113,13 +112,13 @@ def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, 
 @measure(
     "accuracy",
     version=1,
-    unit="share of test questions answered rightly",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="the accuracy of the best constant answer, a fact of the trace",
-    equation="a(last step); maximum of a over the steps",
     kinds=("learning-curve",),
-    scores=("final-accuracy", "maximum-accuracy"),
+    equation="a(last step); maximum of a over the steps",
+    chance="the accuracy of the best constant answer, a fact of the trace",
+    scores=(
+        Score("final-accuracy", unit=SHARE, better="higher", range=(0.0, 1.0)),
+        Score("maximum-accuracy", unit=SHARE, better="higher", range=(0.0, 1.0)),
+    ),
 )
 def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
     """Test accuracy at the end of training, and the highest on the way.
@@ -136,13 +135,21 @@ def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "steps-to-accuracy",
     version=1,
-    unit="training sequences",
-    direction="lower",
-    range=(1.0, float("inf")),
-    chance="inf above the accuracy of the best constant answer, 1 up to it",
-    equation="T(a) = the first step at which accuracy is at least a, for a = 0.5, 0.75, 0.9; inf if never",
     kinds=("learning-curve",),
-    scores=tuple(f"steps-to-{level}" for level in ACCURACIES),
+    equation="T(a) = the first step at which accuracy is at least a, for a = 0.5, 0.75, 0.9; inf if never",
+    chance="inf above the accuracy of the best constant answer, 1 up to it",
+    scores=tuple(
+        Score(
+            f"steps-to-{level}",
+            unit="training sequences",
+            better="lower",
+            range=(1.0, math.inf),
+            shown="median",
+            least=1.0,
+            words={"inf": "never"},
+        )
+        for level in ACCURACIES
+    ),
 )
 def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     """Training sequences until the test accuracy first is 0.5, 0.75 and 0.9; inf when it never is."""
@@ -154,12 +161,18 @@ def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "log-area",
     version=1,
-    unit="mean accuracy over the logarithm of the step",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="the accuracy of the best constant answer, a fact of the trace",
-    equation="integral of a d(log step) from the first to the last step, by trapezoids, divided by log(last / first)",
     kinds=("learning-curve",),
+    equation="integral of a d(log step) from the first to the last step, by trapezoids, divided by log(last / first)",
+    chance="the accuracy of the best constant answer, a fact of the trace",
+    scores=(
+        Score(
+            "log-area",
+            "accuracy over the logarithm of time",
+            "mean accuracy over the logarithm of the step",
+            "higher",
+            (0.0, 1.0),
+        ),
+    ),
 )
 def area(trace: Trace, convention: str) -> Mapping[str, float]:
     """Mean test accuracy over the logarithm of the step: every doubling of the data counts the same.

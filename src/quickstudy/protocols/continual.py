@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -64,7 +64,13 @@ class ContinualProtocol:
         "forward-transfer",
         "wade-within",
     )
+    question: ClassVar[str] = "Does it keep what it has learned when the task changes?"
     headline: ClassVar[str] = "average-accuracy"
+    columns: ClassVar[tuple[str, ...]] = (
+        "average-accuracy", "learned-accuracy", "forgetting", "forward-transfer", "wade-within",
+    )  # fmt: skip
+    exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
+    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
 
     def examine(
         self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None

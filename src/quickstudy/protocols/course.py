@@ -15,7 +15,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.seeds import Streams
 from quickstudy.protocols.material import draw_material
-from quickstudy.tasks.sampling import Split, joined, sequence_keys
+from quickstudy.tasks.sampling import Split, sequence_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,8 @@ def make_course(segments: Sequence[Any], streams: Streams, sequences: int, share
         for first, train, rng in zip(firsts, kept, rngs, strict=True)
     ]
     return Course(
-        joined(kept),
-        joined([part.test for part in parts]),
+        Examples.joined(kept),
+        Examples.joined([part.test for part in parts]),
         np.concatenate(orders),
         np.cumsum([0, *map(len, orders)]),
         np.array([part.test.count for part in parts]),

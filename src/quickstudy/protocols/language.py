@@ -51,7 +51,14 @@ class LanguageProtocol:
     schedule: str = parameter("thinned", choices=("thinned", "every"))
 
     measures: ClassVar[tuple[str, ...]] = ("wade-above-chance", "wade", "accuracy", "steps-to-accuracy", "log-area")
+    question: ClassVar[str] = "How fast does it learn from few examples?"
     headline: ClassVar[str] = "wade-above-chance"
+    second: ClassVar[str] = "final-accuracy"
+    columns: ClassVar[tuple[str, ...]] = (
+        "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy", "steps-to-0.9",
+    )  # fmt: skip
+    exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
+    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"order": "published", "schedule": "every"},
     }
@@ -79,7 +86,7 @@ class LanguageProtocol:
             learner, brief, streams, lesson, points.tolist(), exam,
             lambda scores: right_answers(scores, exam).sum(axis=1), unfinished,
         )  # fmt: skip
-        of_learner = {"batch": pace.stride, "network": _is_network(pace)}
+        of_learner = {"batch": pace.stride, "network": _is_network(pace), "passes": pace.passes}
         traces = [
             Trace(
                 "learning-curve",

@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import Published, Study
 from quickstudy.report.enough import FEWEST, counted
-from quickstudy.report.intervals import RESAMPLES, stream
+from quickstudy.report.intervals import RESAMPLES, estimate, stream
 from quickstudy.report.model import CONTROL, ORACLE
-from quickstudy.report.study.found import Found, Runs, Shelf, score_of
+from quickstudy.report.numbers import interval_of, shown
+from quickstudy.report.scores import score_of
+from quickstudy.report.study.found import Found, Runs, Shelf
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
 from quickstudy.runs.scores import MAXIMUM_OF_MEAN
-from quickstudy.stats.bootstrap import mean_interval
 
 FAR = 2.0
 """Standard errors beyond which two numbers differ."""
@@ -49,7 +51,7 @@ class Reproduced:
 class Reproduction:
     """One score of a study under one convention: cells by row label and column.
 
-    controls, oracles: those of the task that were run, by row label and name.
+    controls, oracles: those of the task that were run, by row label and name. read: how the score is read.
     """
 
     study: Study
@@ -58,6 +60,7 @@ class Reproduction:
     cells: Mapping[str, Mapping[str, Reproduced]]
     controls: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
     oracles: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
+    read: Score = PLAIN
 
     def judged(self) -> list[tuple[str, str, Reproduced]]:
         """Cells that have both a published and a measured number."""
@@ -65,9 +68,9 @@ class Reproduction:
         return [place for place in found if place[2].within is not None]
 
     def best(self, row: str) -> str | None:
-        """The column with the highest measured number of a row."""
+        """The column with the best measured number of a row; None where nobody knows which is better."""
         known = {column: cell.measured for column, cell in self.cells[row].items() if cell.measured is not None}
-        return max(known, key=lambda column: known[column]) if known else None
+        return max(known, key=lambda column: self.read.sign * known[column]) if known and self.read.sign else None
 
     def as_facts(self) -> dict[str, Any]:
         """In plain JSON types."""
@@ -109,6 +112,7 @@ def reproduce(
     """
     found = results if isinstance(results, Found) else Shelf(pathlib.Path(results)).found()
     score = score or study.score
+    read = found.score(score)
     runs = found.cells(study, convention, protocol, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
@@ -118,13 +122,13 @@ def reproduce(
             numbers = row.published if score == study.score else row.also.get(score, {})
             published = numbers.get(column)
             own = runs[row.label].get(column, {})
-            cells[row.label][column] = _cell(score, study.seeds, published, own, found)
+            cells[row.label][column] = _cell(read, study.seeds, published, own, found)
         for name in task_controls(row.task):
             own = found.of(Setting(row.task, name, convention, root, protocol or {}))
             if own:
                 role = next(iter(own.values())).labels.get("role", CONTROL)
-                rules[role].setdefault(row.label, {})[name] = _cell(score, study.seeds, None, own, found)
-    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE])
+                rules[role].setdefault(row.label, {})[name] = _cell(read, study.seeds, None, own, found)
+    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], read)
 
 
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
@@ -160,13 +164,13 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
         ]
     if not known:
         return []
-    moved = [(row, column) for row, column, a, b in known if _apart(a, b)]
+    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.read)]
     rows = sorted({row for row, *_ in known}, key=list(found.cells).index)
     turned = [row for row in rows if found.best(row) != other.best(row)]
+    best = f"the model with the best {found.read.shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
     lines = [
         f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
-        f"{FAR:g} standard errors; the model with the best mean changes on {len(turned)} of "
-        f"{counted(len(rows), 'task')}."
+        f"{FAR:g} standard errors; {best if found.read.sign else 'which model is best is not known'}."
     ]
     lines += [f"  {row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
     return lines
@@ -176,30 +180,35 @@ def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str,
     return {row: {column: asdict(cell) for column, cell in found.items()} for row, found in cells.items()}
 
 
-def _apart(first: Reproduced, second: Reproduced) -> bool:
+def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
+    places = [read.place(cell.measured or 0.0) for cell in (first, second)]
     error = math.hypot(first.error or 0.0, second.error or 0.0)
-    return abs((first.measured or 0.0) - (second.measured or 0.0)) > FAR * error
+    return places[0] != places[1] and not abs(places[0] - places[1]) <= FAR * error
 
 
-def _cell(score: str, seeds: int, published: Published | None, runs: Runs, found: Found) -> Reproduced:
+def _cell(read: Score, seeds: int, published: Published | None, runs: Runs, found: Found) -> Reproduced:
     if not runs:
         return Reproduced(published)
     records = list(runs.values())
     keys = [record.key for record in records]
-    if score == MAXIMUM_OF_MEAN:
+    if read.name == MAXIMUM_OF_MEAN:
         curves = [found.trace(record).arrays["accuracy"] for record in records]
-        number, low, high, spread, error = _best_of_mean(curves, stream(keys, score))
+        number, low, high, spread, error = _best_of_mean(curves, stream(keys, read.name))
     else:
-        values = np.array([score_of(record, score) for record in records])
-        number, spread = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.nan
-        low, high = mean_interval(values, rng=stream(keys, score), resamples=RESAMPLES)
-        error = spread / math.sqrt(len(values))
+        known = estimate([score_of(record, read.name) for record in records], stream(keys, read.name), read)
+        value = shown(read, known)
+        if known is None or value is None:
+            return Reproduced(published, len(records))
+        number, spread = value, math.nan if known.sd is None else known.sd
+        low, high = interval_of(read, known) or (math.nan, math.nan)
+        error = spread / math.sqrt(known.n)
     within = distance = None
     if published is not None and published.spread is not None:
         # Published spreads are rounded to two decimals: a spread printed as 0.00 is up to 0.005.
         within = abs(number - published.value) <= max(published.spread, 0.005)
         combined = math.hypot(error, published.spread / math.sqrt(seeds))
-        distance = (number - published.value) / combined if combined > 0 else None
+        # A published spread is one of the values themselves, not of their orders of magnitude.
+        distance = (number - published.value) / combined if combined > 0 and read.read != LOG else None
     return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from quickstudy.report.describing import described, lower_is_better
-from quickstudy.report.numbers import NOTHING, score
+from quickstudy.base.measure import LOG, MEAN, Score
+from quickstudy.report.numbers import NOTHING, described, half_width, written
 from quickstudy.report.reproduce import Reproduced, Reproduction
+from quickstudy.stats.bootstrap import Interval
 
 
 def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
@@ -20,8 +21,8 @@ def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
     rows = [("task", *columns, *rules)]
     for row, cells in found.cells.items():
         best = [_best(known.get(row, {}), found) for known in rules.values()]
-        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1])}" for one in best]
-        rows.append((row, *(_cell(cells[column]) for column in columns), *shown))
+        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1], found.read)}" for one in best]
+        rows.append((row, *(_cell(cells[column], found.read) for column in columns), *shown))
     return rows
 
 
@@ -37,17 +38,22 @@ def reproduction_data(found: Reproduction) -> list[tuple[str, ...]]:
 def marks(found: Reproduction) -> str:
     """The caption of the table: what its numbers are, and what the marks mean."""
     several = any(cell.n > 1 for cells in found.cells.values() for cell in cells.values())
+    half = {LOG: " ×÷ the factor to either end of the 95 % interval"}.get(found.read.read, " ± half the 95 % interval")
+    half = half if found.read.shown == MEAN else ", median"
     if not found.judged():
-        return f"{described(found.score)}: {'mean ± half the 95 % interval' if several else 'of one run'}"
-    measured = "measured ± half the 95 % interval" if several else "measured, of one run"
+        number = f"mean{half}" if found.read.shown == MEAN else found.read.shown
+        return f"{described(found.read)}: {number if several else 'of one run'}"
+    measured = f"measured{half}" if several else "measured, of one run"
     unlike = "" if found.convention == "published" else " (not like with like)"
-    return f"{described(found.score)}: published | {measured}; = within the published spread, ≠ outside{unlike}"
+    return f"{described(found.read)}: published | {measured}; = within the published spread, ≠ outside{unlike}"
 
 
 def _best(rules: Mapping[str, Reproduced], found: Reproduction) -> tuple[str, Reproduced] | None:
-    sign = -1 if lower_is_better(found.score) else 1
+    """The best rule and its number; None where nobody knows which is better, unless there is only one."""
     known = [(name, cell) for name, cell in rules.items() if cell.measured is not None]
-    return max(known, key=lambda pair: sign * (pair[1].measured or 0.0), default=None)
+    if not found.read.sign and len(known) > 1:
+        return None
+    return max(known, key=lambda pair: found.read.sign * (pair[1].measured or 0.0), default=None)
 
 
 def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
@@ -66,11 +72,12 @@ def _number(value: float | None) -> str:
     return "" if value is None or math.isnan(value) else repr(value)
 
 
-def _cell(cell: Reproduced) -> str:
-    published = score(cell.published.value) if cell.published else ""
+def _cell(cell: Reproduced, read: Score) -> str:
+    published = written(read, cell.published.value) if cell.published else ""
     if cell.measured is None:
         return published or NOTHING
-    several = cell.n > 1 and cell.high is not None and cell.low is not None
-    half = f" ±{score(((cell.high or 0.0) - (cell.low or 0.0)) / 2)}" if several else ""
+    low, high = cell.low, cell.high
+    known = cell.n > 1 and low is not None and high is not None and not math.isnan(low)
+    half = f" {half_width(Interval(low or 0.0, high or 0.0), read)}" if known else ""
     mark = "" if cell.within is None else " =" if cell.within else " ≠"
-    return f"{published + ' | ' if published else ''}{score(cell.measured)}{half}{mark}"
+    return f"{published + ' | ' if published else ''}{written(read, cell.measured)}{half}{mark}"

@@ -17,6 +17,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError, nearest
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
+from quickstudy.base.legend import Legend
 from quickstudy.base.origin import code_of, described, is_ours
 from quickstudy.base.parameters import (
     changed_parameters,
@@ -30,6 +31,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import asked_of
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import Choice, choose_learner, fewer_lanes
+from quickstudy.runs.scoring import find_measures, score_trace
 from quickstudy.runs.unfinished import UnfinishedCall
 
 if TYPE_CHECKING:
@@ -49,6 +51,10 @@ class Setting:
     convention: str = "corrected"
     root: int = 0
     protocol: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not -(2**63) <= self.root < 2**63:  # what every reader of a folder, SQL among them, can hold
+            raise UsageError(f"the root seed must be a whole number of 64 bits, got {self.root}")
 
     def resolve(self) -> Parts:
         """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
@@ -209,6 +215,8 @@ def _call(
         if learner is not None:
             learner.close()
     names = labels(setting, parts)
+    measures = find_measures(parts.protocol.measures) if traces else []
+    legend = Legend.of(parts.protocol, measures).as_facts() if traces else {}
     for lane, what in enumerate(whats):
         trace = traces[lane] if traces else None
         record = Record(
@@ -217,8 +225,9 @@ def _call(
             reason=reason,
             where=_where(parts.learner, lanes, started, unfinished),
             cost=trace.cost.as_facts() if trace else {},
-            scores=_scores(trace, parts.protocol.measures, setting.convention) if trace else {},
+            scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=names,
+            legend=legend,
         )
         last = unfinished if lane == len(whats) - 1 else None
         yield Outcome(record, trace, snapshots[lane] if snapshots else None, last)
@@ -263,14 +272,6 @@ def _component(instance: Any) -> dict[str, Any]:
         "parameters": parameters_of(instance),
         **code_of(type(instance)),
     }
-
-
-def _scores(trace: Trace, measures: Sequence[str], convention: str) -> dict[str, Any]:
-    scores = {}
-    for id in measures:
-        measure = catalogue.measure.get(id)
-        scores[id] = {"version": measure.version, "values": dict(measure(trace, convention))}
-    return scores
 
 
 def _versions() -> dict[str, str]:

@@ -2,6 +2,8 @@
 
 All journals are merged by key. Of several records of one run `ok` comes before `not-applicable` before `failed`, then
 the one that was started last; so runs that were repeated, by two processes or on two machines, are never shown twice.
+Records of one and the same run, which stands there again because its trace was scored again, are one: of every measure
+the scores of the highest version, of equal versions those that were made last.
 """
 
 from __future__ import annotations
@@ -9,9 +11,10 @@ from __future__ import annotations
 import json
 import pathlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.runs.folder import LEARNERS, RUNS, TRACES, check_format
@@ -82,7 +85,10 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
             continue
         lines += 1
         order = (_RANKS[line.record.status], _started(line.record), line.file, line.number)
-        if line.key not in best or order > best[line.key][0]:
+        known = best.get(line.key)
+        if known is not None and (known[1].status, known[1].where) == (line.record.status, line.record.where):
+            best[line.key] = max(order, known[0]), _merged(known[1], line.record)
+        elif known is None or order > known[0]:
             best[line.key] = order, line.record
     records = {key: record for key, (_, record) in sorted(best.items(), key=lambda item: _place(item[0], item[1][1]))}
     return Reading(records, torn, tuple(damage), lines)
@@ -101,6 +107,29 @@ def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line
     files = _Files(folder)
     for path in sorted(runs.glob("*.jsonl")):
         yield from _file_lines(path, f"{RUNS}/{path.name}", files)
+
+
+def _merged(first: Record, second: Record) -> Record:
+    """One run out of two records of it, the same whichever comes first: each measure's scores, and how they are read,
+    from the record that has them newer.
+    """
+    newest = {
+        id: max((record for record in (first, second) if id in record.scores), key=lambda one: _age(one.scores[id]))
+        for id in sorted({*first.scores, *second.scores})
+    }
+    scores = {id: record.scores[id] for id, record in newest.items()}
+    if first.legend == second.legend:
+        return replace(first, scores=scores)
+    legend = max(first.legend, second.legend, key=lambda one: (len(one), canonical(one)))
+    read = {id: record.legend["scores"][id] for id, record in newest.items() if id in record.legend.get("scores", {})}
+    return replace(first, scores=scores, legend={**legend, "scores": {**legend.get("scores", {}), **read}})
+
+
+def _age(part: Any) -> tuple[float, float, str]:
+    facts = part if isinstance(part, Mapping) else {}
+    version, scored = (facts.get(name, 0) for name in ("version", "scored"))
+    numbers = [float(number) if isinstance(number, int | float) else 0.0 for number in (version, scored)]
+    return numbers[0], numbers[1], canonical(part)
 
 
 def expect_results(folder: pathlib.Path) -> None:
@@ -156,7 +185,7 @@ def _line(name: str, number: int, content: bytes, files: _Files) -> Line:
 
 
 def _problem(facts: Mapping[str, Any], record: Record, key: str, files: _Files) -> str:
-    for name in ("what", "where", "cost", "scores", "trace", "labels"):
+    for name in ("what", "where", "cost", "scores", "trace", "labels", "legend"):
         if not isinstance(getattr(record, name), Mapping):
             return f"not a record ({name} is not a mapping)"
     if record.status not in _RANKS:

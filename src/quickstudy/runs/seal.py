@@ -1,30 +1,38 @@
 """Parquet files made from the journals, and SQL over them. Derived: they can be deleted at any time.
 
-`sealed/runs.parquet` has a row per run, `scores.parquet` one per score, `curves.parquet` one per point of a learning
-curve. `sealed.json` says from which journals they were made, and how many damaged lines were left out; they are made
-again when the journals have changed.
+`sealed/runs.parquet` has a row per run, `scores.parquet` one per score, `traces.parquet` one per number of a trace, of
+whatever kind. `sealed.json` says from which journals they were made, how many damaged lines were left out, and whether
+the traces are there: they are large, and empty until a query first asks for them. All are made again when the journals
+have changed. A value that its column cannot hold is NULL.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
+import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import MissingExtra, QuickstudyError, UsageError
 from quickstudy.base.learner import Cost
-from quickstudy.base.record import OK, Record
+from quickstudy.base.record import Record
 from quickstudy.runs.folder import RUNS, SEALED, write_aside
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_trace
 
-CURVE = "learning-curve"
+CHUNK = 50_000
+"""Numbers of a trace that are written at once: a large one goes through in pieces."""
+
 _SEAL = "sealed.json"
 _COUNTS = {"examples", "updates", "trained_parameters", "fixed_parameters"}
 _COSTS = {field.name: "BIGINT" if field.name in _COUNTS else "DOUBLE" for field in fields(Cost)}
@@ -32,13 +40,26 @@ _LABELS = {"task": "VARCHAR", "family": "VARCHAR", "learner": "VARCHAR", "role":
 _RUN = {"convention": "VARCHAR", "root": "BIGINT", "repetition": "BIGINT"}
 _OUTCOME = {"status": "VARCHAR", "reason": "VARCHAR"}
 _WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds": "DOUBLE"}
+_IDENTITY = {"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR"}
+_WHOLE = {"what": "VARCHAR", "kind": "VARCHAR", "facts": "VARCHAR"}
 _TABLES: dict[str, dict[str, str]] = {
-    "runs": {"key": "VARCHAR", **_LABELS, **_RUN, **_OUTCOME, **_COSTS, **_WHERE},
+    "runs": {"key": "VARCHAR", **_LABELS, **_RUN, **_OUTCOME, **_COSTS, **_WHERE, **_IDENTITY, **_WHOLE},
     "scores": {"key": "VARCHAR", "measure": "VARCHAR", "version": "VARCHAR", "name": "VARCHAR", "value": "DOUBLE"},
-    "curves": {"key": "VARCHAR", "step": "DOUBLE[]", "accuracy": "DOUBLE[]"},
+    "traces": {
+        **{"key": "VARCHAR", "kind": "VARCHAR", "name": "VARCHAR"},
+        **{"start": "BIGINT", "count": "BIGINT", "width": "BIGINT", "value": "DOUBLE[]", "text": "VARCHAR[]"},
+    },
 }
-_SELECT = {"curves": "key, unnest(step) AS step, unnest(accuracy) AS accuracy"}
-_RUN_OF_A_ROW = "SELECT row.*, run.task, run.family, run.learner, run.role, run.convention, run.root, run.repetition"
+_LONG = """(SELECT key, kind, name, flat // width AS place, flat % width AS part, value, text FROM (
+    SELECT key, kind, name, width, start + unnest(range("count")) AS flat, unnest(value) AS value, unnest(text) AS text
+    FROM {source}))"""
+_CURVES = """(SELECT key, step.value AS step, accuracy.value AS accuracy
+    FROM traces AS step JOIN traces AS accuracy USING (key, place)
+    WHERE step.kind = 'learning-curve' AND step.name = 'step' AND accuracy.name = 'accuracy')"""
+_NAMES = {name: list(columns) for name, columns in _TABLES.items()}
+"""Tables made by an earlier version, with other columns, are made again."""
+
+_OF_A_RUN = ", ".join(f"run.{name}" for name in (*_LABELS, *_RUN, *_IDENTITY))
 
 
 class Answer(NamedTuple):
@@ -53,22 +74,23 @@ def seal(folder: str | pathlib.Path) -> list[pathlib.Path]:
     """Make the Parquet files, whatever is there. Gives their paths."""
     folder = pathlib.Path(folder)
     with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside:
-        _make(folder, pathlib.Path(aside))
+        _make(folder, pathlib.Path(aside), traces=True)
         return _keep(folder, pathlib.Path(aside))
 
 
 def query(folder: str | pathlib.Path, sql: str) -> Answer:
-    """Answer SQL over the views `runs`, `scores` and `curves` (the latter two with their run's columns).
+    """Answer SQL over the views `runs`, `scores`, `traces` and `curves` (all but the first with their run's columns).
 
     Seals first if that was not done or the journals have changed; in a folder that cannot be written, the tables are
     made elsewhere and thrown away. Raises UsageError for SQL that cannot be answered.
     """
     folder = pathlib.Path(folder)
     duckdb = _duckdb()
-    with _tables(folder) as place, duckdb.connect() as connection:
-        for name in _TABLES:
-            source = f"read_parquet({_pattern(place / f'{name}.parquet')})"
-            joined = f"{_RUN_OF_A_ROW} FROM {source} AS row JOIN runs AS run USING (key)"
+    asked_for_traces = bool(re.search(r"\b(traces|curves)\b", sql, re.IGNORECASE))
+    with _tables(folder, asked_for_traces) as place, duckdb.connect() as connection:
+        for name in (*_TABLES, "curves"):
+            source = _CURVES if name == "curves" else f"read_parquet({_pattern(place / f'{name}.parquet')})"
+            joined = f"SELECT own.*, {_OF_A_RUN} FROM {source} AS own JOIN runs AS run USING (key)"
             connection.execute(f"CREATE VIEW {name} AS {f'SELECT * FROM {source}' if name == 'runs' else joined}")
         try:
             answer = connection.execute(sql)
@@ -76,25 +98,25 @@ def query(folder: str | pathlib.Path, sql: str) -> Answer:
                 raise UsageError(f'the query asks nothing, got "{sql}"; try: SELECT * FROM runs')
             columns, rows = [column[0] for column in answer.description], answer.fetchall()
         except duckdb.Error as error:
-            raise UsageError(f"the query cannot be answered: {str(error).strip().partition(chr(10))[0]}") from error
+            raise UsageError(f"the query cannot be answered: {_first_line(error)}") from error
         return Answer(columns, rows, json.loads((place / _SEAL).read_text())["left_out"])
 
 
 @contextlib.contextmanager
-def _tables(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+def _tables(folder: pathlib.Path, traces: bool) -> Iterator[pathlib.Path]:
     """Where the tables of a folder are, made now if need be."""
-    if _is_sealed(folder):
+    if _is_sealed(folder, traces):
         yield folder / SEALED
         return
     with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside:
-        _make(folder, pathlib.Path(aside))
+        _make(folder, pathlib.Path(aside), traces)
         with contextlib.suppress(QuickstudyError):  # a folder that cannot be written can still be asked
             _keep(folder, pathlib.Path(aside))
         yield pathlib.Path(aside)
 
 
-def _make(folder: pathlib.Path, aside: pathlib.Path) -> None:
-    """Write the tables, and from what they were made, into another folder."""
+def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> None:
+    """Write the tables, that of the traces empty if they are not asked for, and from what they were made."""
     duckdb = _duckdb()
     state = _state(folder)
     reading = read_results(folder, expected=True)
@@ -102,25 +124,33 @@ def _make(folder: pathlib.Path, aside: pathlib.Path) -> None:
     rows: dict[str, Callable[[], Iterable[Mapping[str, Any]]]] = {
         "runs": lambda: (_run(key, record) for key, record in records.items()),
         "scores": lambda: (row for key, record in records.items() for row in _scores(key, record)),
-        "curves": lambda: (row for key, record in records.items() for row in _curve(folder, key, record)),
+        "traces": lambda: (row for key, one in records.items() if traces for row in _trace(folder, key, one)),
     }
     with duckdb.connect() as connection:
         for name, columns in _TABLES.items():
             lines, parquet = aside / f"{name}.jsonl", aside / f"{name}.parquet"
             with open(lines, "w", encoding="ascii") as file:
                 file.writelines(canonical(row) + "\n" for row in rows[name]())
-            source = f"read_json({_pattern(lines)}, format='newline_delimited', columns={_columns(columns)})"
-            chosen = _SELECT.get(name, "*")
-            connection.execute(f"COPY (SELECT {chosen} FROM {source}) TO {_quoted(str(parquet))} (FORMAT parquet)")
-    (aside / _SEAL).write_text(json.dumps({"journals": state, "left_out": len(reading.damage)}))
+            options = f"format='newline_delimited', columns={_columns(columns)}, ignore_errors=true"
+            source = f"read_json({_pattern(lines)}, {options})"
+            chosen = _LONG.format(source=source) if name == "traces" else source
+            try:
+                connection.execute(f"COPY (SELECT * FROM {chosen}) TO {_quoted(str(parquet))} (FORMAT parquet)")
+            except duckdb.Error as error:
+                raise QuickstudyError(f"the table {name} of {folder} cannot be made: {_first_line(error)}") from error
+            lines.unlink()
+    facts = {"tables": _NAMES, "traces": traces, "journals": state, "left_out": len(reading.damage)}
+    (aside / _SEAL).write_text(json.dumps(facts))
 
 
 def _keep(folder: pathlib.Path, aside: pathlib.Path) -> list[pathlib.Path]:
     """Copy the tables into the folder, the seal last. Gives the paths of the tables."""
     names = [*(f"{name}.parquet" for name in _TABLES), _SEAL]
+    for stale in set((folder / SEALED).glob("*.parquet")) - {folder / SEALED / name for name in names}:
+        stale.unlink(missing_ok=True)
     for name in names:
-        content = (aside / name).read_bytes()
-        write_aside(folder / SEALED / name, str(os.getpid()), lambda file, content=content: file.write(content))  # type: ignore[misc]
+        with open(aside / name, "rb") as made:
+            write_aside(folder / SEALED / name, str(os.getpid()), functools.partial(shutil.copyfileobj, made))
     return [folder / SEALED / name for name in names[:-1]]
 
 
@@ -137,6 +167,11 @@ def _run(key: str, record: Record) -> dict[str, Any]:
     known |= {name: record.what.get(name) for name in _RUN}
     known |= {name: record.cost.get(name) for name in _COSTS}
     known |= {name: record.where.get(name) for name in _WHERE}
+    for part in ("task", "learner"):
+        component = record.what.get(part)
+        known[f"{part}_version"] = str(component.get("version")) if isinstance(component, Mapping) else None
+    known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
+    known |= {"kind": record.trace.get("kind"), "facts": canonical(record.trace.get("facts", {}))}
     return {"key": key, **known, "status": record.status, "reason": record.reason}
 
 
@@ -146,15 +181,20 @@ def _scores(key: str, record: Record) -> Iterator[dict[str, Any]]:
             yield {"key": key, "measure": measure, "version": str(score["version"]), "name": name, "value": value}
 
 
-def _curve(folder: pathlib.Path, key: str, record: Record) -> Iterator[dict[str, Any]]:
-    if record.status != OK or record.trace.get("kind") != CURVE:
-        return
+def _trace(folder: pathlib.Path, key: str, record: Record) -> Iterator[dict[str, Any]]:
+    """The arrays of a trace, each laid out flat, in pieces: where a piece starts, and how many numbers make a step."""
     try:
-        arrays = load_trace(folder, record).arrays
-    except QuickstudyError:  # a damaged file is the doctor's business; the other runs can still be asked about
-        return
-    if "step" in arrays and "accuracy" in arrays:
-        yield {"key": key, "step": arrays["step"], "accuracy": arrays["accuracy"]}
+        trace = load_trace(folder, record)
+    except (QuickstudyError, KeyError, TypeError, ValueError):
+        return  # no trace, or a damaged file, which is the doctor's business; the other runs can still be asked about
+    for name, array in trace.arrays.items():
+        column = "text" if array.dtype.kind in "US" else "value" if array.dtype.kind in "biuf" else ""
+        flat, width = array.reshape(-1), int(np.prod(array.shape[1:]))
+        for start in range(0, len(flat) if column else 0, CHUNK):
+            piece = flat[start : start + CHUNK]
+            place = {"start": start, "count": len(piece), "width": width}
+            values = piece.astype(str) if column == "text" else piece
+            yield {"key": key, "kind": trace.kind, "name": name, **place, column: values}
 
 
 def _state(folder: pathlib.Path) -> dict[str, list[int]]:
@@ -163,12 +203,17 @@ def _state(folder: pathlib.Path) -> dict[str, list[int]]:
     return {name: [facts.st_size, facts.st_mtime_ns] for name, facts in found.items()}
 
 
-def _is_sealed(folder: pathlib.Path) -> bool:
+def _is_sealed(folder: pathlib.Path, traces: bool) -> bool:
     try:
-        made_from = json.loads((folder / SEALED / _SEAL).read_text())["journals"]
+        seal = json.loads((folder / SEALED / _SEAL).read_text())
+        known = seal["tables"] == _NAMES and seal["journals"] == _state(folder) and (seal["traces"] or not traces)
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return made_from == _state(folder) and all((folder / SEALED / f"{name}.parquet").is_file() for name in _TABLES)
+    return known and all((folder / SEALED / f"{name}.parquet").is_file() for name in _TABLES)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
 
 
 def _columns(columns: Mapping[str, str]) -> str:

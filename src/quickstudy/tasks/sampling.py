@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +48,7 @@ def draw_unique(task: ExampleTask, rng: np.random.Generator, wanted: int, most_d
         kept.append(batch.take(fresh))
     if not kept:
         raise UsageError(f"at least 1 draw must be allowed, got {most_draws}")
-    return joined(kept)
+    return Examples.joined(kept)
 
 
 def split(examples: Examples, rng: np.random.Generator, share: float = 0.8) -> Split:
@@ -67,15 +66,3 @@ def sequence_keys(examples: Examples) -> list[bytes]:
     targets = np.ascontiguousarray(np.moveaxis(examples.targets, 1, 0))
     lengths = examples.lengths.tolist()
     return [inputs[i, :length].tobytes() + targets[i, :length].tobytes() for i, length in enumerate(lengths)]
-
-
-def joined(parts: Sequence[Examples]) -> Examples:
-    """All examples of the parts, in their order, padded to one length."""
-    steps = max(part.steps for part in parts)
-    padded = [part.padded(steps) for part in parts]
-    return Examples(
-        np.concatenate([part.inputs for part in padded], axis=1),
-        np.concatenate([part.targets for part in padded], axis=1),
-        np.concatenate([part.asked for part in padded], axis=1),
-        np.concatenate([part.lengths for part in padded]),
-    )

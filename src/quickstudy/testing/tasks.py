@@ -221,6 +221,6 @@ def _oracle_is_right(task: Any) -> str:
         time, example = exam.positions[0, wrong[0, 0]]
         raise Broken(
             f"{task.oracle} is wrong on {len(wrong)} of {exam.targets.shape[1]} questions, "
-            f"first after step {time} of {exam.examples[0].sequence(int(example))[0]}"
+            f"first after step {time} of {exam.examples[0].inputs[:, example].tolist()}"
         )
     return f"{exam.targets.shape[1]} questions"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.examples import Examples
 from quickstudy.tasks.language import members, streams
 from quickstudy.tasks.language.mixed import Mixed
 from quickstudy.tasks.language.periodic import Periodic
@@ -156,3 +157,40 @@ def test_mixed_oracle(make_task, accuracy):
 def test_mixed_oracle_tells_rhythms_apart(make_task, accuracy):
     task = make_task("language/mixed", members="periodic/increasing-period")
     assert accuracy("mixed-oracle", task, task.sample(np.random.default_rng(5), 400)) > 0.998
+
+
+class Before:
+    """What was read two tokens before: no answer is the next token."""
+
+    id, vocabulary = "mine/before", ("a", "b", "c", "x")
+
+    def sample(self, rng, count):
+        inputs = rng.integers(4, size=(6, count))
+        asked = np.broadcast_to(np.arange(6)[:, None] >= 2, inputs.shape)
+        return Examples(inputs, np.roll(inputs, 2, axis=0), asked, np.full(count, 6))
+
+
+class Joint(streams.Stream):
+    segments = chained([Before(), Periodic()])
+
+
+def test_answers_that_are_not_the_next_token_go_through_a_stream_unchanged():
+    drawn = Joint().sample(np.random.default_rng(0), 40)
+    own = Joint().vocabulary.index
+    found = 0
+    for index in range(drawn.count):
+        one = drawn.take([index])
+        if int(one.lengths[0]) == 6 and not set(one.inputs[:, 0]) & {own("0"), own("1")}:
+            found += 1
+            assert one.targets[2:, 0].tolist() == one.inputs[:-2, 0].tolist()
+        else:
+            assert one.sequential
+    assert 10 < found < 30
+
+
+def test_what_has_no_words_cannot_be_chained():
+    class Numbers:
+        id = "mine/numbers"
+
+    with pytest.raises(UsageError, match="mine/numbers has no vocabulary; only tasks that read and answer words"):
+        chained([Periodic(), Numbers()])

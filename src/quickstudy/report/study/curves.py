@@ -20,7 +20,6 @@ from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.report.study.panels import Line, Panel, Sheet, colour
 from quickstudy.report.study.runs import counts, curves_of
 from quickstudy.report.study.table import stages
-from quickstudy.report.view import title_of
 
 __all__ = ["page", "stages"]
 
@@ -98,10 +97,11 @@ def _picture(
     )
     runs = [curve.runs for columns in curves.values() for curve in columns.values()]
     several = f"mean of {span(runs)} runs; shading: ± 1 standard deviation over runs, as in the publication"
+    title = order.score(study.score).title
     published = any(cell.published for columns in numbers.values() for cell in columns.values())
     caption = (
         f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In parentheses: "
-        f"{title_of(study.score)}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A "
+        f"{title}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A "
         "learner that is shown single questions, m in a sequence, stands at 1 + (questions − 1) / m."
     )
     wide, narrow = sheet.drawn()

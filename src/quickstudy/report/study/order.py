@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol, cast
 
 from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.measure import Score
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.report.study.found import Cells, Found, Shelf
 from quickstudy.report.study.page import Page
@@ -54,6 +55,10 @@ class Order:
         known = (learner for column in row.learners if (learner := row.learner(column, self.convention)))
         learner = next(known, None)
         return bool(learner) and found.has(Setting(row.task, str(learner), self.convention, self.root, self.protocol))
+
+    def score(self, name: str) -> Score:
+        """How a score is read."""
+        return self.shelf.found().score(name)
 
     def cells(self) -> Cells:
         """The finished runs of the study under the convention of the order."""

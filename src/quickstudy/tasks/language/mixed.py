@@ -59,11 +59,8 @@ class Mixed:
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """`count` independent sequences."""
         parts = [Translated(member, self.vocabulary) for member in self.tasks]
-        drawn = []
-        for _ in range(count):
-            # One by one, so that the draws do not depend on how they are grouped.
-            drawn.append(parts[int(rng.random() * len(parts))].sample(rng, 1).sequence(0))
-        return Examples.from_sequences([tokens for tokens, _ in drawn], [supervised for _, supervised in drawn])
+        # One by one, so that the draws do not depend on how they are grouped.
+        return Examples.joined([parts[int(rng.random() * len(parts))].sample(rng, 1) for _ in range(count)])
 
     def check(self, tokens: Any) -> Verdict:
         """What the members say; see `members_verdict`."""

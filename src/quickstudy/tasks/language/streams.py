@@ -83,8 +83,8 @@ class Stream(ABC):
         for _ in range(count):
             # One by one, so that the draws do not depend on how they are grouped.
             part = self.segments[int(np.searchsorted(ends, rng.random(), side="right"))]
-            drawn.append(part.task.sample(rng, 1).sequence(0))
-        return Examples.from_sequences([tokens for tokens, _ in drawn], [supervised for _, supervised in drawn])
+            drawn.append(part.task.sample(rng, 1))
+        return Examples.joined(drawn)
 
     def check(self, tokens: Any) -> Verdict:
         """What the tasks of the segments say; see `members_verdict`."""
@@ -113,7 +113,10 @@ def members_verdict(words: list[str], tasks: Sequence[Any]) -> Verdict:
 
 
 def common_vocabulary(tasks: Sequence[Any]) -> tuple[str, ...]:
-    """All words of all tasks, in the order in which they first come."""
+    """All words of all tasks, in the order in which they first come. UsageError for a task that has no words."""
+    for task in tasks:
+        if not hasattr(task, "vocabulary"):
+            raise UsageError(f"{task.id} has no vocabulary; only tasks that read and answer words can be put together")
     return tuple(dict.fromkeys(word for task in tasks for word in task.vocabulary))
 
 

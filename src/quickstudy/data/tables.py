@@ -1,0 +1,68 @@
+"""Numbers out of a user's file: CSV, with a heading or without, or what NumPy has saved."""
+
+from __future__ import annotations
+
+import csv
+import math
+import pathlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import UsageError
+
+
+def read_table(path: str | pathlib.Path) -> NDArray[np.float64]:
+    """(row, column): the numbers in a CSV or NPY file. What a file is, is decided by how it begins.
+
+    The first line of a CSV file is a heading if one of its cells is no number. Raises UsageError that names the file
+    and, where it is one row's, the row (from 1, the heading not counted): a cell that is no finite number, a row with
+    more or fewer cells than the first, a file without rows.
+    """
+    try:
+        content = pathlib.Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"no file {path}") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    found = _saved(path) if content.startswith(np.lib.format.MAGIC_PREFIX) else _written(path, content)
+    if not found.size:
+        raise UsageError(f"{path} has no numbers in it")
+    strange = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    if len(strange):
+        raise UsageError(f"{path}, row {strange[0] + 1}: every number must be finite, got {found[strange[0]].tolist()}")
+    return found
+
+
+def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
+        raise UsageError(f"{path} must hold numbers by (row) or (row, column), got {array.dtype} {array.shape}")
+    return np.asarray(array if array.ndim == 2 else array[:, None], dtype=np.float64)
+
+
+def _written(path: str | pathlib.Path, content: bytes) -> NDArray[np.float64]:
+    try:
+        lines = [line for line in csv.reader(content.decode("utf-8-sig").splitlines()) if any(map(str.strip, line))]
+    except (UnicodeDecodeError, csv.Error):
+        raise UsageError(f"{path} is neither CSV in UTF-8 nor an NPY file") from None
+    rows = [[_number(cell) for cell in line] for line in lines]
+    if rows and any(map(math.isnan, rows[0])):
+        rows, lines = rows[1:], lines[1:]
+    for place, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise UsageError(f"{path}, row {place + 1}: {len(row)} cells, but the first row has {len(rows[0])}")
+        if any(map(math.isnan, row)):
+            raise UsageError(f"{path}, row {place + 1}: every cell must be a number, got {', '.join(lines[place])}")
+    return np.array(rows, dtype=np.float64)
+
+
+def _number(cell: str) -> float:
+    """The number in a cell, nan for anything else."""
+    try:
+        return math.nan if "_" in cell else float(cell)  # Python would read 1_0 as ten
+    except ValueError:
+        return math.nan
