@@ -73,7 +73,7 @@ class World(ABC):
     """
 
     players = 1
-    _turn: Turn | None = None
+    __turn: Turn | None = None
 
     @abstractmethod
     def reset(self) -> Any:
@@ -91,7 +91,7 @@ class World(ABC):
         or over is reset first. A world may have a loop of its own (a `Turn` costs 0.25 microseconds before anything
         happens): what `act` is given and what comes back must equal this one, wherever the calls are cut.
         """
-        turn = self._turn or Turn(None, 0.0 if self.players == 1 else np.zeros(self.players), True)
+        turn = self.__turn or Turn(None, 0.0 if self.players == 1 else np.zeros(self.players), True)
         observations, actions, rewards, events = list[Any](), list[Any](), list[Any](), list[Any]()
         for step in range(steps):
             if step == 0 and turn.done:
@@ -104,7 +104,7 @@ class World(ABC):
                 events.append((step, turn.info))
             if turn.done:
                 break
-        self._turn = turn
+        self.__turn = turn
         return Life(observations, actions, rewards, events, bool(actions) and bool(turn.done))
 
 

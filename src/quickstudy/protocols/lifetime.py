@@ -19,7 +19,8 @@ from quickstudy.tasks.worlds import open_world, plain
 class Lifetime:
     """A pupil in fresh worlds of a task, one per lane; an oracle that watches is shown them first.
 
-    A pupil with `live` goes its own way, at the world's speed; others act step by step, all lanes in one call.
+    A pupil with `live` goes its own way, at the world's speed; others act step by step, all lanes in one call. Seconds
+    are those of pupil and world together.
     """
 
     def __init__(self, pupil: Acting, task: Any, streams: Sequence[Streams], clock: Clock) -> None:
