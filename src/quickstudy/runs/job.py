@@ -221,7 +221,7 @@ def _scores(trace: Trace, measures: Sequence[str], convention: str) -> dict[str,
 
 def _where(learner: Choice, lanes: int, started: float) -> dict[str, Any]:
     versions = {"quickstudy": __version__, "python": platform.python_version()}
-    for library in ("numpy", "scipy", "jax", "equinox", "optax"):
+    for library in ("numpy", "scipy", "jax", "equinox", "optax", "numba"):
         module = sys.modules.get(library)
         if module is not None:
             versions[library] = str(getattr(module, "__version__", "unknown"))
