@@ -17,7 +17,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 # A part imports from parts of a lower rank only, or from itself.
 RANKS = {
     **dict.fromkeys(("base", "studies"), 0),
-    **dict.fromkeys(("gateway", "data"), 1),
+    **dict.fromkeys(("gateway", "compiled", "data"), 1),
     **dict.fromkeys(("tasks", "cores", "measures", "machines", "stats"), 2),
     "learners": 3,
     "protocols": 4,
@@ -86,6 +86,12 @@ def test_jax_comes_through_the_gateway():
         if name_of(path) != "gateway.py":
             found = {module.partition(".")[0] for module in imported(tree_of(path))}
             assert not found & {"jax", "jaxlib", "equinox", "optax"}, name_of(path)
+
+
+def test_numba_comes_through_its_door():
+    for path in FILES:
+        if name_of(path) != "compiled.py":
+            assert "numba" not in {module.partition(".")[0] for module in imported(tree_of(path))}, name_of(path)
 
 
 def test_nobody_draws_from_a_shared_generator():

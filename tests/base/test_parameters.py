@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import (
+    all_parameters,
     changed_parameters,
     configure,
     parameter,
@@ -147,6 +148,28 @@ def test_what_a_user_has_to_type():
     assert changed_parameters(Related(2)) == {"low": 2, "high": 5}
     assert parameters_of(Thing())["delays"] == [1, 2]
     assert parameters_of(object()) == {}
+
+
+@dataclass(frozen=True)
+class Grown(Thing):
+    """The same component, which has got two parameters since; one of them has a preset."""
+
+    precision: str = parameter("float32", choices=("float32", "float64"), added=True)
+    pause: int = parameter(0, at_least=0, added=True)
+
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"pause": 3}}
+
+
+def test_a_parameter_added_later_is_no_part_of_the_identity_while_it_has_its_default():
+    assert parameters_of(Grown()) == {**parameters_of(Thing()), "pause": 0}
+    assert parameters_of(Grown(precision="float64"))["precision"] == "float64"
+    assert all_parameters(Grown())["precision"] == "float32"
+    assert changed_parameters(Grown(precision="float64")) == {"precision": "float64"}
+    for convention, thing in (("corrected", Grown(pause=3)), ("published", Grown()), ("published", Grown(pause=3))):
+        assert configure("", Grown, changed_parameters(thing, convention), convention) == thing
+        assert configure("", Grown, parameters_of(thing), convention) == thing
+    with pytest.raises(UsageError, match="precision must be one of float32, float64"):
+        configure("", Grown, {"precision": "half"})
 
 
 things = st.builds(

@@ -175,7 +175,7 @@ def test_optional_faces():
             self.table = snapshot.arrays["table"]
 
     pupil = HostPupil(Able(), BRIEF)
-    states = face(pupil, Showing).states(EXAMPLES.inputs)
+    states = face(pupil, Showing).states(EXAMPLES.inputs)[0]
     assert states.shape == (3, 3, 2)
     assert states[1, 0].tolist() == [2, 4]
     turn = {"level": np.array([5])}, np.array([2.0]), np.array([True])

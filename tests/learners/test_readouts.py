@@ -204,7 +204,7 @@ def test_recursive_least_squares_on_real_numbers():
     brief = Brief(Reals(1), Reals(2), "squared", 60, 1)
     pupil = RecursiveLeastSquares(ridge=0.1).begin(CORE, brief, streams)
     pupil.learn(Lesson([series], np.array([[0]])), 0, 1)
-    states = np.asarray(pupil.states(drive), float)[:, 0]
+    states = np.asarray(pupil.states(drive), float)[0, :, 0]
     expected = ridge_reference(states[10:], targets[10:, 0], states[10:], 0.1)
     np.testing.assert_allclose(pupil.answer(Exam([series]))[0], expected, atol=1e-3)
     assert pupil.cost()[0].trained_parameters == 2 * 9
@@ -229,7 +229,7 @@ def test_cost_counts_what_is_there(by_example):
 
 def test_states_are_those_of_the_core(by_example):
     pupil = OnlineSoftmax().begin(CORE, by_example.brief, by_example.streams)
-    states = np.asarray(pupil.states(by_example.train.inputs))
+    states = np.asarray(pupil.states(by_example.train.inputs))[0]
     np.testing.assert_allclose(states, by_example.features, atol=1e-6)
 
 

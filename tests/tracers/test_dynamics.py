@@ -45,7 +45,7 @@ def error(values: NDArray[Any], targets: NDArray[Any]) -> float:
 def memory_capacity(pupil: Any, rng: np.random.Generator, delays: int = 40) -> float:
     """Squared correlations, on the second half, of delayed inputs with what the states give by least squares."""
     drive = rng.uniform(-1.0, 1.0, 4200)
-    states = np.asarray(pupil.states(drive[:, None, None]), dtype=np.float64)[200:, 0]
+    states = np.asarray(pupil.states(drive[:, None, None]), dtype=np.float64)[0, 200:, 0]
     features = np.column_stack([states, np.ones(len(states))])
     delayed = np.column_stack([drive[200 - k : len(drive) - k] for k in range(1, delays + 1)])
     fitted = features[2000:] @ np.linalg.lstsq(features[:2000], delayed[:2000], rcond=1e-6)[0]

@@ -78,7 +78,7 @@ def test_least_squares_at_the_smallest_ridge_are_those_of_the_normal_equations(
     core: Any = EchoState(units=50, terms=4, radius=0.9, input_scale=0.1)
     pupil = RecursiveLeastSquares(ridge=1e-3).begin(core, brief, [streams])
     pupil.learn(Lesson([series.part("training")], np.zeros((1, 1), np.int64)), 0, 1)
-    states = np.asarray(pupil.states(series.inputs[:, None]), np.float64)[:, 0]
+    states = np.asarray(pupil.states(series.inputs[:, None]), np.float64)[0, :, 0]
     features = np.column_stack([states, np.ones(1000)])
     moment = features[100:700].T @ features[100:700] + 1e-3 * np.eye(51)
     exact = features[700:] @ np.linalg.solve(moment, features[100:700].T @ series.targets[100:700])

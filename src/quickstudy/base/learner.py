@@ -150,6 +150,26 @@ class Answering(Pupil, Protocol):
         """
 
 
+class Stepping(Pupil, Protocol):
+    """Reads step by step, rows side by side, and says after each what it would answer. Nothing is learned meanwhile.
+
+    For prefix trees, free running and control: a state can be gone on from more than once. Some pupils also have
+    `unroll(state, inputs)`, many steps (lane, time, row, ...) in one call (`quickstudy.learners.stepping.unrolled`).
+    """
+
+    def start(self, rows: int, capacity: int) -> Any:
+        """The state before anything is read. capacity: steps that may follow."""
+
+    def step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
+        """Read one step (lane, row, ...), fields as mappings by name: the state after it, and (lane, row, width) scores.
+
+        The scores are those that `answer` gives to a question at this step, to the rounding of another program.
+        """
+
+    def rows(self, state: Any, numbers: NDArray[Any]) -> Any:
+        """The rows of a state with these numbers (row,), which may repeat: rows branch, or are dropped."""
+
+
 class Acting(Pupil, Protocol):
     """Acts in a world that answers, one step at a time."""
 
@@ -188,8 +208,10 @@ class Rehearsing(Pupil, Protocol):
 class Showing(Pupil, Protocol):
     """Shows its states, for the measures of what a memory holds."""
 
-    def states(self, inputs: NDArray[Any]) -> Any:
-        """(time, example, feature) states on the way through inputs, with all learning frozen; first lane."""
+    def states(self, inputs: Any) -> Any:
+        """(lane, time, example, feature) states on the way through inputs (time, example, ...), the same for all lanes,
+        with all learning frozen.
+        """
 
 
 class Keeping(Pupil, Protocol):
@@ -218,12 +240,13 @@ class HostLearner(Protocol):
     answer itself, or a score for each possible answer. Row t must not depend on inputs after t.
 
     Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the players in front where
-    there are several; with `learning=False` as well, when it must not learn), `states(inputs)`, `snapshot()` and
-    `restore(snapshot)`, `close()` when all is over, and the attributes `parameters` (how many it has), `bits` (its
-    description length), `learns` (False for a rule whose answers never change, whatever it is shown: an exam is then
-    put to it only once) and `scale` (how its scores are to be read: see `Answering`; else `order`, or `values` for real
-    numbers). Its class may say its pace (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives =
-    (Tokens,)`).
+    there are several; with `learning=False` as well, when it must not learn), `states(inputs)`; `start(rows, capacity)`,
+    `step(state, inputs)` and `rows(state, numbers)`, as in `Stepping` but without a lane axis (else `predict` is asked
+    again after every step, with one more row); `snapshot()` and `restore(snapshot)`, `close()` when all is over, and the
+    attributes `parameters` (how many it has), `bits` (its description length), `learns` (False for a rule whose answers
+    never change, whatever it is shown: an exam is then put to it only once) and `scale` (how its scores are to be read:
+    see `Answering`; else `order`, or `values` for real numbers). Its class may say its pace (`passes = 3`, `batch = 8`)
+    and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:

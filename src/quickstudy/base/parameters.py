@@ -11,6 +11,13 @@ and a component may carry presets by convention, which change defaults and never
 A core or a training may also carry presets by what is asked of a learner (`quickstudy.base.task.ASKED`), above those:
 
     usual: ClassVar = {"reals": {"units": 200}}
+
+A parameter that a component gets after runs of it have been recorded is marked `added=True`:
+
+    precision: str = parameter("float32", choices=("float32", "float64"), added=True)
+
+Its default must be what the component did before. While it has that default it is no part of the identity, so that
+those runs keep their keys; any other value is.
 """
 
 from __future__ import annotations
@@ -39,9 +46,10 @@ def parameter(
     at_most: float | None = None,
     above: float | None = None,
     choices: tuple[Any, ...] | None = None,
+    added: bool = False,
 ) -> Any:
-    """A dataclass field with a default and the range of values that make sense."""
-    bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
+    """A dataclass field with a default and the range of values that make sense; added: later than recorded runs."""
+    bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices, "added": added or None}
     return dataclasses.field(
         default=default, metadata={name: bound for name, bound in bounds.items() if bound is not None}
     )
@@ -83,17 +91,32 @@ def configure(
 
 
 def parameters_of(instance: Any) -> dict[str, Any]:
-    """All parameters of a component by name, in plain JSON types."""
+    """The parameters of a component that its identity rests on, by name, in plain JSON types.
+
+    Those that were added later are left out while they have their default, unless a convention presets them.
+    """
+    presets = {name for preset in getattr(instance, "conventions", {}).values() for name in preset}
+    fields = _fields(type(instance))[1]
+    return {
+        name: value
+        for name, value in all_parameters(instance).items()
+        if not fields[name].metadata.get("added") or value != plain(fields[name].default) or name in presets
+    }
+
+
+def all_parameters(instance: Any) -> dict[str, Any]:
+    """All parameters of a component by name, in plain JSON types: what it shows."""
     return {field.name: plain(getattr(instance, field.name)) for field in _fields(type(instance))[1].values()}
 
 
 def changed_parameters(instance: Any, convention: str = "corrected", asked: str = "symbols") -> dict[str, Any]:
     """The parameters that differ from what convention and question alone would give: what a user has to type."""
     try:
-        usual = parameters_of(configure("", type(instance), {}, convention, asked))
+        usual = all_parameters(configure("", type(instance), {}, convention, asked))
     except UsageError:  # something has no default: then everything is worth typing
         usual = {}
-    return {name: value for name, value in parameters_of(instance).items() if name not in usual or usual[name] != value}
+    values = all_parameters(instance)
+    return {name: value for name, value in values.items() if name not in usual or usual[name] != value}
 
 
 def parse_assignments(text: str) -> dict[str, str]:

@@ -116,12 +116,12 @@ def _listed(learners: Sequence[str | None]) -> str:
 
 
 def _parameters(found: Any, convention: str) -> list[dict[str, Any]]:
-    from quickstudy.base.parameters import check_convention, configure, parameters_of
+    from quickstudy.base.parameters import all_parameters, check_convention, configure
 
     check_convention(convention)
     if not isinstance(found, type) or not dataclasses.is_dataclass(found):
         return []
-    values = parameters_of(configure(found.__name__, found, {}, convention))
+    values = all_parameters(configure(found.__name__, found, {}, convention))
     return [
         {"name": field.name, "value": values[field.name], "range": _range(field.metadata)}
         for field in dataclasses.fields(found)

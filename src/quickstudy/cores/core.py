@@ -44,6 +44,21 @@ class Core(eqx.Module):
         keys = jax.random.split(key, len(jax.tree.leaves(xs)[0]))
         return lax.scan(lambda carry, both: self.step(carry, both[0], key=both[1]), state, (xs, keys))
 
+    def rows(self, state: State, numbers: Array) -> State:
+        """Some rows of a state, by their numbers (row,), which may repeat: each goes on as it would have.
+
+        The batch axis of an array is the one that grows with the batch in `start`; one that does not grow belongs to
+        all rows. A core that lays out its batch in another way says how its rows are picked.
+        """
+
+        def pick(part: Array, alone: Any, beside: Any) -> Array:
+            axes = [
+                axis for axis, sizes in enumerate(zip(alone.shape, beside.shape, strict=True)) if len(set(sizes)) > 1
+            ]
+            return jnp.take(part, numbers, axis=axes[0]) if axes else part
+
+        return jax.tree.map(pick, state, *(jax.eval_shape(lambda: self.start(batch, 1)) for batch in (1, 2)))
+
     def trainable(self) -> Any:
         """A tree of booleans: which arrays are trained. All inexact ones, unless a core says otherwise."""
         return jax.tree.map(eqx.is_inexact_array, self)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
@@ -24,6 +24,7 @@ from quickstudy.learners.leak import check_leak
 from quickstudy.learners.lengths import Lengths
 from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson
 from quickstudy.learners.padding import padded_lanes, padded_lesson
+from quickstudy.learners.stepping import Speaker, SteppingPupil
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, updating
 
@@ -51,11 +52,14 @@ class Head(eqx.Module):
         return features @ self.weights + self.bias
 
 
-class Model(eqx.Module):
+class Model(Speaker):
     """A core and its head."""
 
-    core: Any
     head: Head
+
+    def scores(self, features: Any) -> Any:
+        """What the head makes of them."""
+        return self.head(features)
 
     def trainable(self) -> Any:
         """What the core lets be trained, and the whole head."""
@@ -105,7 +109,7 @@ class Adam:
         return AdamPupil(self, core, brief, streams)
 
 
-class AdamPupil:
+class AdamPupil(SteppingPupil):
     """A model in training. An update is made when its batch is full, so what is shown between two changes nothing."""
 
     def __init__(self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
@@ -177,10 +181,14 @@ class AdamPupil:
         lengths = Lengths.fitted(grouped.steps[:, 0].astype(np.int64), lanes[0].steps)
         return grouped._replace(steps=lengths.chosen), lengths.allowed
 
-    def states(self, inputs: NDArray[Any]) -> Any:
-        """(time, example, feature) features of the first lane's core as it is now."""
-        model, _ = self._frame.filled([array[:1] for array in self._arrays])
-        return all_states(model.core, inputs)
+    def _speaker(self) -> Model:
+        if self._leaks:
+            raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
+        return self._frame.filled(self._arrays)[0]  # type: ignore[no-any-return]
+
+    def states(self, inputs: Any) -> Any:
+        """(lane, time, example, feature) features of the cores as they are now."""
+        return all_states(self._frame.filled(self._arrays)[0].core, inputs, self.lanes)
 
     def snapshot(self) -> Snapshot:
         """Model, moments and keys, with the lane axis."""

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.rows import Reading, Rows, rows_of_lanes
+from quickstudy.learners.stepping import SteppingPupil
 
 _ADAM = optax.scale_by_adam()
 
@@ -51,9 +52,10 @@ class Plan:
     padding_counts: bool = False
 
 
-class BatchPupil:
+class BatchPupil(SteppingPupil):
     """Models in training, one per lane. A model is called with a batch, what it has noted so far and a key (None when
-    it answers), and gives (row, output) logits and its notes; it has `notes()` to begin with, `noisy` and `trainable`.
+    it answers), and gives (row, output) logits and its notes; it has `notes()` to begin with, `noisy` and `trainable`,
+    and `speaker(notes)`, which answers step by step.
     """
 
     scale = "logits"
@@ -100,6 +102,12 @@ class BatchPupil:
         places = np.repeat(questions.places, self.lanes // len(questions.places), axis=0)
         found: NDArray[np.float32] = np.take_along_axis(rows, places[:, :, None], axis=1)
         return found[:, : exam.counted.shape[1]]
+
+    def _speaker(self) -> Any:
+        if self._plan.padding_counts:
+            raise NotApplicable("a network that counts the padding of its batch reads whole rows, not single steps")
+        models, notes = self._state[:2]
+        return models.speaker(notes)
 
     def snapshot(self) -> Snapshot:
         """Models, notes, moments and keys, with the lane axis."""

@@ -146,11 +146,15 @@ def _placed(rows: Any, piece: Any, starts: Any) -> Any:
     return jax.vmap(lambda rows, piece, start: lax.dynamic_update_slice(rows, piece, (start, 0)))(rows, piece, starts)
 
 
-def all_states(core: Any, inputs: NDArray[Any]) -> Any:
-    """(time, example, feature) features at every step of inputs (time, example, ...), of a core with one lane."""
-    steps, batch = inputs.shape[:2]
-    positions = np.stack(np.meshgrid(np.arange(steps), np.arange(batch), indexing="ij"), -1).reshape(1, -1, 2)
-    return rows_at(core, jnp.asarray(inputs)[None], jnp.asarray(positions), 1)[0].reshape(steps, batch, -1)
+@eqx.filter_jit
+def all_states(cores: Any, inputs: Any, lanes: int) -> Any:
+    """(lane, time, example, feature) features at every step of inputs (time, example, ...), the same for all lanes."""
+
+    def single(core: Any) -> Any:
+        steps, batch = jax.tree.leaves(inputs)[0].shape[:2]
+        return core.unroll(core.start(batch, steps), inputs)[1]
+
+    return over_lanes(single, lanes)(cores)
 
 
 def _chunk(examples: Examples, first: int, shape: Shape) -> NDArray[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.actions import checked_action
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import (
     Brief,
@@ -77,6 +77,10 @@ class HostPupil:
             self.live = self._live
         if control and hasattr(host, "watch"):
             self.watch = host.watch
+        if hasattr(host, "predict"):
+            own = all(hasattr(host, name) for name in ("start", "step", "rows"))
+            self._stepper: Any = host if own else _Prefixes(self._predicted)
+            self.start, self.rows, self.step = self._stepper.start, self._stepper.rows, self._step
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Show the items one after another."""
@@ -110,10 +114,10 @@ class HostPupil:
         starts = np.flatnonzero(np.diff(counted[:, 1], prepend=-1))
         for first, last in zip(starts, [*starts[1:], len(counted)], strict=True):
             index, times = int(counted[first, 1]), counted[first:last, 0]
-            inputs = _locked(examples.inputs[: times[-1] + 1, index])
+            inputs = examples.inputs[: times[-1] + 1, index]
             if self._told:
                 self.host.told(_locked(_before(examples.targets[: len(inputs), index])))  # type: ignore[attr-defined]
-            scores[0, first:last] = self._rows(self.host.predict(inputs), len(inputs))[times]
+            scores[0, first:last] = self._predicted(inputs)[times]
         return scores
 
     def cost(self) -> list[Cost]:
@@ -133,6 +137,9 @@ class HostPupil:
         nothing = -1 if np.issubdtype(targets.dtype, np.integer) else np.nan
         mask = asked[:length].reshape(-1, *[1] * (targets.ndim - 1))
         self.host.learn(_locked(examples.inputs[:length, index]), _locked(np.where(mask, targets, nothing)))
+
+    def _predicted(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
+        return self._rows(self.host.predict(_locked(inputs)), len(inputs))
 
     def _rows(self, predicted: Any, length: int) -> NDArray[np.float64]:
         rows = np.asarray(predicted)
@@ -179,7 +186,11 @@ class HostPupil:
 
     def _states(self, inputs: NDArray[Any]) -> NDArray[Any]:
         columns = [self.host.states(_locked(inputs[:, index])) for index in range(inputs.shape[1])]  # type: ignore[attr-defined]
-        return np.stack([np.asarray(column) for column in columns], axis=1)
+        return np.stack([np.asarray(column) for column in columns], axis=1)[None]
+
+    def _step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
+        state, answers = self._stepper.step(state, _first_lane(inputs))
+        return state, self._rows(answers, len(answers))[None]
 
     def _snapshot(self) -> Snapshot:
         kept = self.host.snapshot()  # type: ignore[attr-defined]
@@ -209,6 +220,28 @@ def _checker(space: Space) -> Callable[[Any, Any], Any]:
         return checked_action(space, action, np.shape(reward))
 
     return checked
+
+
+class _Prefixes:
+    """Stepping by prediction alone: what was read is kept, and read again after every step."""
+
+    def __init__(self, predicted: Callable[[NDArray[Any]], NDArray[np.float64]]) -> None:
+        self._predicted = predicted
+
+    def start(self, rows: int, capacity: int) -> tuple[list[Any], ...]:
+        """Of every row what it has read."""
+        return ([],) * rows
+
+    def step(self, state: tuple[list[Any], ...], inputs: Any) -> tuple[tuple[list[Any], ...], NDArray[np.float64]]:
+        """The last row of every prediction."""
+        if isinstance(inputs, Mapping):
+            raise NotApplicable("a host learner that has no step of its own reads arrays, not fields")
+        longer = tuple([*read, x] for read, x in zip(state, inputs, strict=True))
+        return longer, np.stack([self._predicted(np.stack(read))[-1] for read in longer])
+
+    def rows(self, state: tuple[list[Any], ...], numbers: NDArray[Any]) -> tuple[list[Any], ...]:
+        """What these rows have read."""
+        return tuple(state[number] for number in numbers)
 
 
 def _first_lane(observation: Any) -> Any:

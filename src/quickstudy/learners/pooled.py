@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from quickstudy.base.catalogue import training
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -50,6 +50,12 @@ class PooledNet(eqx.Module):
         """What batch normalisation remembers."""
         return None if self.norm is None else self.norm.notes()
 
+    def speaker(self, notes: Any) -> PooledSpeaker:
+        """Itself, step by step. Raises NotApplicable where the core looks both ways."""
+        if self.core.leaks:
+            raise NotApplicable("a pooled network that looks both ways reads whole rows, not single steps")
+        return PooledSpeaker(self, notes)
+
     def trainable(self) -> Any:
         """Everything but what the core keeps fixed."""
         whole = jax.tree.map(eqx.is_inexact_array, self)
@@ -73,6 +79,32 @@ class PooledNet(eqx.Module):
         if self.norm is not None:
             pooled, notes = self.norm(pooled, batch.shares, notes, learning=key is not None)
         return self.head(pooled), notes
+
+
+class PooledSpeaker(eqx.Module):
+    """What a net would answer if its row ended here. State: the core's, the sum of the features, how many they are."""
+
+    net: PooledNet
+    notes: Any
+
+    def start(self, rows: int, capacity: int) -> Any:
+        """Nothing read."""
+        return self.net.core.start(rows, capacity), jnp.zeros((rows, self.net.core.width)), jnp.zeros(())
+
+    def step(self, state: Any, x: Any) -> tuple[Any, Any]:
+        """One more place of every row."""
+        net, (memory, total, count) = self.net, state
+        memory, features = net.core.step(memory, x if net.words is None else net.words(x, None))
+        total, count = total + features, count + 1.0
+        pooled = features if net.pool == "last" else total / count
+        if net.norm is not None:
+            pooled, _ = net.norm(pooled, None, self.notes, learning=False)
+        return (memory, total, count), net.head(pooled)
+
+    def rows(self, state: Any, numbers: Any) -> Any:
+        """Of the core, and of the sums."""
+        memory, total, count = state
+        return self.net.core.rows(memory, numbers), total[numbers], count
 
 
 @training("pooled", version=1)

@@ -17,6 +17,7 @@ from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.harvest import Shape, all_states, harvest
 from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.stepping import Speaker, SteppingPupil
 
 
 class Rule(Protocol):
@@ -52,7 +53,18 @@ def check_frozen(training: str, core: CoreSpec) -> None:
         raise UsageError(f"{training} trains a readout only, and {core.id} is a core that has to be trained; use +adam")
 
 
-class ReadoutPupil:
+class Readout(Speaker):
+    """A core and what a rule has made of its features."""
+
+    state: Any
+    rule: Rule = eqx.field(static=True)
+
+    def scores(self, features: Any) -> Any:
+        """By the rule."""
+        return self.rule.scores(self.state, features)
+
+
+class ReadoutPupil(SteppingPupil):
     """Runs the core once over what it is shown, and changes the readout question by question.
 
     Examples stream: the features of a few dozen are held at a time. Questions in a free order (as published)
@@ -111,9 +123,12 @@ class ReadoutPupil:
         """The rows of an exam, (lane, row, feature), as the rule's `scores` reads them best."""
         return rows
 
-    def states(self, inputs: NDArray[Any]) -> Any:
-        """(time, example, feature) states of the core of the first lane."""
-        return all_states(jax.tree.map(lambda leaf: leaf[:1], self._cores), inputs)
+    def _speaker(self) -> Readout:
+        return Readout(self._cores, self._state, self._rule)
+
+    def states(self, inputs: Any) -> Any:
+        """(lane, time, example, feature) states of the cores."""
+        return all_states(self._cores, inputs, self.lanes)
 
     def snapshot(self) -> Snapshot:
         """Core and readout, with the lane axis."""

@@ -12,10 +12,10 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.cores.bag import BagOfWords
+from quickstudy.cores.bag import BagCore, BagOfWords
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.adam import Head
+from quickstudy.learners.adam import Head, Model
 from quickstudy.learners.batches import Batch, BatchPupil, Plan
 from quickstudy.learners.rows import distinct
 
@@ -29,6 +29,10 @@ class LinearBag(eqx.Module):
 
     def notes(self) -> None:
         """None are taken."""
+
+    def speaker(self, notes: None) -> Model:
+        """The bag itself, with the same weights on its features."""
+        return Model(BagCore(Tokens(self.head.weights.shape[-2])), self.head)
 
     def trainable(self) -> Any:
         """All of it."""

@@ -276,7 +276,7 @@ def _component(instance: Any) -> dict[str, Any]:
 
 def _versions() -> dict[str, str]:
     versions = {"quickstudy": __version__, "python": platform.python_version()}
-    for library in ("numpy", "scipy", "jax", "equinox", "optax"):
+    for library in ("numpy", "scipy", "jax", "equinox", "optax", "numba"):
         module = sys.modules.get(library)
         if module is not None:
             versions[library] = str(getattr(module, "__version__", "unknown"))

@@ -1,0 +1,54 @@
+"""The one door to Numba: scalar loops over irregular things are written `from quickstudy.compiled import njit`.
+
+    @njit
+    def longest_run(bits): ...
+
+The same source is compiled where Numba is installed (the extra `learners`) and run as it stands where it is not: slower,
+and with the same numbers. What is compiled is kept on disk beside JAX's programs, and its seconds go to the same clock.
+Nothing in a compiled function is random: it is handed its random numbers.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_cache = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
+os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(_cache, "quickstudy", "numba"))
+
+try:
+    import numba
+    from numba.core import event
+except ModuleNotFoundError:
+    numba = None
+else:
+    _timer = event.TimingListener()
+    event.register("numba:compile", _timer)
+
+
+@overload
+def njit(function: F) -> F: ...
+@overload
+def njit(**options: Any) -> Callable[[F], F]: ...
+def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """A function compiled without Python objects when it is first called; itself, where there is no Numba.
+
+    options: those of `numba.njit`. Results are kept on disk, unless the function stands in no file.
+    """
+    if function is None:
+        return lambda function: njit(function, **options)
+    if numba is None:
+        return function
+    try:
+        return numba.njit(function, **{"cache": True, **options})
+    except RuntimeError:  # typed at a prompt: there is nothing by which its cache could be found again
+        return numba.njit(function, **{**options, "cache": False})
+
+
+def compile_seconds() -> float:
+    """Seconds this process has spent so far in Numba's compiler."""
+    return float(_timer.duration) if numba is not None and _timer.done else 0.0

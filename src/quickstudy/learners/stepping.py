@@ -1,0 +1,147 @@
+"""Reading step by step, many rows side by side: the face `Stepping` of every compiled pupil.
+
+Rows are rounded up, and so is the capacity: a step is one compiled program for about that many rows, whatever is read.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import UsageError
+from quickstudy.gateway import eqx, jax, lax
+from quickstudy.learners.lanes import Frame, over_lanes, rounded
+
+
+class Speaker(eqx.Module):
+    """A core that says after every step what it would answer. Anything else with these three methods is one as well."""
+
+    core: Any
+
+    @abstractmethod
+    def scores(self, features: Any) -> Any:
+        """(row, output) from (row, feature)."""
+
+    def start(self, rows: int, capacity: int) -> Any:
+        """Before anything is read."""
+        return self.core.start(rows, capacity)
+
+    def step(self, state: Any, x: Any) -> tuple[Any, Any]:
+        """Read one step x (row, ...), and give (row, output) scores."""
+        state, features = self.core.step(state, x)
+        return state, self.scores(features)
+
+    def rows(self, state: Any, numbers: Any) -> Any:
+        """Some rows of a state."""
+        return self.core.rows(state, numbers)
+
+
+class _Programs(NamedTuple):
+    """Compiled functions of a speaker's bare arrays, and of what the methods of a pupil are given."""
+
+    start: Callable[..., Any]
+    step: Callable[..., Any]
+    unroll: Callable[..., Any]
+    rows: Callable[..., Any]
+
+
+@lru_cache
+def _programs(frame: Frame, lanes: int) -> _Programs:
+    def start(arrays: Any, rows: int, capacity: int) -> Any:
+        return over_lanes(lambda speaker: speaker.start(rows, capacity), lanes)(frame.filled(arrays))
+
+    def step(arrays: Any, memory: Any, inputs: Any) -> Any:
+        return over_lanes(lambda speaker, *rest: speaker.step(*rest), lanes)(frame.filled(arrays), memory, inputs)
+
+    def unroll(arrays: Any, memory: Any, inputs: Any) -> Any:
+        def single(speaker: Any, memory: Any, inputs: Any) -> Any:
+            return lax.scan(lambda carry, x: speaker.step(carry, x), memory, inputs)
+
+        return over_lanes(single, lanes)(frame.filled(arrays), memory, inputs)
+
+    def rows(arrays: Any, memory: Any, numbers: Any) -> Any:
+        return over_lanes(lambda speaker, memory: speaker.rows(memory, numbers), lanes)(frame.filled(arrays), memory)
+
+    return _Programs(jax.jit(start, static_argnums=(1, 2)), jax.jit(step), jax.jit(unroll), jax.jit(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A state: how many rows there are, and of them and some that fill up, what the speaker has in mind."""
+
+    rows: int
+    memory: Any
+    programs: _Programs
+
+
+class SteppingPupil:
+    """The face `Stepping`, and `unroll`, for a pupil with a speaker. Nothing is learned on the way."""
+
+    lanes: int
+
+    @abstractmethod
+    def _speaker(self) -> Any:
+        """What speaks now, with a lane axis on every array. Raises NotApplicable where it cannot go step by step."""
+
+    def start(self, rows: int, capacity: int) -> Reading:
+        """Nothing read."""
+        arrays, frame = Frame.of(self._speaker())
+        programs = _programs(frame, self.lanes)
+        return Reading(rows, programs.start(arrays, _filled(rows), rounded(capacity, 2)), programs)
+
+    def step(self, state: Reading, inputs: Any) -> tuple[Reading, NDArray[Any]]:
+        """Read one step (lane, row, ...): the state after it, and (lane, row, output) scores."""
+        return self._read(state, inputs, state.programs.step, axis=1)
+
+    def unroll(self, state: Reading, inputs: Any) -> tuple[Reading, NDArray[Any]]:
+        """Many steps (lane, time, row, ...) in one call, and (lane, time, row, output) scores; a program for each
+        number of steps.
+        """
+        return self._read(state, inputs, state.programs.unroll, axis=2)
+
+    def rows(self, state: Reading, numbers: NDArray[Any]) -> Reading:
+        """The rows of these numbers, which may repeat."""
+        chosen = np.asarray(numbers, np.int32)
+        if chosen.ndim != 1 or (len(chosen) and not (chosen.min() >= 0 and chosen.max() < state.rows)):
+            raise UsageError(f"rows must be numbers 0..{state.rows - 1}, got {numbers}")
+        chosen_and_more = np.pad(chosen, (0, _filled(len(chosen)) - len(chosen)))
+        memory = state.programs.rows(self._arrays_now(), state.memory, chosen_and_more)
+        return replace(state, rows=len(chosen), memory=memory)
+
+    def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
+        filled = jax.tree.map(lambda leaf: _with_rows(np.asarray(leaf), state.rows, axis), inputs)
+        memory, scores = program(self._arrays_now(), state.memory, filled)
+        answered = np.asarray(scores)[(slice(None),) * axis + (slice(state.rows),)]
+        return replace(state, memory=memory), answered
+
+    def _arrays_now(self) -> list[Any]:
+        return [leaf for leaf in jax.tree.leaves(self._speaker()) if eqx.is_array(leaf)]
+
+
+def _filled(rows: int) -> int:
+    """So many rows are read for this many: at most half as many more."""
+    return rounded(max(rows, 1), 1)
+
+
+def _with_rows(array: NDArray[Any], rows: int, axis: int) -> NDArray[Any]:
+    if array.ndim <= axis or array.shape[axis] != rows:
+        raise UsageError(f"inputs must have {rows} rows on axis {axis}, got shape {array.shape}")
+    more = _filled(rows) - rows
+    return np.pad(array, [(0, more if at == axis else 0) for at in range(array.ndim)]) if more else array
+
+
+def unrolled(pupil: Any, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
+    """Many steps (lane, time, row, ...) of any pupil that steps: by its `unroll` if it has one, else one by one."""
+    if hasattr(pupil, "unroll"):
+        return pupil.unroll(state, inputs)  # type: ignore[no-any-return]
+    scores = []
+    for number in range(jax.tree.leaves(inputs)[0].shape[1]):
+        state, given = pupil.step(state, jax.tree.map(lambda leaf, number=number: leaf[:, number], inputs))
+        scores.append(given)
+    return state, np.stack(scores, axis=1)
