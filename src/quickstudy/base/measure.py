@@ -55,6 +55,8 @@ class Score:
         for entry, choices in _CHOICES.items():
             if getattr(self, entry) not in choices:
                 self._refuse(entry, " or ".join(choices))
+        if self.read == LOG and self.range == (-math.inf, math.inf):
+            object.__setattr__(self, "range", (0.0, math.inf))
         if not _is_range(self.range) or (self.read == LOG and self.range[0] < 0):
             self._refuse("range", f"two numbers, the lower one first{', none below 0' if self.read == LOG else ''}")
         if self.least != self.least:

@@ -254,8 +254,8 @@ class RidgePupil:
         return np.eye(self._outputs)[targets] if self._tokens else targets
 
     def states(self, inputs: NDArray[Any]) -> Any:
-        """(time, example, feature) states of the core of the first lane."""
-        return all_states(jax.tree.map(lambda leaf: leaf[:1], self._cores), inputs)
+        """(lane, time, example, feature) states of the cores."""
+        return all_states(self._cores, inputs, self.lanes)
 
     def snapshot(self) -> Snapshot:
         """Core, sums and readout, with the lane axis."""
