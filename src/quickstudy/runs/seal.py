@@ -25,6 +25,7 @@ import numpy as np
 from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import MissingExtra, QuickstudyError, UsageError
 from quickstudy.base.learner import Cost
+from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
 from quickstudy.runs.folder import RUNS, SEALED, write_aside
 from quickstudy.runs.reader import read_results
@@ -40,11 +41,14 @@ _LABELS = {"task": "VARCHAR", "family": "VARCHAR", "learner": "VARCHAR", "role":
 _RUN = {"convention": "VARCHAR", "root": "BIGINT", "repetition": "BIGINT"}
 _OUTCOME = {"status": "VARCHAR", "reason": "VARCHAR"}
 _WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds": "DOUBLE"}
-_IDENTITY = {"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR"}
+_IDENTITY = {"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR", "headline": "VARCHAR"}
 _WHOLE = {"what": "VARCHAR", "kind": "VARCHAR", "facts": "VARCHAR"}
 _TABLES: dict[str, dict[str, str]] = {
     "runs": {"key": "VARCHAR", **_LABELS, **_RUN, **_OUTCOME, **_COSTS, **_WHERE, **_IDENTITY, **_WHOLE},
-    "scores": {"key": "VARCHAR", "measure": "VARCHAR", "version": "VARCHAR", "name": "VARCHAR", "value": "DOUBLE"},
+    "scores": {
+        **{"key": "VARCHAR", "measure": "VARCHAR", "version": "VARCHAR", "name": "VARCHAR", "value": "DOUBLE"},
+        **{"title": "VARCHAR", "unit": "VARCHAR", "better": "VARCHAR"},
+    },
     "traces": {
         **{"key": "VARCHAR", "kind": "VARCHAR", "name": "VARCHAR"},
         **{"start": "BIGINT", "count": "BIGINT", "width": "BIGINT", "value": "DOUBLE[]", "text": "VARCHAR[]"},
@@ -172,13 +176,17 @@ def _run(key: str, record: Record) -> dict[str, Any]:
         known[f"{part}_version"] = str(component.get("version")) if isinstance(component, Mapping) else None
     known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
     known |= {"kind": record.trace.get("kind"), "facts": canonical(record.trace.get("facts", {}))}
+    known["headline"] = read_legend([record]).headline or None
     return {"key": key, **known, "status": record.status, "reason": record.reason}
 
 
 def _scores(key: str, record: Record) -> Iterator[dict[str, Any]]:
+    legend = read_legend([record])
     for measure, score in record.scores.items():
         for name, value in score["values"].items():
-            yield {"key": key, "measure": measure, "version": str(score["version"]), "name": name, "value": value}
+            read = {entry: getattr(legend.score(name), entry) for entry in ("title", "unit", "better")}
+            version = str(score["version"])
+            yield {"key": key, "measure": measure, "version": version, "name": name, "value": value, **read}
 
 
 def _trace(folder: pathlib.Path, key: str, record: Record) -> Iterator[dict[str, Any]]:
