@@ -5,6 +5,9 @@ import pathlib
 
 import pytest
 
+import quickstudy as qs
+from quickstudy.base.errors import UsageError
+from quickstudy.base.registry import include
 from quickstudy.cli import score as kinds
 
 MEASURE = '''
@@ -38,7 +41,7 @@ def test_a_folder_is_scored_again_by_a_measure_from_outside(inside, half):
     assert inside(*RUN, "-s", 2).status == 0
     assert scored(inside) == {}
     dry = inside("score", "results", *WITH, "--dry-run")
-    assert (dry.status, dry.out) == (0, "2 of 2 runs scored again: half-way v1 (2)\n")
+    assert (dry.status, dry.out) == (0, "2 of 2 runs would be scored again: half-way v1 (2)\n")
     assert scored(inside) == {}
     done = json.loads(inside("score", *WITH, "results", "--json").out)
     assert done["measures"] == {"half-way": {"version": 1, "runs": 2}}
@@ -61,6 +64,20 @@ def test_a_run_applies_it_to_what_is_new_and_to_what_is_found(inside, half, tmp_
     unknown = inside(*RUN, "-s", 4, "--measure", "half-weigh")
     assert (unknown.status, unknown.out) == (2, "")
     assert 'no measure "half-weigh"; did you mean "half-way"?' in unknown.err
+
+
+def test_the_same_from_python(inside, half, tmp_path):
+    """Beside the protocol's own measures, in the same runs; and again, of what is stored."""
+    task = {"seeds": 2, "controls": False, "protocol": {"sequences": 60}, "workers": 0, "out": tmp_path / "results"}
+    plain = qs.run("language/qa", "majority", **task)
+    include(tmp_path / "half.py")
+    before = {record.key: set(record.scores) for record in plain.records}
+    again = qs.run("language/qa", "majority", measures=["half-way"], **task)
+    assert {record.key: set(record.scores) - {"half-way"} for record in again.records} == before
+    assert all("half-way" in record.scores for record in again.records)
+    assert again.score("half-way").scored == 0
+    with pytest.raises(UsageError, match='no measure "half"'):
+        qs.run("language/qa", "majority", measures="half", **task)
 
 
 def test_folders_are_read_with_a_file_of_ones_own(inside, half, task_file, tmp_path):

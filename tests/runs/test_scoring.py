@@ -17,6 +17,7 @@ from quickstudy.runs.job import Outcome, Setting
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.scoring import score_again
+from quickstudy.runs.seal import query
 
 
 def best(trace, convention):
@@ -24,18 +25,20 @@ def best(trace, convention):
 
 
 @pytest.fixture
-def announce(monkeypatch):
+def announce():
     """Registers measures for one test."""
-    catalogue.measure.names()  # what is looked for once must be found in the registry itself
-    monkeypatch.setattr(catalogue.measure, "_entries", dict(catalogue.measure._entries))
+    known, mine = catalogue.measure, []
 
     def add(id="best", function=best, version=1, kinds=("learning-curve",)):
         scores = (Score(id, unit="share", better="higher", range=(0.0, 1.0)),)
         made = Measure(id, version, tuple(kinds), "max", "0", scores, function)
         object.__setattr__(made, "__module__", function.__module__)
-        catalogue.measure.add(id, version, made)
+        known.add(id, version, made)
+        mine.append((id, version))
 
-    return add
+    yield add
+    for entry in set(mine):
+        del known._entries[entry]
 
 
 @pytest.fixture
@@ -69,6 +72,18 @@ def test_a_new_measure_reads_what_is_stored_and_changes_nothing_else(lab, folder
     assert score_again(folder, ["best"]).lines() == ["0 of 6 runs scored again, nothing was missing"]
 
 
+def test_how_the_new_scores_are_read_is_written_down_and_merged(folder, announce):
+    announce()
+    announce("worst", lambda trace, convention: {"worst": 0.0})
+    score_again(folder, ["best"])
+    score_again(folder, ["worst"])
+    finished = [record for record in read_results(folder).records.values() if record.status == "ok"]
+    assert all(set(record.legend["scores"]) == {"best", "worst"} for record in finished)
+    assert finished[0].legend["scores"]["best"]["best"]["better"] == "higher"
+    read = query(folder, "SELECT DISTINCT name, unit, better FROM scores WHERE measure <> 'mean' ORDER BY ALL").rows
+    assert read == [("best", "share", "higher"), ("worst", "share", "higher")]
+
+
 def test_an_older_version_gives_way_and_a_later_one_stays(folder, announce):
     announce(version=1)
     score_again(folder, ["best"])
@@ -90,8 +105,7 @@ def test_other_code_of_a_users_measure_is_another_measure(folder, announce, monk
 
 
 def test_without_names_every_measure_that_fits_is_applied(folder, announce, monkeypatch):
-    monkeypatch.setattr(catalogue.measure, "_entries", {})
-    monkeypatch.setattr(catalogue.measure, "_scanned", True)
+    monkeypatch.setattr(catalogue.measure, "names", lambda: ["best", "other", "nothing"])
     announce()
     announce("other", kinds=("transcript",))
     announce("nothing", lambda trace, convention: {})

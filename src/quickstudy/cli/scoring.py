@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import pathlib
 import pkgutil
@@ -69,8 +70,7 @@ def again(
     done = score_again(folder, measure, dry_run=dry_run)
     if json:
         left_out = [one._asdict() for one in done.left_out]
-        facts = {"folder": folder, "runs": done.runs, "scored": done.scored, "measures": done.measures}
-        print_json({**facts, "left_out": left_out, "dry_run": dry_run})
+        print_json({"folder": folder, **dataclasses.asdict(done), "left_out": left_out})
     else:
         for line in done.lines():
             typer.echo(line)

@@ -40,14 +40,15 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Scoring:
-    """What was scored again, or would be. runs: finished runs that were looked at; scored: those that have new scores
-    now; measures: by id, the version and how many runs; left_out: what was not scored.
+    """What was scored again, or in a dry run would be. runs: finished runs that were looked at; scored: those that have
+    new scores now; measures: by id, the version and how many runs; left_out: what was not scored.
     """
 
     runs: int = 0
     scored: int = 0
     measures: dict[str, dict[str, int]] = field(default_factory=dict)
     left_out: tuple[LeftOut, ...] = ()
+    dry_run: bool = False
 
     @property
     def exit_status(self) -> int:
@@ -57,7 +58,8 @@ class Scoring:
     def lines(self) -> list[str]:
         """What happened, for people: the first few of what was left out, one line each."""
         done = ", ".join(f"{id} v{found['version']} ({found['runs']})" for id, found in self.measures.items())
-        said = [f"{self.scored} of {self.runs} runs scored again{f': {done}' if done else ', nothing was missing'}"]
+        what = f"{self.scored} of {self.runs} runs {'would be ' if self.dry_run else ''}scored again"
+        said = [what + (f": {done}" if done else "" if self.left_out else ", nothing was missing")]
         said += [f"left out: {one}" for one in self.left_out[:_MOST_SAID]]
         rest = len(self.left_out) - _MOST_SAID
         return [*said, *([f"left out: {rest} more"] if rest > 0 else [])]
@@ -129,7 +131,7 @@ def score_again(
             scored += bool(found)
     versions = {measure.id: measure.version for measure in chosen}
     by_measure = {id: {"version": versions[id], "runs": count} for id, count in sorted(counts.items())}
-    return Scoring(len(runs), scored, by_measure, tuple(left_out))
+    return Scoring(len(runs), scored, by_measure, tuple(left_out), dry_run)
 
 
 def _with(record: Record, scores: Mapping[str, Any], measures: Sequence[Measure]) -> Record:
@@ -144,9 +146,10 @@ def _lacks(record: Record, measure: Measure) -> bool:
     if record.trace.get("kind") not in measure.kinds:
         return False
     known = record.scores.get(measure.id)
-    if not known or known["version"] != measure.version:
-        return not known or known["version"] < measure.version
-    return bool(known.get("code") != code_of(measure.function).get("code"))
+    version = known.get("version") if isinstance(known, Mapping) else None
+    if known and version == measure.version:
+        return bool(known.get("code") != code_of(measure.function).get("code"))
+    return not isinstance(version, int) or version < measure.version
 
 
 def _scores(

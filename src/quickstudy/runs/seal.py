@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.canonical import canonical
+from quickstudy.base.canonical import canonical, plain
 from quickstudy.base.errors import MissingExtra, QuickstudyError, UsageError
 from quickstudy.base.learner import Cost
+from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
 from quickstudy.runs.folder import RUNS, SEALED, write_aside
 from quickstudy.runs.reader import read_results
@@ -40,11 +41,14 @@ _LABELS = {"task": "VARCHAR", "family": "VARCHAR", "learner": "VARCHAR", "role":
 _RUN = {"convention": "VARCHAR", "root": "BIGINT", "repetition": "BIGINT"}
 _OUTCOME = {"status": "VARCHAR", "reason": "VARCHAR"}
 _WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds": "DOUBLE"}
-_IDENTITY = {"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR"}
+_IDENTITY = {"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR", "headline": "VARCHAR"}
 _WHOLE = {"what": "VARCHAR", "kind": "VARCHAR", "facts": "VARCHAR"}
 _TABLES: dict[str, dict[str, str]] = {
     "runs": {"key": "VARCHAR", **_LABELS, **_RUN, **_OUTCOME, **_COSTS, **_WHERE, **_IDENTITY, **_WHOLE},
-    "scores": {"key": "VARCHAR", "measure": "VARCHAR", "version": "VARCHAR", "name": "VARCHAR", "value": "DOUBLE"},
+    "scores": {
+        **{"key": "VARCHAR", "measure": "VARCHAR", "version": "VARCHAR", "name": "VARCHAR", "value": "DOUBLE"},
+        **{"title": "VARCHAR", "unit": "VARCHAR", "better": "VARCHAR"},
+    },
     "traces": {
         **{"key": "VARCHAR", "kind": "VARCHAR", "name": "VARCHAR"},
         **{"start": "BIGINT", "count": "BIGINT", "width": "BIGINT", "value": "DOUBLE[]", "text": "VARCHAR[]"},
@@ -121,16 +125,16 @@ def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> None:
     state = _state(folder)
     reading = read_results(folder, expected=True)
     records = reading.records
-    rows: dict[str, Callable[[], Iterable[Mapping[str, Any]]]] = {
-        "runs": lambda: (_run(key, record) for key, record in records.items()),
-        "scores": lambda: (row for key, record in records.items() for row in _scores(key, record)),
+    rows: dict[str, Callable[[], Iterable[str]]] = {
+        "runs": lambda: (canonical(_run(key, record)) for key, record in records.items()),
+        "scores": lambda: (canonical(row) for key, record in records.items() for row in _scores(key, record)),
         "traces": lambda: (row for key, one in records.items() if traces for row in _trace(folder, key, one)),
     }
     with duckdb.connect() as connection:
         for name, columns in _TABLES.items():
             lines, parquet = aside / f"{name}.jsonl", aside / f"{name}.parquet"
             with open(lines, "w", encoding="ascii") as file:
-                file.writelines(canonical(row) + "\n" for row in rows[name]())
+                file.writelines(row + "\n" for row in rows[name]())
             options = f"format='newline_delimited', columns={_columns(columns)}, ignore_errors=true"
             source = f"read_json({_pattern(lines)}, {options})"
             chosen = _LONG.format(source=source) if name == "traces" else source
@@ -172,16 +176,20 @@ def _run(key: str, record: Record) -> dict[str, Any]:
         known[f"{part}_version"] = str(component.get("version")) if isinstance(component, Mapping) else None
     known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
     known |= {"kind": record.trace.get("kind"), "facts": canonical(record.trace.get("facts", {}))}
+    known["headline"] = read_legend([record]).headline or None
     return {"key": key, **known, "status": record.status, "reason": record.reason}
 
 
 def _scores(key: str, record: Record) -> Iterator[dict[str, Any]]:
+    legend = read_legend([record])
     for measure, score in record.scores.items():
         for name, value in score["values"].items():
-            yield {"key": key, "measure": measure, "version": str(score["version"]), "name": name, "value": value}
+            read = {entry: getattr(legend.score(name), entry) for entry in ("title", "unit", "better")}
+            version = str(score["version"])
+            yield {"key": key, "measure": measure, "version": version, "name": name, "value": value, **read}
 
 
-def _trace(folder: pathlib.Path, key: str, record: Record) -> Iterator[dict[str, Any]]:
+def _trace(folder: pathlib.Path, key: str, record: Record) -> Iterator[str]:
     """The arrays of a trace, each laid out flat, in pieces: where a piece starts, and how many numbers make a step."""
     try:
         trace = load_trace(folder, record)
@@ -193,8 +201,10 @@ def _trace(folder: pathlib.Path, key: str, record: Record) -> Iterator[dict[str,
         for start in range(0, len(flat) if column else 0, CHUNK):
             piece = flat[start : start + CHUNK]
             place = {"start": start, "count": len(piece), "width": width}
-            values = piece.astype(str) if column == "text" else piece
-            yield {"key": key, "kind": trace.kind, "name": name, **place, column: values}
+            # Spelled number by number, as all else is, 2.3 million take 15 s instead of 7.
+            finite = column == "value" and bool(np.isfinite(piece).all())
+            values = piece.tolist() if finite else plain(piece.astype(str) if column == "text" else piece)
+            yield json.dumps({"key": key, "kind": trace.kind, "name": name, **place, column: values})
 
 
 def _state(folder: pathlib.Path) -> dict[str, list[int]]:
