@@ -13,6 +13,7 @@ from quickstudy.learners.naming import LANES, bring, choose_learner, fewer_lanes
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
 from quickstudy.runs.job import Setting, examine
+from quickstudy.runs.messages import Begun
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
 
@@ -57,8 +58,11 @@ class Hungry:
 def test_a_call_that_does_not_fit_is_halved_and_the_record_says_its_lanes(gpu, tmp_path, room, begun):
     Hungry.begun.clear()
     setting = Setting("language/qa", bring(Hungry(room)), protocol=SMALL)
-    execution = execute(make_plan([setting], 5), tmp_path, choose_engine(0))
+    events = []
+    execution = execute(make_plan([setting], 5), tmp_path, choose_engine(0), report=events.append)
     assert Hungry.begun == begun
+    calls = [len(event.keys) for event in events if isinstance(event, Begun)]
+    assert calls == [5, *(min(begun[-1], 5 - first) for first in range(begun[-1], 5, begun[-1]))]
     records = sorted(read_results(tmp_path).records.values(), key=lambda record: record.what["repetition"])
     assert {record.where["lanes"] for record in records} == {begun[-1]}
     if room:
