@@ -12,6 +12,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.lstm import LSTM
+from quickstudy.gateway import double, jnp
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.lanes import named_arrays, rounded, stack_lanes, with_arrays
 from quickstudy.learners.logistic import OnlineLogistic
@@ -55,6 +56,16 @@ def both(request, lanes):
         alone.learn(own, 0, own.items)
         singles.append(alone)
     return together, exam, singles, brief, (training, core, streams)
+
+
+def test_arrays_come_back_as_they_were():
+    with double():
+        tree = {"fine": jnp.asarray([1 / 3], jnp.float64), "plain": jnp.asarray([1 / 3], jnp.float32)}
+    back = with_arrays(tree, named_arrays(tree))
+    assert {name: (array.dtype, float(array[0])) for name, array in back.items()} == {
+        "fine": (np.float64, 1 / 3),
+        "plain": (np.float32, float(np.float32(1 / 3))),
+    }
 
 
 def test_two_lanes_give_what_two_pupils_give(both, lanes):

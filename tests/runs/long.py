@@ -1,5 +1,5 @@
 """A learner that takes its time and can be kept, and a run of it in a process of its own, to be killed: long.py FOLDER
-WORKERS SEEDS. Whoever imports this file, workers too, hands in after every test.
+WORKERS SEEDS. Where the environment names a file for its NOTES, workers too hand in after every test.
 """
 
 import math
@@ -14,7 +14,8 @@ import numpy as np
 from quickstudy.base.learner import Snapshot
 from quickstudy.runs import unfinished
 
-unfinished.HAND_IN_SECONDS, unfinished.MOST_OF_THE_TIME = 0.0, math.inf
+if "NOTES" in os.environ:
+    unfinished.HAND_IN_SECONDS, unfinished.MOST_OF_THE_TIME = 0.0, math.inf
 
 HERE = pathlib.Path(__file__)
 PROTOCOL = {"sequences": 40, "schedule": "every"}

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import numpy as np
 import pytest
 
 from quickstudy.base import machine
@@ -14,6 +13,7 @@ from quickstudy.learners.naming import LANES, bring, choose_learner, fewer_lanes
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
 from quickstudy.runs.job import Setting, examine
+from quickstudy.runs.messages import Begun
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
 
@@ -58,8 +58,11 @@ class Hungry:
 def test_a_call_that_does_not_fit_is_halved_and_the_record_says_its_lanes(gpu, tmp_path, room, begun):
     Hungry.begun.clear()
     setting = Setting("language/qa", bring(Hungry(room)), protocol=SMALL)
-    execution = execute(make_plan([setting], 5), tmp_path, choose_engine(0))
+    events = []
+    execution = execute(make_plan([setting], 5), tmp_path, choose_engine(0), report=events.append)
     assert Hungry.begun == begun
+    calls = [len(event.keys) for event in events if isinstance(event, Begun)]
+    assert calls == [5, *(min(begun[-1], 5 - first) for first in range(begun[-1], 5, begun[-1]))]
     records = sorted(read_results(tmp_path).records.values(), key=lambda record: record.what["repetition"])
     assert {record.where["lanes"] for record in records} == {begun[-1]}
     if room:
@@ -94,30 +97,22 @@ def test_what_is_missing_has_the_lanes_that_the_whole_has(gpu, tmp_path):
 
 def test_features_that_would_fill_the_memory_are_held_in_fewer_lanes(gpu, monkeypatch):
     """Published order: a readout holds the features of the whole lesson."""
-    few = {"sequences": 30, "schedule": "thinned"}
-    setting = Setting("language/qa", "esn:units=50", "published", protocol=few)
     asked = []
-    check = lanes_module.check_room
 
     def counting(lanes, bytes_of_lane):
+        if not asked:  # room for three lanes, and nothing to spare
+            monkeypatch.setattr(lanes_module, "device_memory", lambda: int(bytes_of_lane * 3 * 3 / 2) + 100)
         asked.append((lanes, bytes_of_lane))
-        check(lanes, bytes_of_lane)
+        check_room(lanes, bytes_of_lane)
 
     monkeypatch.setattr("quickstudy.learners.harvest.check_room", counting)
-    whole = [outcome.record for outcome in examine(setting, range(6))]
-    assert {record.where["lanes"] for record in whole} == {6}
-    largest = max(bytes_of_lane for _, bytes_of_lane in asked)
-    assert largest > 24 * 50 * 4  # a question of each sequence, as float32
-    asked.clear()
-    monkeypatch.setattr(lanes_module, "device_memory", lambda: int(largest * 3 * 3 / 2) + 100)
-    fewer = [outcome.record for outcome in examine(setting, range(6))]
-    assert {record.where["lanes"] for record in fewer} == {3}
-    assert [lanes for lanes, size in asked if lanes == 6] == [6], "refused once, before anything was allocated"
-    assert [record.status for record in fewer] == ["ok"] * 6
-    accuracies = [
-        [record.scores["accuracy"]["values"]["final-accuracy"] for record in records] for records in (whole, fewer)
-    ]
-    np.testing.assert_allclose(*accuracies, atol=0.2)
+    few = {"sequences": 30, "schedule": "thinned"}
+    setting = Setting("language/qa", "esn:units=50", "published", protocol=few)
+    outcomes = list(examine(setting, range(6)))
+    assert [(outcome.record.status, outcome.record.where["lanes"]) for outcome in outcomes] == [("ok", 3)] * 6
+    assert [lanes for lanes, _ in asked].count(6) == 1, "refused once, before anything was allocated"
+    assert asked[0][1] > 24 * 50 * 4  # a question of each sequence, as float32
+    assert len({outcome.trace.arrays["correct"].tobytes() for outcome in outcomes}) > 1
 
 
 def test_room_is_asked_for_before_it_is_taken(monkeypatch):

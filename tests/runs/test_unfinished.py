@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base.registry import include
+from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs import unfinished
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.engines import choose_engine
@@ -272,6 +273,18 @@ def test_a_short_call_writes_nothing(tmp_path, monkeypatch):
     setting = Setting("language/qa", f"{LONG}:Slow:pause=0", protocol=SMALL)
     (outcome,) = examine(setting, [0], journal=Journal(tmp_path))
     assert outcome.record.status == "ok"
+    assert not (tmp_path / "unfinished").exists()
+
+
+def test_a_protocol_that_knows_nothing_of_it_hands_in_nothing(tmp_path, monkeypatch):
+    setting = Setting("language/qa", f"{LONG}:Slow:pause=0", protocol=SMALL)
+    (whole,) = examine(setting, [0])
+    original = LanguageProtocol.examine
+    monkeypatch.setattr(
+        LanguageProtocol, "examine", lambda self, task, learner, streams: original(self, task, learner, streams)
+    )
+    (outcome,) = examine(setting, [0], journal=Journal(tmp_path))
+    assert numbers(outcome) == numbers(whole)
     assert not (tmp_path / "unfinished").exists()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import TooManyLanes, UsageError
-from quickstudy.gateway import device_memory, eqx, jax, jnp
+from quickstudy.gateway import device_memory, double, eqx, jax, jnp
 
 MOST_OF_THE_MEMORY = 2 / 3
 """The largest part of a device's memory that one array of features may take: tests hold a second, smaller one, and
@@ -115,7 +115,8 @@ def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         if name not in arrays or arrays[name].shape != bare.shape:
             found = arrays[name].shape if name in arrays else "nothing"
             raise UsageError(f"a snapshot of another learner: {name} should be {bare.shape}, found {found}")
-        array = jnp.asarray(arrays[name], bare.dtype)
+        with double():  # else a float64 would lose its half
+            array = jnp.asarray(arrays[name], bare.dtype)
         return array if bare is leaf else jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf))
 
     return jax.tree_util.tree_map_with_path(place, tree)

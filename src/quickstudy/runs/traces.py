@@ -80,6 +80,15 @@ def read_snapshot(path: pathlib.Path) -> Snapshot:
     return Snapshot(arrays, json.loads(facts.tobytes()))
 
 
+def read_facts(path: pathlib.Path) -> dict[str, Any]:
+    """The facts of a snapshot's file alone; none if it cannot be read."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            return dict(json.loads(archive[FACTS].tobytes()))
+    except (*_UNREADABLE, KeyError, TypeError):
+        return {}
+
+
 def readable(path: pathlib.Path) -> bool:
     """Whether a file of arrays is whole."""
     try:

@@ -21,7 +21,7 @@ from quickstudy.base.learner import Snapshot
 from quickstudy.base.trace import SoFar, Unfinished
 from quickstudy.runs.arrays import write_arrays
 from quickstudy.runs.folder import UNFINISHED, write_aside
-from quickstudy.runs.traces import read_snapshot, snapshot_arrays
+from quickstudy.runs.traces import read_facts, read_snapshot, snapshot_arrays
 
 if TYPE_CHECKING:
     from quickstudy.runs.journal import Journal
@@ -102,8 +102,8 @@ class UnfinishedCall(Unfinished):
 def keys_of(path: pathlib.Path) -> list[str]:
     """The runs that an unfinished call is of; none if the file does not say."""
     try:
-        return [str(key) for key in read_snapshot(path).facts["call"]["keys"]]
-    except (QuickstudyError, KeyError, TypeError, ValueError):
+        return [str(key) for key in read_facts(path)["call"]["keys"]]
+    except (KeyError, TypeError):
         return []
 
 

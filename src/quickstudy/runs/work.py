@@ -33,19 +33,17 @@ def work(
     """
     module, _, function = block.examiner.partition(":")
     examine = getattr(importlib.import_module(module), function)
-    # Where the memory of the device holds fewer, a call of ours is several of the examiner's.
     lanes = block.setting.resolve().learner.lanes(block.asked)
-    calls = [slice(start, start + lanes) for start in range(0, len(block.keys), lanes)]
     outcomes: Iterator[Any] | None = None
-    for call in calls:
-        if stopping():
-            return
+    done = 0
+    while done < len(block.keys) and not stopping():
         if outcomes is None:
-            left = block.repetitions[call.start :]
+            left = block.repetitions[done:]
             outcomes = iter(examine(block.setting, left, block.keep_learners, block.asked, journal))
-        yield Begun(block.keys[call])
-        fault = ""
-        for repetition, key in zip(block.repetitions[call], block.keys[call], strict=True):
+        yield Begun(block.keys[done : done + lanes])
+        first, fault = done, ""
+        while done < min(first + lanes, len(block.keys)):
+            repetition, key = block.repetitions[done], block.keys[done]
             began, clock = time.time(), time.monotonic()
             if not fault:
                 outcome, fault = _next_outcome(outcomes, key, around, block.limit_seconds)
@@ -54,6 +52,9 @@ def work(
                 journal.write(record)
             else:
                 record = journal.save(outcome)
+                # Fewer, where the device had too little memory: then the next call begins that much sooner.
+                lanes = min(lanes, record.where["lanes"])
+            done += 1
             yield Done(key, record.status, _short(record.reason), time.monotonic() - clock)
         if fault:  # an iterator that has raised gives nothing more: the next call begins a new one
             outcomes = None

@@ -121,7 +121,8 @@ class ProcessEngine:
                 worker.begin(keys)
             case Done(key):
                 worker.done.add(key)
-                worker.call = tuple(other for other in worker.call if other != key)
+                # The rest of its call may be a call of its own, where the device had too little memory for all.
+                worker.begin(tuple(other for other in worker.call if other != key))
             case Finished():
                 worker.block = None
         yield message
