@@ -15,7 +15,7 @@ from quickstudy.base.registry import Registry, package_sources
 from quickstudy.learners.naming import choose_learner, default_training
 from quickstudy.testing import check_core, check_learner, check_task
 from quickstudy.testing.learners import LEARNS_NOTHING
-from quickstudy.testing.tasks import check_conventions, check_parameters
+from quickstudy.testing.papers import check_conventions, check_parameters
 
 KINDS = ("task", "control", "core", "training", "learner", "protocol", "measure")
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures")
