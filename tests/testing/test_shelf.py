@@ -9,15 +9,11 @@ from functools import partial
 import pytest
 
 from quickstudy.testing import check_learner, check_task, specimens
-from quickstudy.testing.small_tasks import Echo, Levers, PureLevers
+from quickstudy.testing.small_tasks import Levers, PureLevers
 
 
-def player(fault="none"):
-    return check_task(specimens.FaultyPureLevers(fault=fault, players=2))
-
-
-def puller(fault="none"):
-    return check_learner(partial(specimens.FaultyPuller, fault=fault), Levers())
+def puller(fault):
+    return check_learner(partial(specimens.FaultyPuller, fault=fault), Levers(levers=8))
 
 
 SHELF = {
@@ -25,7 +21,7 @@ SHELF = {
     "world": (lambda fault: check_task(specimens.FaultyLevers(fault=fault)), specimens.WORLDS),
     "pure world": (lambda fault: check_task(specimens.FaultyPureLevers(fault=fault, players=2)), specimens.PURE_WORLDS),
     "puller": (puller, specimens.ACTORS),
-    "player": (lambda fault: check_learner(specimens.FaultyPlayer(fault), PureLevers()), specimens.PLAYERS),
+    "player": (lambda fault: check_learner(specimens.FaultyPlayer(fault), PureLevers(levers=8)), specimens.PLAYERS),
     "reader": (lambda fault: check_learner(specimens.FaultyReader(fault)), specimens.READERS),
     "speaker": (lambda fault: check_learner(specimens.FaultySpeaker(fault)), specimens.SPEAKERS),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -86,7 +86,7 @@ class ActingChecks(_Checks):
         return self._twins(
             "acts otherwise since it was told other rewards, though it was told not to learn",
             (lambda pupil: self.life(pupil, 1, learning=False)),
-            (lambda pupil: self.life(pupil, 1, learning=False, told=lambda reward: reward + 1)),
+            (lambda pupil: self.life(pupil, 1, learning=False, told=lambda reward: -1 - reward)),
         )
 
     def starts_afresh(self) -> str:
@@ -181,10 +181,10 @@ class RehearsingChecks(_Checks):
     def two_calls(self) -> None:
         """Cut after a third."""
         pupil, cut = self.begin(), self._episodes // 3
-        pieces = [self.played(pupil.rehearse, start, stop) for start, stop in ((0, cut), (cut, self._episodes))]
-        whole = [(piece, _part(self.rehearsed, *bounds)) for piece, bounds in zip(pieces, ((0, cut), (cut, None)), strict=True)]
-        for piece, wanted in whole:
-            _check_alike(piece, wanted, f"{self._episodes} episodes, and {cut} and then the rest, are played differently")
+        complaint = f"{self._episodes} episodes at once, and {cut} and then the rest, are played differently"
+        for start, stop in ((0, cut), (cut, self._episodes)):
+            piece = self.played(pupil.rehearse, start, stop)
+            _check_alike(piece, _part(self.rehearsed, start, stop), complaint)
 
     def performs(self) -> None:
         """Performing twice, and between rehearsals."""
@@ -199,13 +199,13 @@ class RehearsingChecks(_Checks):
         pupil, cut = self.begin(), self._episodes // 3
         self.played(pupil.rehearse, 0, cut)
         kept = stored(pupil.snapshot())
-        self.played(pupil.rehearse, cut, self._episodes)
+        wanted = self.played(pupil.rehearse, cut, self._episodes)
         pupil.restore(kept)
         fresh = self.begin()
         fresh.restore(kept)
         for who, restored in (("restored, it plays", pupil), ("another learner that is restored plays", fresh)):
             again = self.played(restored.rehearse, cut, self._episodes)
-            _check_alike(again, _part(self.rehearsed, cut, None), f"{who} otherwise than after the snapshot")
+            _check_alike(again, wanted, f"{who} otherwise than after the snapshot")
 
     def played(self, method: Any, start: int, stop: int) -> Transcript:
         """A transcript of some episodes, by one of the two methods."""
@@ -214,22 +214,23 @@ class RehearsingChecks(_Checks):
         return method(Rehearsal(self.task, jnp.stack([self.streams.jax("data")])), start, stop)  # type: ignore[no-any-return]
 
 
-def _facts(transcript: Transcript) -> list[Any]:
-    return [transcript.actions, transcript.rewards, transcript.done, dict(transcript.info)]
+def _part(transcript: Transcript, start: int, stop: int) -> Transcript:
+    """Some of the episodes."""
+    facts = transcript.actions, transcript.rewards, transcript.done, dict(transcript.info)
+    return Transcript(*(_mapped(lambda array: np.asarray(array)[:, start:stop], fact) for fact in facts))
 
 
-def _part(transcript: Transcript, start: int, stop: int | None) -> list[Any]:
-    return [_mapped(lambda array: np.asarray(array)[:, start:stop], fact) for fact in _facts(transcript)]
-
-
-def _check_alike(found: Transcript, wanted: Transcript | list[Any], complaint: str) -> None:
-    if as_bytes(_facts(found)) != as_bytes(wanted if isinstance(wanted, list) else _facts(wanted)):
+def _check_alike(found: Transcript, wanted: Transcript, complaint: str) -> None:
+    one, other = ([each.actions, each.rewards, each.done, dict(each.info)] for each in (found, wanted))
+    if as_bytes(one) != as_bytes(other):
         raise Broken(complaint)
 
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
     """A function of every array in a value with fields."""
-    return {name: _mapped(function, part) for name, part in value.items()} if isinstance(value, dict) else function(value)
+    if isinstance(value, Mapping):
+        return {name: _mapped(function, part) for name, part in value.items()}
+    return function(value)
 
 
 def _with_lane(observation: Any) -> Any:

@@ -16,9 +16,6 @@ from quickstudy.testing.finding import Finding, under
 from quickstudy.testing.learners import LEARNS_NOTHING, check_learner
 from quickstudy.testing.tasks import check_task
 
-_OF_TASKS = ("sample", "drive", "open", "reset")
-"""A class with one of these methods is meant as a task: no learner and no core has them."""
-
 
 def check_name(name: str) -> list[Finding]:
     """The findings about a task, core, control or learner, by its name or by its file.
@@ -70,7 +67,7 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
         found = getattr(module, wanted, None)
         if found is None:
             raise UsageError(f'no task, core or learner "{wanted}" in {file}; {nearest(wanted, known)}')
-        if isinstance(found, type) and any(hasattr(found, method) for method in _OF_TASKS):
+        if isinstance(found, type) and _is_task(found):
             return check_task(configure(rest, found, {}))
         if isinstance(found, type) and hasattr(found, "build"):
             from quickstudy.testing.cores import check_core
@@ -86,6 +83,12 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
     if len(names) == 1:
         return check_name(names[0])
     return [finding for name in names for finding in under(name, check_name(name))]
+
+
+def _is_task(found: type) -> bool:
+    """A class with a method of tasks, and none of learners, some of which have a `reset` as well."""
+    has = {name for name in ("sample", "drive", "open", "reset", "predict", "act", "begin") if hasattr(found, name)}
+    return bool(has) and not has & {"predict", "act", "begin"}
 
 
 def _classes(module: Any) -> list[str]:

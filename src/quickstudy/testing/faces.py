@@ -32,7 +32,7 @@ FACES = {
 
 def faces_of(pupil: Any) -> list[str]:
     """Which of them a pupil offers."""
-    return [name for name, methods in FACES.items() if all(callable(getattr(pupil, method, None)) for method in methods)]
+    return [name for name, methods in FACES.items() if all(callable(getattr(pupil, each, None)) for each in methods)]
 
 
 class FaceChecks:
@@ -77,7 +77,8 @@ class FaceChecks:
         state, _ = self._stepped(self._class.pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half])
         one, other = self._inputs[half:], self._inputs[half:][::-1]
         once, _, again = (self._stepped(state, inputs)[1] for inputs in (one, other, one))
-        check_equal(again, once, 0.0, "gone on from twice, a state leads to two places; leave the one handed in as it is")
+        complaint = "a state that is gone on from twice leads to two places; leave the one handed in as it is"
+        check_equal(again, once, 0.0, complaint)
 
     def rows(self) -> None:
         """Rows that come twice, in another order, or not at all."""
@@ -86,7 +87,8 @@ class FaceChecks:
         state, _ = self._stepped(pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half])
         picked = self._stepped(pupil.rows(state, numbers), self._inputs[half:][:, numbers])[1]
         alone = self._stepped(pupil.start(len(numbers), len(self._inputs)), self._inputs[:, numbers])[1][:, half:]
-        check_equal(picked, alone, STEPPED, f"rows {numbers.tolist()} of a state go on otherwise than the same read alone")
+        complaint = f"rows {numbers.tolist()} of a state go on otherwise than the same read alone"
+        check_equal(picked, alone, STEPPED, complaint)
 
     def shows(self) -> str:
         """(lane, time, example, feature)."""
@@ -100,7 +102,8 @@ class FaceChecks:
 
     def looked_at(self) -> None:
         """Twice the same states, and answers as before."""
-        check_equal(self._states(self._inputs), self._states(self._inputs), 0.0, "the same inputs twice show two states")
+        once, again = (self._states(self._inputs) for _ in range(2))
+        check_equal(again, once, 0.0, "the same inputs twice show two states")
         after = self._class.answered(self._class.pupil, self._class.material.exam)
         check_equal(after, self._class.scores, 0.0, "answers are others since its states were looked at")
 

@@ -93,7 +93,8 @@ class _Room:
             # A host class need not know what it is not for: it is seen when it is asked.
             self.refusal = self.findings[0].detail if examinee.shields else ""
             return
-        self.faces = faces_of(checks.pupil)
+        further = ("steps", "shows", "keeps") if self.face == "answers" else ("keeps",)
+        self.faces = [self.face, *(name for name in faces_of(checks.pupil) if name in further)]
         if isinstance(checks, AnsweringChecks):
             for table in FaceChecks(checks).tables():
                 self.findings += self._under(examine_all(table))
@@ -113,8 +114,11 @@ class _Room:
 def _described(rooms: Sequence[_Room]) -> str:
     """What was found, and what was not, with the reason."""
     opened = [room for room in rooms if room.opened]
-    found = dict.fromkeys(name for room in opened for name in room.faces)
-    missing = [f"{room.face}{f' with {room.title}' if room.face == 'answers' and room.title else ''} ({room.refusal})" for room in rooms if not room.opened]
-    more = [name for name in ("steps", "shows", "keeps") if name not in found]
-    absent = "; ".join([*missing, *more])
-    return ", ".join(found) + (f"; not found: {absent}" if absent else "")
+    found = dict.fromkeys(face for room in opened for face in room.faces)
+    further = ("steps", "shows", "keeps") if "answers" in found else ("keeps",)
+    missing = [face for face in further if face not in found]
+    for room in rooms:
+        if not room.opened:
+            asked = f"{room.face} with {room.title}" if room.face == "answers" and room.title else room.face
+            missing.append(f"{asked} ({room.refusal})")
+    return ", ".join(found) + (f"; not found: {', '.join(missing)}" if missing else "")

@@ -103,7 +103,9 @@ class OfPureWorlds(Kind):
 
     def _keeps_shapes(self) -> None:
         for what, number in (("the state", 0), ("the observation", 1)):
-            first, *later = (jax.tree.map(lambda leaf: f"{leaf.dtype}{leaf.shape}", each[number]) for each in self._shapes)
+            first, *later = (
+                jax.tree.map(lambda leaf: f"{leaf.dtype}{leaf.shape}", each[number]) for each in self._shapes
+            )
             for step, shape in enumerate(later, start=1):
                 if shape != first:
                     raise Broken(f"{what} is {first} at first and {shape} after step {step}")

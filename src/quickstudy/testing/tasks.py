@@ -52,7 +52,8 @@ def check_task(task: Any) -> list[Finding]:
             found = examine_all(kind.promises(), kind.doors)
             findings += under(kind.title, found) if len(kinds) > 1 else found
         findings += examine_all(papers.company(), doors=0)
-        if findings[-1].ok and papers.oracle and isinstance(task, ExampleTask) and isinstance(spaces_of(task)[1], Tokens):
+        symbols = hasattr(task, "vocabulary") or isinstance(getattr(task, "outputs", None), Tokens)
+        if findings[-1].ok and papers.oracle and isinstance(task, ExampleTask) and symbols:
             findings.append(examine("its oracle is always right", lambda: _oracle_is_right(task)))
         findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
     return findings
@@ -62,7 +63,8 @@ class Kind(ABC):
     """The promises of one kind of task.
 
     title: what its findings stand under where a task is of several kinds. same, other: its words for them. doors: how
-    many promises must hold before the others are worth a look; what is not repeatable cannot be compared. `draws = False` on a task says that its data are fixed.
+    many promises must hold before the others are worth a look; what is not repeatable cannot be compared. A task says by
+    `draws = False` that its data are fixed.
     """
 
     title: ClassVar[str]

@@ -12,8 +12,8 @@ from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.task import Turn
 from quickstudy.testing.finding import Broken, Promise, describe
-from quickstudy.testing.values import as_bytes, check_names, check_within, draw, outside
 from quickstudy.testing.tasks import Kind
+from quickstudy.testing.values import as_bytes, check_names, check_within, draw, outside
 
 STEPS = 300
 """Of a life that is looked at; a longer horizon is seen in part."""
@@ -125,7 +125,9 @@ class OfWorlds(Kind):
             if episode.over and len(episode.turns) > horizon:
                 raise Broken(f"horizon is {horizon}, and a world was over only after {len(episode.turns)} steps")
             longest = max(longest, len(episode.turns) if episode.over else 0)
-        return f"after at most {longest} of {horizon} steps" if longest else "a stream without end, as far as was looked"
+        return (
+            f"after at most {longest} of {horizon} steps" if longest else "a stream without end, as far as was looked"
+        )
 
     def _resets(self) -> None:
         world, rng = self._open(self.task), self.streams().numpy("check")

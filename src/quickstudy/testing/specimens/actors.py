@@ -16,7 +16,7 @@ from quickstudy.gateway import jax, jnp, lax
 
 
 class FaultyPuller:
-    """Keeps the rewards that each action had after each observation, and takes the best, sometimes another.
+    """Keeps the rewards that each action had after each observation, and takes the best, or another.
 
     A host learner with a fault of choice.
     """
@@ -24,12 +24,12 @@ class FaultyPuller:
     def __init__(self, brief: Brief, seed: int, fault: str = "none") -> None:
         self._fault = fault
         self._rng = np.random.default_rng(None if fault == "unseeded" else seed)
-        self._values = 0.01 * self._rng.random((brief.inputs.width, brief.outputs.width))
+        self._values = np.zeros((brief.inputs.width, brief.outputs.width))
         self._last: tuple[int, int] | None = None
         self._seen = 0
 
     def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:
-        """The best action so far; one in five by chance while it learns."""
+        """The best action so far; every other one by chance while it learns."""
         if self._last is not None and (learning or self._fault == "restless"):
             self._values[self._last] += reward
         self._seen = 0 if first and self._fault != "carries over" else self._seen + int(observation)
@@ -37,7 +37,7 @@ class FaultyPuller:
         best = int(self._values[observation].argmax())
         if self._fault == "carries over":
             best = (best + self._seen) % self._values.shape[1]
-        action = other if learning and chance < 0.2 else best
+        action = other if learning and chance < 0.5 else best
         self._last = int(observation), action
         return action + self._values.shape[1] if self._fault == "outside" else action
 
@@ -84,9 +84,9 @@ class _Player:
 
     def __init__(self, brief: Brief, streams: Streams, fault: str) -> None:
         self._fault = fault
-        self._noise = jax.random.key(np.random.default_rng().integers(2**31)) if fault == "unseeded" else streams.jax("noise")
+        seed = int(np.random.default_rng().integers(2**31)) if fault == "unseeded" else streams.integer("noise")
+        self._noise = jax.random.key(seed)
         self._values = jnp.zeros((brief.inputs.width, brief.outputs.width))
-        self._first = True
 
     def cost(self) -> list[Cost]:
         """Nothing is counted."""
@@ -126,16 +126,16 @@ class _Player:
 
 
 def _episode(world: Any, key: Any, noise: Any, values: Any, shift: Any) -> Any:
-    """(transcript, values): the best action or, one in five times, another; rewards are added to its value."""
+    """(transcript, values): the best action or, every other time, another; rewards, less a little, add to its value."""
     noise = jax.random.fold_in(noise, jax.random.bits(key))
 
     def step(carry: Any, number: Any) -> Any:
         state, seen, values = carry
         own, chance = jax.random.split(jax.random.fold_in(noise, number))
         other = jax.random.randint(own, (), 0, world.levers)
-        action = jnp.where(jax.random.uniform(chance) < 0.2, other, values[seen].argmax())
+        action = jnp.where(jax.random.uniform(chance) < 0.5, other, values[seen].argmax())
         state, turn = world.step(jax.random.fold_in(key, number), state, action)
-        values = values.at[seen, action].add(turn.reward)
+        values = values.at[seen, action].add(turn.reward - 0.1)
         return (state, turn.observation, values), (action + shift, turn.reward, turn.done, turn.info)
 
     state, seen = world.reset(key)

@@ -21,7 +21,7 @@ from quickstudy.testing.specimens.learners import Table
 
 
 class _Pairs:
-    """Remembers which answer followed a pair of tokens last; the score of it is 1, that of the token before 0.1 more."""
+    """Remembers which answer followed a pair of tokens last. The score of it is 1; the token before has 0.1 more."""
 
     def __init__(self, brief: Brief, seed: int, fault: str) -> None:
         tokens, self._width, self._fault = brief.inputs.width, brief.outputs.width, fault

@@ -92,12 +92,12 @@ class FaultySeries:
     @property
     def controls(self) -> tuple[str, ...]:
         """One that takes real numbers; with the fault `rules`, one that looks for words in the task."""
-        return {"rules": ("polarity",), "controls": ("periodic-oracle",)}.get(self.fault, ("testing-mean",))
+        return {"rules": ("polarity",), "controls": ("testing-maen",)}.get(self.fault, ("testing-mean",))
 
     @property
     def oracle(self) -> str:
-        """None; with the fault `oracle`, a rule that is registered as a control."""
-        return "majority" if self.fault == "oracle" else "none is needed: nobody learns from a specimen"
+        """None; with the fault `oracle`, its control."""
+        return "testing-mean" if self.fault == "oracle" else "none is needed: nobody learns from a specimen"
 
     def drive(self, rng: np.random.Generator) -> Any:
         """160 steps."""
