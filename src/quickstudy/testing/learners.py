@@ -90,8 +90,8 @@ class _Room:
             return
         self.findings = self._under(examine_all(checks.promises(), checks.doors))
         if not self.findings[0].ok:
-            # A host class need not know what it is not for: it is seen when it is asked.
-            self.refusal = self.findings[0].detail if examinee.shields else ""
+            # Who answers with symbols need not know that there are real numbers: it is seen when it is asked.
+            self.refusal = self.findings[0].detail if self.face == "answers" and self.title else ""
             return
         further = ("steps", "shows", "keeps") if self.face == "answers" else ("keeps",)
         self.faces = [self.face, *(name for name in faces_of(checks.pupil) if name in further)]

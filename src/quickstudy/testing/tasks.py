@@ -63,8 +63,8 @@ class Kind(ABC):
     """The promises of one kind of task.
 
     title: what its findings stand under where a task is of several kinds. same, other: its words for them. doors: how
-    many promises must hold before the others are worth a look; what is not repeatable cannot be compared. A task says by
-    `draws = False` that its data are fixed.
+    many promises must hold before the others are worth a look; what is not repeatable cannot be compared. A task says
+    by `draws = False` that its data are fixed.
     """
 
     title: ClassVar[str]

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
 
 
@@ -119,7 +117,6 @@ class Hasty:
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """One lane."""
-        _check_symbols(brief)
         return _HastyPupil(Table(brief, streams[0].integer("host")), brief)
 
 
@@ -137,7 +134,6 @@ class Cribber:
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """One lane."""
-        _check_symbols(brief)
         return _CribbingPupil(Table(brief, streams[0].integer("host")), brief)
 
 
@@ -154,8 +150,3 @@ class LastAnswer:
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The same everywhere."""
         return np.full(len(inputs), self._answer)
-
-
-def _check_symbols(brief: Brief) -> None:
-    if not isinstance(brief.outputs, Tokens):
-        raise NotApplicable("it answers with symbols")
