@@ -105,7 +105,9 @@ class _Room:
             return ActingChecks(examinee, self.task, seed)
         if self.face == "rehearses":
             return RehearsingChecks(examinee, self.task, seed)
-        return AnsweringChecks(examinee, Material.of(self.task, examinee.passes, sequences, seed))
+        # Who is shown its material 200 times learns enough from little of it.
+        few = max(16, min(sequences, 10 * sequences // examinee.passes))
+        return AnsweringChecks(examinee, Material.of(self.task, examinee.passes, few, seed))
 
     def _under(self, findings: list[Finding]) -> list[Finding]:
         return under(self.title, findings) if self.title else findings
