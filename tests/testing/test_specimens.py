@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from quickstudy.learners.host import HostPupil
 from quickstudy.testing import check_core, check_learner, check_task, specimens
 from quickstudy.testing.partners import Partners
 
@@ -199,17 +198,6 @@ def test_snapshots_are_checked_where_they_are_offered():
     assert "comes back from a snapshot" in [finding.what for finding in check_learner(Saves)]
     assert broken(check_learner(Saves)) == []
     assert broken(check_learner(Shares)) == ["comes back from a snapshot"]
-
-
-def test_a_pupil_says_how_its_scores_are_to_be_read():
-    class Mute(HostPupil):
-        scale = "loud"
-
-    class Learner:
-        def begin(self, brief, streams):
-            return Mute(specimens.Table(brief, 0), brief)
-
-    assert broken(check_learner(Learner())) == ["says how its scores are to be read"]
 
 
 def test_findings_read_like_a_report():

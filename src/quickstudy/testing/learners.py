@@ -106,7 +106,7 @@ class _Room:
         if self.face == "rehearses":
             return RehearsingChecks(examinee, self.task, seed)
         # Who is shown its material 200 times learns enough from little of it.
-        few = max(16, min(sequences, 10 * sequences // examinee.passes))
+        few = max(8, min(sequences, 10 * sequences // examinee.passes))
         return AnsweringChecks(examinee, Material.of(self.task, examinee.passes, few, seed))
 
     def _under(self, findings: list[Finding]) -> list[Finding]:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable
-from quickstudy.base.learner import Brief, Snapshot
-from quickstudy.base.lesson import Exam
+from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
@@ -133,21 +133,30 @@ class _Slope:
         return np.asarray(self._slope * inputs)
 
 
-class _SpeakingPupil(HostPupil):
-    """Says by itself how its scores are to be read."""
+class _SpeakingPupil:
+    """Says by itself how its scores are to be read, and offers nothing but to learn and to answer."""
+
+    lanes = 1
 
     def __init__(self, host: Any, brief: Brief, fault: str) -> None:
-        super().__init__(host, brief)
-        self._fault = fault
+        self._pupil, self._fault = HostPupil(host, brief), fault
         honest = "probabilities" if isinstance(brief.outputs, Tokens) else "values"
         self.scale = "loud" if fault == "scale" else honest
 
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """As the host does."""
+        self._pupil.learn(lesson, start, stop)
+
     def answer(self, exam: Exam) -> NDArray[np.float64]:
         """What the host says, nine times out of ten; with a fault, a little more, or nothing that is a number."""
-        scores = super().answer(exam)
+        scores = self._pupil.answer(exam)
         if self.scale == "probabilities":
             scores = 0.9 * scores + 0.1 / scores.shape[-1]
         return {"sum": 1.1 * scores, "not finite": np.full_like(scores, np.nan)}.get(self._fault, scores)
+
+    def cost(self) -> list[Cost]:
+        """The host's."""
+        return self._pupil.cost()
 
 
 @dataclass(frozen=True)
