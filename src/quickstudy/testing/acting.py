@@ -238,4 +238,6 @@ def _with_lane(observation: Any) -> Any:
 
 
 def _without_lane(action: Any) -> Any:
-    return _mapped(lambda part: np.asarray(part)[0], action)
+    """In plain Python where it is a number."""
+    lane = _mapped(lambda part: np.asarray(part)[0], action)
+    return lane.item() if isinstance(lane, np.generic) else lane

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.canonical import canonical
+from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.lesson import Exam
 from quickstudy.testing.answering import AnsweringChecks
 from quickstudy.testing.finding import Broken, Promise
 from quickstudy.testing.values import check_equal
 
-ROWS = 5
+ROWS, STEPS = 5, 24
 
 STEPPED = 2e-5
 """Scores of a step may differ from those of `answer` by this much, relative to the largest: another program."""
@@ -36,12 +37,16 @@ def faces_of(pupil: Any) -> list[str]:
 
 
 class FaceChecks:
-    """The checks of the further faces of a learner that has answered, on the first examples of its exam."""
+    """The checks of the further faces of a learner that has answered, on how some examples of its exam begin."""
 
     def __init__(self, answering: AnsweringChecks) -> None:
         self._class = answering
-        test = answering.material.exam.examples[0]
-        self._examples = test.take(np.arange(min(ROWS, test.count)))
+        whole = answering.material.exam.examples[0]
+        test = whole.take(np.arange(min(ROWS, whole.count)))
+        steps = min(STEPS, test.steps)
+        lengths = np.minimum(test.lengths, steps)
+        everywhere = np.arange(steps)[:, None] < lengths
+        self._examples = Examples(test.inputs[:steps], test.targets[:steps], everywhere, lengths)
         self._inputs = self._examples.inputs
 
     def tables(self) -> list[list[Promise]]:
@@ -62,7 +67,7 @@ class FaceChecks:
         return [tables[name] for name in faces_of(self._class.pupil) if name in tables]
 
     def steps(self) -> None:
-        """Every question of the exam, on the way."""
+        """A question at every step."""
         pupil, exam = self._class.pupil, Exam([self._examples])
         wanted = self._class.answered(pupil, exam)
         times, rows = exam.positions[0].T

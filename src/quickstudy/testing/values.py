@@ -13,11 +13,14 @@ from quickstudy.testing.finding import Broken
 
 
 def draw(space: Space, rng: np.random.Generator, leading: tuple[int, ...]) -> Any:
-    """Values of a space with some axes in front: uniform tokens and bits, normal reals, a mapping of them."""
+    """Values of a space with some axes in front: uniform tokens and bits, normal reals, a mapping of them.
+
+    A single token is a plain integer, as worlds are given it.
+    """
     if isinstance(space, Fields):
         return {name: draw(part, rng, leading) for name, part in space.parts}
     if isinstance(space, Tokens):
-        return rng.integers(space.size, size=leading)
+        return rng.integers(space.size, size=leading) if leading else int(rng.integers(space.size))
     if isinstance(space, Bits):
         return rng.integers(2, size=(*leading, space.width)).astype(np.float32)
     return rng.normal(size=(*leading, space.width)).astype(np.float32)
@@ -31,7 +34,7 @@ def outside(space: Space, leading: tuple[int, ...]) -> Iterator[Any]:
             yield from ({**whole, name: wrong} for wrong in outside(part, leading))
         yield dict(list(whole.items())[1:])
     elif isinstance(space, Tokens):
-        yield from (np.full(leading, wrong)[()] for wrong in (-1, space.size))
+        yield from (np.full(leading, wrong) if leading else wrong for wrong in (-1, space.size))
     else:
         yield np.full((*leading, space.width), 2.0 if isinstance(space, Bits) else np.nan)
         yield np.zeros((*leading, space.width + 1))

@@ -132,7 +132,7 @@ class FaultyPureLevers(PureLevers):
         if self.fault == "deaf":
             key = jax.random.key(1)
         (times, shown), turn = super().step(key, state, action)
-        reward, done = turn.reward, turn.done
+        reward = turn.reward
         if self.fault == "python" and times.max() > 2:
             reward = reward + 1
         if self.fault == "impure":
@@ -142,13 +142,11 @@ class FaultyPureLevers(PureLevers):
             times = times.astype(jnp.int32)
         if self.fault == "rewarded":
             reward = (state[1] == action).astype(jnp.float32)
-        if self.fault == "revived":
-            done = done & (state[0].max() < 3)
         if self.fault == "not finite":
             reward = jnp.where(reward > 0, jnp.inf, 0.0)
         if self.fault == "shared":
             reward = reward.sum()
-        return (times, shown), Turn(self._observed(shown, times), reward, done, turn.info)
+        return (times, shown), Turn(self._observed(shown, times), reward, turn.done, turn.info)
 
     def _observed(self, lamps: Any, times: Any) -> Any:
         return {"leak": (lamps, times), "observation": lamps + self.levers}.get(self.fault, lamps)
@@ -171,7 +169,6 @@ PURE_WORLDS = {
     "not finite": "its rewards are finite numbers, one for each player",
     "shared": "its rewards are finite numbers, one for each player",
     "rewarded": "goes on unrewarded when it is over",
-    "revived": "goes on unrewarded when it is over",
     "global": "touches no global randomness",
 }
 """Every fault of a pure world, and the finding that is about it."""
