@@ -16,7 +16,9 @@ from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.trained import default_training
 from quickstudy.testing import check_core, check_learner, check_task
 from quickstudy.testing.learners import LEARNS_NOTHING
-from quickstudy.testing.tasks import check_conventions, check_parameters
+from quickstudy.testing.papers import check_conventions, check_parameters
+from quickstudy.testing.partners import Partners
+from quickstudy.testing.small_tasks import Echo
 
 KINDS = ("task", "control", "core", "training", "learner", "protocol", "measure")
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures")
@@ -88,7 +90,14 @@ def test_cores(name):
 
 @pytest.mark.parametrize("name", list(trained_names()))
 def test_cores_with_their_trainings(name):
-    assert broken(check_learner(name)) == []
+    assert broken(check_learner(name, Partners())) == []
+
+
+@pytest.mark.parametrize("core", ids("core"))
+def test_cores_on_real_numbers(core):
+    """With what is usual there; who is not for them says so."""
+    findings = check_learner(core, Echo(), sequences=80)
+    assert [finding for finding in broken(findings) if "can be made" not in finding] == []
 
 
 @pytest.mark.parametrize("name", names("learner"))

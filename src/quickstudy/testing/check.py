@@ -12,7 +12,7 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, include
 from quickstudy.learners.naming import choose_learner, learner_names
-from quickstudy.testing.finding import Finding
+from quickstudy.testing.finding import Finding, under
 from quickstudy.testing.learners import LEARNS_NOTHING, check_learner
 from quickstudy.testing.tasks import check_task
 
@@ -33,7 +33,7 @@ def check_name(name: str) -> list[Finding]:
         return _check_control(id)
     if id.partition("+")[0] in catalogue.core:
         choose_learner(name, "corrected")  # a wrong name or value is an error, not a finding
-        return [*_under("core", _check_core(name)), *check_learner(name)]
+        return [*under("core", _check_core(name)), *check_learner(name)]
     if id in catalogue.learner:
         return check_learner(name)
     raise UsageError(f'no task or learner "{id}"; {nearest(id, [*catalogue.task.names(), *learner_names()])}')
@@ -47,7 +47,7 @@ def _check_control(id: str) -> list[Finding]:
         if id in (*getattr(task, "controls", ()), getattr(task, "oracle", None)):
             chosen = configure(entry.id, task, {})
             break
-    return [finding for finding in check_learner(id, chosen) if finding.what != LEARNS_NOTHING]
+    return [finding for finding in check_learner(id, chosen) if not finding.what.endswith(LEARNS_NOTHING)]
 
 
 def _check_core(name: str) -> list[Finding]:
@@ -67,7 +67,7 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
         found = getattr(module, wanted, None)
         if found is None:
             raise UsageError(f'no task, core or learner "{wanted}" in {file}; {nearest(wanted, known)}')
-        if isinstance(found, type) and (hasattr(found, "sample") or hasattr(found, "drive")):
+        if isinstance(found, type) and _is_task(found):
             return check_task(configure(rest, found, {}))
         if isinstance(found, type) and hasattr(found, "build"):
             from quickstudy.testing.cores import check_core
@@ -82,17 +82,18 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
         raise UsageError(f"nothing is registered in {file}{example}")
     if len(names) == 1:
         return check_name(names[0])
-    return [finding for name in names for finding in _under(name, check_name(name))]
+    return [finding for name in names for finding in under(name, check_name(name))]
+
+
+def _is_task(found: type) -> bool:
+    """A class with a method of tasks, and none of learners, some of which have a `reset` as well."""
+    has = {name for name in ("sample", "drive", "open", "reset", "predict", "act", "begin") if hasattr(found, name)}
+    return bool(has) and not has & {"predict", "act", "begin"}
 
 
 def _classes(module: Any) -> list[str]:
     """The names of the classes that a file defines."""
     return [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
-
-
-def _under(title: str, findings: list[Finding]) -> list[Finding]:
-    """So that it is clear what a finding is about where there are several things."""
-    return [dataclasses.replace(finding, what=f"{title}: {finding.what}") for finding in findings]
 
 
 def _registered(module: Any) -> Iterator[str]:

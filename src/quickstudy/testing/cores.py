@@ -13,9 +13,10 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.testing.finding import Broken, Finding, examine
+from quickstudy.testing.finding import Broken, Finding, Promise, examine, examine_all
 from quickstudy.testing.global_state import undisturbed
-from quickstudy.testing.tasks import check_conventions, check_parameters, report_touched
+from quickstudy.testing.papers import check_conventions, check_parameters, report_touched
+from quickstudy.testing.values import draw
 
 STEPS, BATCH = 7, 3
 TOLERANCE = 1e-5
@@ -29,23 +30,7 @@ def check_core(spec: Any, seed: int = 0) -> list[Finding]:
     spec = spec() if isinstance(spec, type) else spec
     with undisturbed() as watch:
         checks = _Checks(spec, seed)
-        findings = [
-            examine("its parameters survive JSON", lambda: check_parameters(spec)),
-            examine("its conventions can be made", lambda: check_conventions(type(spec))),
-            examine("can be sent to another process", checks.pickled),
-            examine("same stream, same weights", checks.same_weights),
-            examine("reads tokens, reals, bits and fields, or says why not", checks.reads),
-        ]
-        if findings[-1].ok:
-            findings += [
-                examine("trains what it says", checks.trainable),
-                examine("unroll agrees with the scan of step", checks.unroll),
-                examine("examples of a batch do not meet", checks.batch),
-                examine("does not look ahead", checks.causal),
-                examine("any capacity that is enough gives the same", checks.capacity),
-            ]
-            if not spec.frozen:
-                findings.append(examine("unroll's gradients agree with those of the scan", checks.gradients))
+        findings = [*examine_all(checks.papers(), doors=0), *examine_all(checks.promises())]
         findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
     return findings
 
@@ -56,6 +41,28 @@ class _Checks:
     def __init__(self, spec: Any, seed: int) -> None:
         self._spec = spec
         self._seed = seed
+
+    def papers(self) -> list[Promise]:
+        """What can be said before it reads anything."""
+        return [
+            ("its parameters survive JSON", lambda: check_parameters(self._spec)),
+            ("its conventions can be made", lambda: check_conventions(type(self._spec))),
+            ("can be sent to another process", self.pickled),
+            ("same stream, same weights", self.same_weights),
+        ]
+
+    def promises(self) -> list[Promise]:
+        """The table."""
+        gradients = [("unroll's gradients agree with those of the scan", self.gradients)]
+        return [
+            ("reads tokens, reals, bits and fields, or says why not", self.reads),
+            ("trains what it says", self.trainable),
+            ("unroll agrees with the scan of step", self.unroll),
+            ("examples of a batch do not meet", self.batch),
+            ("does not look ahead", self.causal),
+            ("any capacity that is enough gives the same", self.capacity),
+            *([] if self._spec.frozen else gradients),
+        ]
 
     def pickled(self) -> None:
         if not dataclasses.is_dataclass(self._spec) or pickle.loads(pickle.dumps(self._spec)) != self._spec:
@@ -170,13 +177,7 @@ def _both(core: Any, inputs: Any, key: Any) -> Any:
 
 
 def _inputs(space: Space, rng: np.random.Generator) -> Any:
-    if isinstance(space, Fields):
-        return {name: _inputs(part, rng) for name, part in space.parts}
-    if isinstance(space, Tokens):
-        return rng.integers(space.size, size=(STEPS, BATCH))
-    if isinstance(space, Bits):
-        return rng.integers(2, size=(STEPS, BATCH, space.width)).astype(np.float32)
-    return rng.normal(size=(STEPS, BATCH, space.width)).astype(np.float32)
+    return draw(space, rng, (STEPS, BATCH))
 
 
 def _like(leaf: Any, rng: np.random.Generator) -> Any:

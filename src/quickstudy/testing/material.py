@@ -13,7 +13,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.base.task import spaces_of
+from quickstudy.base.task import ExampleTask, spaces_of
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,17 @@ class Material:
 
     @classmethod
     def of(cls, task: Any, passes: int, sequences: int, seed: int) -> Material:
-        """`sequences` examples to learn from, `passes` times over, and a third as many to be tested on."""
+        """`sequences` examples to learn from, `passes` times over, and a third as many to be tested on.
+
+        Of a series, the part for training is one example, and that for the test another.
+        """
         streams = Streams(seed, getattr(task, "id", type(task).__name__), 0)
-        train = task.sample(streams.numpy("data"), sequences)
-        test = task.sample(streams.numpy("split"), max(8, sequences // 3))
+        if isinstance(task, ExampleTask):
+            train = task.sample(streams.numpy("data"), sequences)
+            test = task.sample(streams.numpy("split"), max(8, sequences // 3))
+        else:
+            series = task.drive(streams.numpy("data"))
+            train, test = series.part("training"), series.part("test")
         rng = streams.numpy("order")
         order = np.concatenate([rng.permutation(train.count) for _ in range(passes)])[None]
         inputs, outputs = spaces_of(task)

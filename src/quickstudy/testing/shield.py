@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from quickstudy.testing.values import as_bytes
+
+_GUARDED = ("learn", "predict", "act", "states")
 
 
 class Shield:
@@ -18,28 +23,20 @@ class Shield:
         self.host = host
         self.changed = ""
 
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """As the host does."""
-        copies = inputs.copy(), targets.copy()
-        self.host.learn(*copies)
-        self._compare("learn", copies, (inputs, targets))
-
-    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """As the host does."""
-        copy = inputs.copy()
-        # The host may give back the very array it was handed.
-        predicted = np.array(self.host.predict(copy))
-        self._compare("predict", (copy,), (inputs,))
-        return predicted
-
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.host, name)
+        found = getattr(self.host, name)
+        return partial(self._guarded, name, found) if name in _GUARDED else found
 
-    def _compare(self, method: str, copies: tuple[Any, ...], originals: tuple[Any, ...]) -> None:
-        pairs = zip(copies, originals, strict=True)
-        if any(not np.array_equal(copy, original, equal_nan=_real(copy)) for copy, original in pairs):
-            self.changed = method
+    def _guarded(self, name: str, method: Any, *given: Any, **named: Any) -> Any:
+        copies = [_copied(value) for value in given]
+        # The host may give back the very array it was handed.
+        result = _copied(method(*copies, **named))
+        if as_bytes(copies) != as_bytes(given):
+            self.changed = name
+        return result
 
 
-def _real(array: NDArray[Any]) -> bool:
-    return bool(np.issubdtype(array.dtype, np.inexact))
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _copied(part) for name, part in value.items()}
+    return value.copy() if isinstance(value, np.ndarray) else value

@@ -1,138 +1,251 @@
-"""What every task promises."""
+"""What every task promises, and what those promise that draw data: examples and series."""
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import pickle
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import canonical
-from quickstudy.base.errors import nearest
 from quickstudy.base.examples import Examples, Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam
-from quickstudy.base.parameters import CONVENTIONS, configure, parameters_of
+from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.base.task import ExampleTask, SeriesTask, spaces_of
-from quickstudy.learners.host import Hosted
-from quickstudy.runs.job import protocol_of
-from quickstudy.testing.finding import Broken, Finding, examine
+from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask, spaces_of
+from quickstudy.learners.naming import choose_learner
+from quickstudy.runs.job import controls_of
+from quickstudy.testing.finding import Broken, Finding, Promise, examine, examine_all, under
 from quickstudy.testing.global_state import undisturbed
+from quickstudy.testing.papers import Papers, report_touched
+from quickstudy.testing.values import as_bytes, check_within
 
 COUNT = 40
 
 
 def check_task(task: Any) -> list[Finding]:
-    """One finding per promise of a task; a class stands for itself with its default parameters."""
-    with undisturbed() as watch:
-        if isinstance(task, type):
-            made = examine("can be made with its defaults", lambda: str(configure(task.__name__, task, {})))
-            if not made.ok:
-                return [made]
-            task = configure(task.__name__, task, {})
-        declared = examine("is a frozen dataclass", lambda: _is_frozen(task))
-        if not declared.ok:  # the other checks would complain of it too, in words that say less
-            return [declared]
-        findings = [
-            examine("has a spec sheet", lambda: _spec_sheet(task)),
-            examine("its parameters survive JSON", lambda: check_parameters(task)),
-            examine("its conventions can be made", lambda: check_conventions(type(task))),
-            examine("draws what its spaces say", lambda: _draws(task)),
-        ]
-        if findings[-1].ok:
-            findings += [
-                examine("same stream, same data", lambda: _same(task)),
-                examine("another repetition, other data", lambda: _other(task)),
-                examine("can be sent to another process", lambda: _pickled(task)),
-            ]
-        if isinstance(task, ExampleTask):
-            findings.append(examine("draws as many as are asked for", lambda: _counts(task)))
-        if getattr(task, "id", "") in catalogue.task:
-            findings.append(examine("has a protocol", lambda: protocol_of(task)))
-        findings.append(examine("names controls that exist", lambda: _controls(task)))
-        findings.append(examine("names its oracle, or why there is none", lambda: _oracle(task)))
-        if findings[-1].ok and not _reason(task) and isinstance(task, ExampleTask):
+    """One finding per promise of a task; a class stands for itself with its default parameters.
+
+    A task of several kinds (one that draws examples and is a world as well) keeps the promises of each.
+    """
+    if isinstance(task, type):
+        made = examine("can be made with its defaults", lambda: str(configure(task.__name__, task, {})))
+        if not made.ok:
+            return [made]
+        task = configure(task.__name__, task, {})
+    papers, kinds = Papers(task), list(_kinds(task))
+    with undisturbed() as watch:  # from here on: JAX draws from NumPy's shared generator when it is imported
+        declared = examine_all(papers.declared())
+        if not declared[0].ok:
+            return declared
+        findings = examine_all(papers.sheet(), doors=0)
+        if not kinds:
+            findings.append(Finding(False, "is a task of some kind", f"it has none of {', '.join(_METHODS)}"))
+        for kind in kinds:
+            found = examine_all(kind.promises(), kind.doors)
+            findings += under(kind.title, found) if len(kinds) > 1 else found
+        findings += examine_all(papers.company(), doors=0)
+        symbols = hasattr(task, "vocabulary") or isinstance(getattr(task, "outputs", None), Tokens)
+        if findings[-1].ok and papers.oracle and isinstance(task, ExampleTask) and symbols:
             findings.append(examine("its oracle is always right", lambda: _oracle_is_right(task)))
         findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
     return findings
 
 
-def check_parameters(component: Any) -> None:
-    """Parameters written as JSON and read again make an equal component, with the same key."""
-    written = canonical(parameters_of(component))
-    again = configure(type(component).__name__, type(component), json.loads(written))
-    if again != component:
-        raise Broken(f"{component} comes back as {again}")
-    if canonical(parameters_of(again)) != written:
-        raise Broken(f"{written} comes back as {canonical(parameters_of(again))}; give defaults the type they declare")
+class Kind(ABC):
+    """The promises of one kind of task.
+
+    title: what its findings stand under where a task is of several kinds. same, other: its words for them. doors: how
+    many promises must hold before the others are worth a look; what is not repeatable cannot be compared. A task says
+    by `draws = False` that its data are fixed.
+    """
+
+    title: ClassVar[str]
+    same: ClassVar[str] = "same stream, same data"
+    other: ClassVar[str] = "another repetition, other data"
+    doors: ClassVar[int] = 2
+
+    def __init__(self, task: Any) -> None:
+        self.task = task
+
+    @cached_property
+    def inputs(self) -> Space:
+        """What a learner is shown."""
+        return spaces_of(self.task)[0]
+
+    @cached_property
+    def outputs(self) -> Space:
+        """What a learner gives."""
+        return spaces_of(self.task)[1]
+
+    @abstractmethod
+    def shown(self, task: Any, repetition: int = 0) -> list[bytes]:
+        """All that the task gives for a repetition, to the last bit."""
+
+    def promises(self) -> list[Promise]:
+        """The table; a kind puts its doors in front and its own promises behind."""
+        return [
+            (self.same, self._same),
+            (self.other, self._other),
+            ("can be sent to another process", self._pickled),
+        ]
+
+    def streams(self, repetition: int = 0) -> Streams:
+        """Where everything that is drawn in a check comes from."""
+        return Streams(0, getattr(self.task, "id", type(self.task).__name__), repetition)
+
+    def hashed(self) -> None:
+        """Broken unless the task can be a key, as it is where programs are compiled for it."""
+        if hash(self.task) != hash(pickle.loads(pickle.dumps(self.task))):
+            raise Broken("equal tasks have different hashes")
+
+    def takes_rules(self, brief: Brief) -> str:
+        """Broken unless every rule that the task names can be made for it."""
+        names = [name for name in controls_of(self.task) if name in catalogue.control]
+        for name in names:
+            choose_learner(name, "corrected", self.task).make(self.task).begin(brief, [self.streams().for_learner()])
+        return ", ".join(names)
+
+    def _same(self) -> None:
+        first = self.shown(self.task)
+        self.shown(self.task, 1)
+        if self.shown(self.task) != first:
+            raise Broken("two draws from equal streams differ; a task keeps no state and draws from its stream only")
+
+    def _other(self) -> str:
+        fixed = getattr(self.task, "draws", True) is False
+        equal = self.shown(self.task) == self.shown(self.task, 1)
+        if fixed and not equal:
+            raise Broken("draws is False, but two repetitions differ")
+        if equal and not fixed:
+            raise Broken(
+                "two repetitions give equal data; draw from the generator that is handed in, or say draws = False"
+            )
+        return "its data are fixed, and it says so" if fixed else ""
+
+    def _pickled(self) -> None:
+        again = pickle.loads(pickle.dumps(self.task))
+        if again != self.task:
+            raise Broken(f"{self.task} arrives as {again}")
+        if self.shown(again) != self.shown(self.task):
+            raise Broken("what arrives draws other data")
 
 
-def check_conventions(component: type) -> str:
-    """Every preset belongs to a convention that exists and makes a component."""
-    presets = getattr(component, "conventions", {})
-    unknown = [name for name in presets if name not in CONVENTIONS]
-    if unknown:
-        raise Broken(f'no convention "{unknown[0]}"; {nearest(unknown[0], CONVENTIONS)}')
-    for convention in CONVENTIONS:
-        configure(component.__name__, component, presets.get(convention, {}), convention)
-    return ", ".join(CONVENTIONS)
+class _OfExamples(Kind):
+    title = "examples"
+
+    def promises(self) -> list[Promise]:
+        return [
+            ("draws what its spaces say", lambda: check_drawn(self._drawn(self.task), self.task)),
+            *super().promises(),
+            ("draws as many as are asked for", self._counts),
+        ]
+
+    def shown(self, task: Any, repetition: int = 0) -> list[bytes]:
+        drawn = self._drawn(task, repetition)
+        return as_bytes([drawn.inputs, drawn.targets, drawn.asked, drawn.lengths])
+
+    def _drawn(self, task: Any, repetition: int = 0) -> Any:
+        return task.sample(self.streams(repetition).numpy("data"), COUNT)
+
+    def _counts(self) -> None:
+        for count in (1, 2, 7):
+            found = self.task.sample(self.streams().numpy("data"), count).count
+            if found != count:
+                raise Broken(f"sample(rng, {count}) gives {found}")
 
 
-def report_touched(touched: list[str]) -> None:
-    """Broken if any shared generator was touched."""
-    if touched:
-        raise Broken(f"the state of {' and '.join(touched)} changed; draw from the generator that is handed in")
+class _OfSeries(Kind):
+    title = "series"
+
+    def promises(self) -> list[Promise]:
+        response = [("what comes later changes no earlier answer", self._causal)]
+        return [
+            ("draws what its spaces say", lambda: check_drawn(self._drive(self.task), self.task)),
+            *super().promises(),
+            ("its parts can be learned from and tested on", self._parts),
+            ("its facts are plain JSON", lambda: canonical(dict(self._drive(self.task).facts)).strip("{}")),
+            *(response if hasattr(self.task, "response") else []),
+            ("can be hashed", self.hashed),
+            ("its rules can be made for it", lambda: self.takes_rules(self._brief())),
+        ]
+
+    def shown(self, task: Any, repetition: int = 0) -> list[bytes]:
+        series = self._drive(task, repetition)
+        return as_bytes([series.inputs, series.targets])
+
+    def _drive(self, task: Any, repetition: int = 0) -> Series:
+        drawn = task.drive(self.streams(repetition).numpy("data"))
+        if not isinstance(drawn, Series):
+            raise Broken(f"drive(rng) must give a Series, got {type(drawn).__name__}")
+        return drawn
+
+    def _brief(self) -> Brief:
+        series = self._drive(self.task)
+        loss = "cross-entropy" if isinstance(self.outputs, Tokens) else "squared"
+        return Brief(self.inputs, self.outputs, loss, len(series.inputs), 1)
+
+    def _parts(self) -> str:
+        # That they add up is what `Series` itself insists on.
+        series = self._drive(self.task)
+        parts = {name: getattr(series, name) for name in ("washout", "training", "validation", "test")}
+        for name, steps in parts.items():
+            least = 1 if name in ("training", "test") else 0
+            if steps < least:
+                raise Broken(f"{name} must have at least {least} steps, got {steps}")
+        return ", ".join(f"{name} {steps}" for name, steps in parts.items())
+
+    def _causal(self) -> None:
+        inputs = self._drive(self.task).inputs
+        steps = min(len(inputs), 400)  # some are solved step by step
+        inputs = inputs[:steps]
+        targets = self._response(inputs)
+        for cut in (1, steps // 3, 2 * steps // 3):
+            # The same inputs in another order: whatever values a system takes, it takes these.
+            changed = np.concatenate([inputs[:cut], inputs[cut:][::-1]])
+            found = self._response(changed)[:cut]
+            if not np.array_equal(found, targets[:cut]):
+                first = np.argwhere(found != targets[:cut])[0, 0]
+                raise Broken(f"inputs from step {cut} on were changed, and response(inputs) is another at step {first}")
+
+    def _response(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        targets = np.asarray(self.task.response(inputs.copy()))
+        check_within("response(inputs)", targets, self.outputs, (len(inputs),))
+        return targets
 
 
-def _is_frozen(task: Any) -> None:
-    if not dataclasses.is_dataclass(task):
-        raise Broken("write @dataclass(frozen=True) above the class, below @task(...): its fields are the parameters")
-    kind: Any = type(task)
-    if not kind.__dataclass_params__.frozen:
-        raise Broken("write @dataclass(frozen=True): a task keeps no state, and is a constant of what is run on it")
+_METHODS = ("sample(rng, count)", "drive(rng)", "open(streams)", "reset(key) and step(key, state, action)")
 
 
-def _spec_sheet(task: Any) -> str:
-    text = (type(task).__doc__ or "").strip()
-    if not text or text.startswith(f"{type(task).__name__}("):  # what @dataclass writes by itself
-        raise Broken("the class has no docstring; say what is seen, what is asked, how it is scored, chance and source")
-    return text.split("\n")[0]
-
-
-def _stream(task: Any, repetition: int = 0) -> np.random.Generator:
-    return Streams(0, getattr(task, "id", type(task).__name__), repetition).numpy("data")
-
-
-def _draw(task: Any, repetition: int = 0) -> Examples | Series:
+def _kinds(task: Any) -> Iterator[Kind]:
+    """The kinds that a task is of. Worlds are looked at where there are any: pure ones need JAX."""
     if isinstance(task, ExampleTask):
-        return task.sample(_stream(task, repetition), COUNT)
+        yield _OfExamples(task)
     if isinstance(task, SeriesTask):
-        return task.drive(_stream(task, repetition))
-    raise Broken("neither sample(rng, count) nor drive(rng): nothing can be drawn")
+        yield _OfSeries(task)
+    if isinstance(task, WorldTask):
+        from quickstudy.testing.worlds import OfWorlds
 
+        yield OfWorlds(task)
+    if isinstance(task, PureWorldTask):
+        from quickstudy.testing.pure_worlds import OfPureWorlds
 
-def _bytes(drawn: Examples | Series) -> list[bytes]:
-    if isinstance(drawn, Series):
-        return [drawn.inputs.tobytes(), drawn.targets.tobytes()]
-    return [array.tobytes() for array in (drawn.inputs, drawn.targets, drawn.asked, drawn.lengths)]
-
-
-def _draws(task: Any) -> None:
-    check_drawn(_draw(task), task)
+        yield OfPureWorlds(task)
 
 
 def check_drawn(drawn: Any, task: Any) -> None:
     """Broken unless what a task has drawn is what its spaces say, and every example asks something."""
     inputs, outputs = spaces_of(task)
     if isinstance(drawn, Series):
-        _within("inputs", drawn.inputs, inputs)
-        return _within("targets", drawn.targets, outputs)
+        check_within("inputs", drawn.inputs, inputs, (len(drawn.inputs),))
+        return check_within("targets", drawn.targets, outputs, (len(drawn.targets),))
     if not isinstance(drawn, Examples):
         raise Broken(f"sample(rng, count) must give Examples, got {type(drawn).__name__}")
     inside = np.arange(drawn.steps)[:, None] < drawn.lengths
@@ -141,79 +254,17 @@ def check_drawn(drawn: Any, task: Any) -> None:
     silent = np.flatnonzero(~drawn.asked.any(axis=0))
     if len(silent):
         raise Broken(f"example {silent[0]} asks nothing; every example needs a question")
-    _within("inputs", drawn.inputs[inside], inputs)
-    return _within("targets", drawn.targets[drawn.asked], outputs)
-
-
-def _within(name: str, values: NDArray[Any], space: Space) -> None:
-    if isinstance(space, Tokens):
-        if not np.issubdtype(values.dtype, np.integer):
-            raise Broken(f"{name} must be integer tokens, got {values.dtype}")
-        if values.min() < 0 or values.max() >= space.size:
-            raise Broken(f"{name} must be tokens 0..{space.size - 1}, got {values.min()}..{values.max()}")
-    elif values.shape[-1] != space.width:
-        raise Broken(f"{name} must be {space.width} wide, got {values.shape[-1]}")
-    elif not np.isfinite(values).all():
-        raise Broken(f"{name} must be finite")
-
-
-def _same(task: Any) -> None:
-    first = _bytes(_draw(task))
-    _draw(task, 1)
-    if _bytes(_draw(task)) != first:
-        raise Broken("two draws from equal streams differ; a task keeps no state and draws from its stream only")
-
-
-def _other(task: Any) -> None:
-    if _bytes(_draw(task)) == _bytes(_draw(task, 1)):
-        raise Broken("two repetitions give equal data; draw from the generator that is handed in")
-
-
-def _pickled(task: Any) -> None:
-    again = pickle.loads(pickle.dumps(task))
-    if again != task:
-        raise Broken(f"{task} arrives as {again}")
-    if _bytes(_draw(again)) != _bytes(_draw(task)):
-        raise Broken("what arrives draws other data")
-
-
-def _counts(task: ExampleTask) -> None:
-    for count in (1, 2, 7):
-        found = task.sample(_stream(task), count).count
-        if found != count:
-            raise Broken(f"sample(rng, {count}) gives {found}")
-
-
-def _controls(task: Any) -> str:
-    names = list(getattr(task, "controls", ()))
-    if not names:
-        raise Broken('a score means little alone; name the rules it must beat: controls=["majority"]')
-    for name in names:
-        if name not in catalogue.control:
-            raise Broken(f'no control "{name}"; {nearest(name, catalogue.control.names())}')
-    return ", ".join(names)
-
-
-def _reason(task: Any) -> bool:
-    return " " in (getattr(task, "oracle", None) or "")
-
-
-def _oracle(task: Any) -> str:
-    name = getattr(task, "oracle", None)
-    if not name:
-        raise Broken('give oracle="its name", or in a few words why nobody knows the best answer')
-    if not _reason(task) and name not in catalogue.control:
-        raise Broken(f'no oracle "{name}"; {nearest(name, catalogue.control.names())}')
-    return str(name)
+    check_within("inputs", drawn.inputs[inside], inputs, (int(inside.sum()),))
+    return check_within("targets", drawn.targets[drawn.asked], outputs, (drawn.questions,))
 
 
 def _oracle_is_right(task: Any) -> str:
-    oracle = catalogue.control.get(task.oracle)
     inputs, outputs = spaces_of(task)
     streams = Streams(0, getattr(task, "id", type(task).__name__), 1)
     exam = Exam([task.sample(streams.numpy("data"), 5 * COUNT)])
     brief = Brief(inputs, outputs, "cross-entropy", exam.examples[0].steps, 0)
-    scores = Hosted(lambda brief, seed: oracle(task, brief, seed)).begin(brief, [streams]).answer(exam)
+    oracle: Any = choose_learner(task.oracle, "corrected", task).make(task).begin(brief, [streams])
+    scores = oracle.answer(exam)
     wrong = np.argwhere(scores[0].argmax(axis=-1) != exam.targets[0])
     # A task that gives wrong labels of its own says how high the best can get; four standard errors are allowed it.
     questions, ceiling = exam.targets.shape[1], float(getattr(task, "ceiling", 1.0))

@@ -1,23 +1,18 @@
-"""Faulty specimens, each with one fault that a checker must catch. Not registered: nobody runs them by mistake."""
+"""Learners that answer, most of them with one fault."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space
-from quickstudy.cores.core import Array, Core, InputWeights
-from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.host import HostPupil
-from quickstudy.testing.partners import Partners
 
 
 class Table:
@@ -155,114 +150,3 @@ class LastAnswer:
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The same everywhere."""
         return np.full(len(inputs), self._answer)
-
-
-@dataclass(frozen=True)
-class Forgetful(Partners):
-    """A task that keeps state: every draw continues where the one before ended."""
-
-    memory: list[int] = field(default_factory=list, init=False, compare=False, repr=False)
-
-    def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """The stream moved on by the number of earlier draws."""
-        rng.random(len(self.memory))
-        self.memory.append(count)
-        return super().sample(rng, count)
-
-
-@dataclass(frozen=True)
-class OwnStream(Partners):
-    """A task that ignores the stream: all repetitions are one."""
-
-    def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """From a generator of its own."""
-        return super().sample(np.random.default_rng(0), count)
-
-
-@dataclass(frozen=True)
-class SharedStream(Partners):
-    """A task that draws from NumPy's shared generator as well."""
-
-    def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """As it should be, and one draw too many."""
-        np.random.random()  # noqa: NPY002  # the fault
-        return super().sample(rng, count)
-
-
-@dataclass(frozen=True)
-class WrongOracle(Partners):
-    """A task that calls a rule its oracle which is never right."""
-
-    oracle: ClassVar[str] = "copy-last"
-
-
-@dataclass(frozen=True)
-class Silent(Partners):
-    """A task with examples that ask nothing."""
-
-    def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """The questions of the first example are taken back."""
-        examples = super().sample(rng, count)
-        examples.asked[:, 0] = False
-        return examples
-
-
-@dataclass(frozen=True)
-class OutOfVocabulary(Partners):
-    """A task that shows a token which is no word."""
-
-    @property
-    def vocabulary(self) -> tuple[str, ...]:
-        """One word too few."""
-        return super().vocabulary[:-1]
-
-
-class Accumulator(Core):
-    """h <- tanh(h / 2 + W x). `unroll` may be replaced by a wrong one."""
-
-    inputs: InputWeights
-    fault: str = eqx.field(static=True)
-
-    @property
-    def width(self) -> int:
-        """One feature per unit."""
-        return int(self.inputs.weights.shape[1])
-
-    def start(self, batch: int, capacity: int) -> Array:
-        """Zeros; with the fault `capacity`, the capacity itself."""
-        return jnp.full((batch, self.width), 0.1 * capacity if self.fault == "capacity" else 0.0)
-
-    def step(self, state: Array, x: Any, *, key: Array | None = None) -> tuple[Array, Array]:
-        """One update; with the fault `batch`, examples are centred by their mean."""
-        drive = self.inputs(x)
-        if self.fault == "batch":
-            drive = drive - drive.mean(axis=0)
-        state = jnp.tanh(0.5 * state + drive)
-        return state, state
-
-    def unroll(self, state: Array, xs: Any, *, key: Array | None = None) -> tuple[Array, Array]:
-        """The scan of `step`, unless the fault is here."""
-        last, features = super().unroll(state, xs, key=key)
-        if self.fault == "values":
-            features = 1.001 * features
-        if self.fault == "gradients":
-            features = jax.lax.stop_gradient(features)
-        if self.fault == "ahead":
-            features = features + features[::-1]
-        return last, features
-
-
-@dataclass(frozen=True)
-class FaultyCore:
-    """A small core with a fault of choice: none, `values`, `gradients`, `batch`, `ahead`, `capacity` or `weights`."""
-
-    fault: str = "none"
-    units: int = 4
-
-    frozen: ClassVar[bool] = False
-
-    def build(self, inputs: Space, rng: np.random.Generator) -> Accumulator:
-        """Weights from the stream; with the fault `weights`, from nowhere in particular."""
-        source = np.random.default_rng() if self.fault == "weights" else rng
-        weights = source.uniform(-1.0, 1.0, (inputs.width, self.units))
-        return Accumulator(InputWeights(jnp.asarray(weights, jnp.float32), inputs), self.fault)

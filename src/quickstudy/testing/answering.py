@@ -1,0 +1,225 @@
+"""What a learner promises that learns from examples and answers questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import LearnerFault
+from quickstudy.base.learner import (
+    Answering,
+    HostLearner,
+    Learner,
+    check_distributions,
+    check_scale,
+    face,
+    pace_of,
+)
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.parameters import configure
+from quickstudy.base.spaces import Tokens
+from quickstudy.base.task import asked_of
+from quickstudy.learners.host import Hosted
+from quickstudy.learners.naming import Choice, choose_learner
+from quickstudy.testing.finding import Broken, Finding, Promise
+from quickstudy.testing.material import Material
+from quickstudy.testing.shield import Shield
+from quickstudy.testing.values import check_equal
+
+ROUNDING = 1e-6
+"""Scores of a compiled learner may differ by this much, relative to the largest, where nothing has changed."""
+
+GAIN = 0.15
+"""What true answers must give above shuffled ones, in accuracy or in variance explained: three standard errors of
+about 200 questions."""
+
+LEARNS, LEARNS_NOTHING = "learns from what it is told", "learns from nothing"
+
+
+@dataclass(frozen=True)
+class Examinee:
+    """A learner, the tolerance for its answers, and the glass in front of it if it is a host learner."""
+
+    learner: Learner
+    tolerance: float
+    shields: list[Shield]
+
+    @classmethod
+    def of(cls, learner: Any, task: Any) -> Examinee:
+        """The learner of a name, a `Choice`, a learner with `begin`, or a host class made by make(brief, seed)."""
+        choice = choose_learner(learner, "corrected", task, asked_of(task)) if isinstance(learner, str) else learner
+        made: Any = choice.make(task) if isinstance(choice, Choice) else choice
+        shields: list[Shield] = []
+        if not isinstance(made, Hosted) and callable(getattr(made, "begin", None)):
+            return cls(configure(made.__name__, made, {}) if isinstance(made, type) else made, ROUNDING, shields)
+        hosted = made if isinstance(made, Hosted) else Hosted(made, made)
+
+        def shielded(brief: Any, seed: int) -> Any:
+            shields.append(Shield(hosted.make(brief, seed)))
+            return shields[-1]
+
+        return cls(replace(hosted, make=shielded), 0.0, shields)
+
+    @property
+    def passes(self) -> int:
+        """How often it is shown its material."""
+        return pace_of(self.learner).passes
+
+    @property
+    def stride(self) -> int:
+        """Items after which something may have changed."""
+        return pace_of(self.learner).stride
+
+    def check_unchanged(self) -> None:
+        """Broken if a host learner wrote into what it was handed."""
+        changed = sorted({shield.changed for shield in self.shields} - {""})
+        if changed:
+            raise Broken(f"{' and '.join(changed)} wrote into the arrays handed in; copy them first")
+
+
+class AnsweringChecks:
+    """The checks of one learner. What `answers` finds first, the others compare with.
+
+    Raises NotApplicable for a learner that cannot be asked.
+    """
+
+    doors = 1
+
+    def __init__(self, examinee: Examinee, material: Material) -> None:
+        self.examinee = examinee
+        self.material = material
+        self._fingerprint = self._arrays()
+        face(self.begin(), Answering)
+        for shield in examinee.shields:
+            face(shield.host, HostLearner)
+
+    def promises(self) -> list[Promise]:
+        """The table; without the last promise, which is `learns`."""
+        return [
+            ("answers in the right shape, all finite", self.answers),
+            ("same seed, same answers", self.same_answers),
+            ("does not look ahead", self.no_look_ahead),
+            ("answers each example by itself", self.each_by_itself),
+            ("learns the same in two calls as in one", self.two_calls),
+            ("does not change its inputs", self.inputs_unchanged),
+            ("counts what it was shown", self.cost),
+            ("says how its scores are to be read", self.scale),
+        ]
+
+    def answers(self) -> None:
+        """Shape and numbers."""
+        try:
+            self.pupil = self.trained(self.material.lesson)
+            self.scores = self.answered(self.pupil, self.material.exam)
+        except LearnerFault as fault:
+            raise Broken(str(fault)) from fault
+        wanted = (1, self.material.exam.counted.shape[1], self.material.brief.outputs.width)
+        if self.scores.shape != wanted:
+            raise Broken(f"scores must be (lanes, questions, outputs) = {wanted}, got {self.scores.shape}")
+        if not np.isfinite(self.scores).all():
+            raise Broken("some scores are not finite")
+
+    def same_answers(self) -> None:
+        """Twice the same exam, and a second learner."""
+        if not np.array_equal(self.answered(self.pupil, self.material.exam), self.scores):
+            raise Broken("the same questions twice give two answers")
+        again = self.answered(self.trained(self.material.lesson), self.material.exam)
+        check_equal(again, self.scores, 0.0, "a second learner of the same seed answers differently")
+
+    def no_look_ahead(self) -> None:
+        """What comes after a question is changed."""
+        rng = self.material.streams.numpy("check")
+        for _ in range(3):
+            exam, early = self.material.disturbed(rng)
+            scores = self.answered(self.pupil, exam)
+            complaint = "answers change when only what comes after the question does"
+            check_equal(scores[:, early], self.scores[:, early], self.examinee.tolerance, complaint)
+
+    def each_by_itself(self) -> None:
+        """The exam in reverse order."""
+        exam, places = self.material.reversed()
+        scores = self.answered(self.pupil, exam)[:, places]
+        complaint = "answers change when the examples of the exam come in another order"
+        check_equal(scores, self.scores, self.examinee.tolerance, complaint)
+
+    def two_calls(self) -> None:
+        """Lessons cut in two places."""
+        lesson, exam = self.material.lesson, self.material.exam
+        # Early on, when most is still to be learned, a difference shows.
+        short = min(6 * self.examinee.stride, lesson.items)
+        cut = short // 3
+        whole, pieces = self.begin(), self.begin()
+        whole.learn(lesson, 0, short)
+        pieces.learn(lesson, 0, cut)
+        pieces.learn(lesson, cut, short)
+        complaint = f"{short} items learned at once, and {cut} and then the rest, teach different things"
+        check_equal(self.answered(pieces, exam), self.answered(whole, exam), 0.0, complaint)
+        pieces.learn(lesson, short, lesson.items)
+        complaint = f"a lesson cut after {cut} and {short} items teaches something else than in one piece"
+        check_equal(self.answered(pieces, exam), self.scores, 0.0, complaint)
+
+    def inputs_unchanged(self) -> None:
+        """What was handed in is what it was."""
+        self.examinee.check_unchanged()
+        if self._arrays() != self._fingerprint:
+            raise Broken("the arrays of the lesson or of the exam were changed; copy them first")
+
+    def cost(self) -> str:
+        """Items."""
+        (cost,), items = self.pupil.cost(), self.material.lesson.items
+        if cost.examples != items:
+            raise Broken(f"{items} items were shown, cost().examples says {cost.examples}")
+        return f"{cost.examples} items, {cost.updates} updates, {cost.trained_parameters} trained parameters"
+
+    def scale(self) -> str:
+        """A scale that fits the outputs, and scores that are of it."""
+        try:
+            scale = check_scale(getattr(self.pupil, "scale", None), self.material.brief.outputs)
+            if scale == "probabilities":
+                check_distributions(self.scores)
+        except LearnerFault as fault:
+            raise Broken(str(fault)) from fault
+        return scale
+
+    def learns(self) -> Finding:
+        """Whether true answers teach more than shuffled ones. Not a promise of rules, so with two names."""
+        true = self._quality(self.scores)
+        told_wrong = self.trained(self.material.shuffled)
+        shuffled = self._quality(self.answered(told_wrong, self.material.exam))
+        what = "accuracy" if isinstance(self.material.brief.outputs, Tokens) else "variance explained"
+        if true - shuffled >= GAIN:
+            return Finding(True, LEARNS, f"{what} {true:.2f}, with shuffled labels {shuffled:.2f}")
+        relation = "equals" if f"{true:.2f}" == f"{shuffled:.2f}" else "is not clearly below"
+        numbers = f"({shuffled:.2f} and {true:.2f})"
+        return Finding(False, LEARNS_NOTHING, f"{what} on shuffled labels {relation} {what} on true ones {numbers}")
+
+    def begin(self) -> Any:
+        """A fresh pupil of one lane."""
+        return self.examinee.learner.begin(self.material.brief, [self.material.streams.for_learner()])
+
+    def trained(self, lesson: Lesson) -> Any:
+        """One that has learned a lesson."""
+        pupil = self.begin()
+        pupil.learn(lesson, 0, lesson.items)
+        return pupil
+
+    def answered(self, pupil: Any, exam: Exam) -> NDArray[Any]:
+        """Its scores, as they were when it gave them."""
+        return np.array(pupil.answer(exam))
+
+    def _quality(self, scores: NDArray[Any]) -> float:
+        exam = self.material.exam
+        if isinstance(self.material.brief.outputs, Tokens):
+            return float((scores.argmax(axis=-1) == exam.targets)[exam.counted].mean())
+        targets = exam.targets[exam.counted]
+        return float(1 - np.square(scores[exam.counted] - targets).mean() / targets.var())
+
+    def _arrays(self) -> list[bytes]:
+        material = self.material
+        owners: tuple[Any, ...] = material.lesson, material.shuffled, material.exam
+        examples = [lane for owner in owners for lane in owner.examples]
+        arrays = [array for lane in examples for array in (lane.inputs, lane.targets, lane.asked, lane.lengths)]
+        return [array.tobytes() for array in (*arrays, material.lesson.order, material.shuffled.order)]

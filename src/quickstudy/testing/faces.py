@@ -1,0 +1,159 @@
+"""What a learner promises that answers and also steps, shows its states, or can be kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.canonical import canonical
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Snapshot
+from quickstudy.base.lesson import Exam
+from quickstudy.testing.answering import AnsweringChecks
+from quickstudy.testing.finding import Broken, Promise
+from quickstudy.testing.values import check_equal
+
+ROWS, STEPS = 5, 24
+
+STEPPED = 2e-5
+"""Scores of a step may differ from those of `answer` by this much, relative to the largest: another program."""
+
+FACES = {
+    "answers": ("learn", "answer"),
+    "steps": ("start", "step", "rows"),
+    "shows": ("states",),
+    "keeps": ("snapshot", "restore"),
+    "acts": ("act",),
+    "rehearses": ("rehearse", "perform"),
+}
+"""What a pupil can do, and the methods by which it does."""
+
+
+def faces_of(pupil: Any) -> list[str]:
+    """Which of them a pupil offers."""
+    return [name for name, methods in FACES.items() if all(callable(getattr(pupil, each, None)) for each in methods)]
+
+
+class FaceChecks:
+    """The checks of the further faces of a learner that has answered, on how some examples of its exam begin."""
+
+    def __init__(self, answering: AnsweringChecks) -> None:
+        self._class = answering
+        whole = answering.material.exam.examples[0]
+        test = whole.take(np.arange(min(ROWS, whole.count)))
+        steps = min(STEPS, test.steps)
+        lengths = np.minimum(test.lengths, steps)
+        everywhere = np.arange(steps)[:, None] < lengths
+        self._examples = Examples(test.inputs[:steps], test.targets[:steps], everywhere, lengths)
+        self._inputs = self._examples.inputs
+
+    def tables(self) -> list[list[Promise]]:
+        """A table for each of the faces that there are. To be asked for when the learner has answered."""
+        tables: dict[str, list[Promise]] = {
+            "steps": [
+                ("steps to the answers that it gives", self.steps),
+                ("goes on from a state as often as it likes", self.goes_on),
+                ("picks rows of a state", self.rows),
+            ],
+            "shows": [
+                ("shows a state for every step, all finite", self.shows),
+                ("learns nothing by being looked at", self.looked_at),
+                ("its states do not look ahead", self.states_ahead),
+            ],
+            "keeps": [("comes back from a snapshot", self.snapshot)],
+        }
+        return [tables[name] for name in faces_of(self._class.pupil) if name in tables]
+
+    def steps(self) -> None:
+        """A question at every step."""
+        pupil, exam = self._class.pupil, Exam([self._examples])
+        wanted = self._class.answered(pupil, exam)
+        times, rows = exam.positions[0].T
+        scores = self._stepped(pupil.start(self._examples.count, len(self._inputs)), self._inputs)[1]
+        complaint = "what is said at a step is not what is answered there"
+        check_equal(scores[:, times, rows], wanted, STEPPED, complaint)
+        check_equal(self._class.answered(pupil, exam), wanted, 0.0, "stepping has changed the answers")
+
+    def goes_on(self) -> None:
+        """One way, another way, and the first way again."""
+        half = len(self._inputs) // 2
+        state, _ = self._stepped(self._class.pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half])
+        one, other = self._inputs[half:], self._inputs[half:][::-1]
+        once, _, again = (self._stepped(state, inputs)[1] for inputs in (one, other, one))
+        complaint = "a state that is gone on from twice leads to two places; leave the one handed in as it is"
+        check_equal(again, once, 0.0, complaint)
+
+    def rows(self) -> None:
+        """Rows that come twice, in another order, or not at all."""
+        numbers = np.array([self._examples.count - 1, 0, 0])
+        half, pupil = len(self._inputs) // 2, self._class.pupil
+        state, _ = self._stepped(pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half])
+        picked = self._stepped(pupil.rows(state, numbers), self._inputs[half:][:, numbers])[1]
+        alone = self._stepped(pupil.start(len(numbers), len(self._inputs)), self._inputs[:, numbers])[1][:, half:]
+        complaint = f"rows {numbers.tolist()} of a state go on otherwise than the same read alone"
+        check_equal(picked, alone, STEPPED, complaint)
+
+    def shows(self) -> str:
+        """(lane, time, example, feature)."""
+        states = self._states(self._inputs)
+        wanted = (1, *self._inputs.shape[:2])
+        if states.ndim != 4 or states.shape[:3] != wanted:
+            raise Broken(f"states must be (lane, time, example, feature) = {(*wanted, '...')}, got {states.shape}")
+        if not np.isfinite(states).all():
+            raise Broken("some states are not finite")
+        return f"{states.shape[3]} numbers"
+
+    def looked_at(self) -> None:
+        """Twice the same states, and answers as before."""
+        once, again = (self._states(self._inputs) for _ in range(2))
+        check_equal(again, once, 0.0, "the same inputs twice show two states")
+        after = self._class.answered(self._class.pupil, self._class.material.exam)
+        check_equal(after, self._class.scores, 0.0, "answers are others since its states were looked at")
+
+    def states_ahead(self) -> None:
+        """Later inputs in another order."""
+        whole, cut = self._states(self._inputs), len(self._inputs) // 2
+        later = np.concatenate([self._inputs[:cut], self._inputs[cut:][::-1]])
+        complaint = f"inputs from step {cut} on changed, and so did states before"
+        check_equal(self._states(later)[:, :cut], whole[:, :cut], self._class.examinee.tolerance, complaint)
+
+    def snapshot(self) -> None:
+        """The same answers, and the same learning on from there."""
+        lesson, exam = self._class.material.lesson, self._class.material.exam
+        early = min(self._class.examinee.stride, lesson.items)
+        pupil = self._class.begin()
+        pupil.learn(lesson, 0, early)
+        before, kept = self._class.answered(pupil, exam), stored(pupil.snapshot())
+        pupil.learn(lesson, early, lesson.items)
+        pupil.restore(kept)
+        complaint = "restored, it answers otherwise than at the snapshot"
+        check_equal(self._class.answered(pupil, exam), before, 0.0, complaint)
+        fresh = self._class.begin()
+        fresh.restore(kept)
+        fresh.learn(lesson, early, lesson.items)
+        complaint = "another learner that is restored and goes on ends elsewhere"
+        check_equal(self._class.answered(fresh, exam), self._class.scores, 0.0, complaint)
+
+    def _stepped(self, state: Any, inputs: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+        """The state after some steps, and (lane, time, row, width) scores."""
+        said = []
+        for now in inputs:
+            state, scores = self._class.pupil.step(state, now[None])
+            said.append(np.array(scores))
+        return state, np.stack(said, axis=1)
+
+    def _states(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        states = np.array(self._class.pupil.states(inputs.copy()))
+        return states[None] if states.ndim == 3 else states
+
+
+def stored(snapshot: Snapshot) -> Snapshot:
+    """The snapshot as it would come back from a file: copies of plain arrays, facts in JSON."""
+    arrays = {str(name): np.array(array) for name, array in snapshot.arrays.items()}
+    strange = [name for name, array in arrays.items() if array.dtype.hasobject]
+    if strange:
+        raise Broken(f"{strange[0]} holds Python objects; a snapshot is named arrays of numbers")
+    canonical(snapshot.facts)
+    return Snapshot(arrays, dict(snapshot.facts))

@@ -1,0 +1,171 @@
+"""Small honest tasks, one of each further kind, on which learners are checked and from which specimens are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.errors import LearnerFault
+from quickstudy.base.examples import Examples
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals, Space, Tokens
+from quickstudy.base.task import Turn, World
+
+_NO_ORACLE = "none is needed: the task only serves to check learners"
+
+
+@dataclass(frozen=True)
+class Echo:
+    """Say a number again, with what is left of the one before.
+
+    Sees: normal numbers u(t). Answers: y(t) = 0.8 u(t) + 0.2 u(t-1), at every step. A linear rule of the last number
+    explains 94 % of the variance, so that a learner that explains nothing has learned nothing from what it was told.
+    """
+
+    steps: int = 8
+
+    id: ClassVar[str] = "testing/echo"
+    inputs: ClassVar[Space] = Reals(1)
+    outputs: ClassVar[Space] = Reals(1)
+
+    def sample(self, rng: np.random.Generator, count: int) -> Examples:
+        """`count` independent series."""
+        inputs = rng.normal(size=(self.steps, count, 1))
+        before = np.concatenate([np.zeros_like(inputs[:1]), inputs[:-1]])
+        asked = np.ones((self.steps, count), dtype=np.bool_)
+        return Examples(inputs, 0.8 * inputs + 0.2 * before, asked, np.full(count, self.steps))
+
+
+class LeverWorld(World):
+    """A world of `Levers`."""
+
+    def __init__(self, task: Levers, rng: np.random.Generator) -> None:
+        self.task = task
+        self._rng = rng
+        self._pulls = self._shown = 0
+        self._last: tuple[Any, Any, bool] = None, 0.0, True
+
+    def reset(self) -> Any:
+        """Another lamp, and all the time again."""
+        self._pulls = 0
+        return self.lamp()
+
+    def step(self, action: Any) -> Turn:
+        """A reward for the lever below the lamp that was lit."""
+        self.check(action)
+        right = self._shown == int(action)
+        self._pulls += 1
+        return Turn(self.lamp(), float(right), self._pulls >= self.task.horizon, {"right": right})
+
+    def live(self, act: Any, steps: int) -> Any:
+        """A loop of its own, which is what may go wrong."""
+        observation, reward, done = self._last
+        life = SimpleNamespace(observations=[], actions=[], rewards=[], events=[], done=done)
+        if steps and done:
+            observation = self.reset()
+        for step in range(steps):
+            life.observations.append(observation)
+            life.actions.append(act(observation, reward))
+            observation, reward, life.done, info = self.step(life.actions[-1])
+            life.rewards.append(reward)
+            life.events.append((step, info))
+            if life.done:
+                break
+        self._last = observation, reward, life.done
+        return life
+
+    def lamp(self) -> Any:
+        """The number of the lamp that is lit next."""
+        self._shown = int(self._rng.integers(self.task.levers))
+        return self._shown
+
+    def check(self, action: Any) -> None:
+        """Refuse what is no lever."""
+        if not 0 <= int(action) < self.task.levers:
+            raise LearnerFault(f"an action must be 0..{self.task.levers - 1}, got {action}")
+
+
+@dataclass(frozen=True)
+class Levers:
+    """Pull the lever below the lamp.
+
+    Sees: the number of the lamp that is lit, uniform. Does: pulls a lever. Reward 1 for the one below the lamp, else
+    0; an episode has `horizon` pulls. Chance 1/levers.
+    """
+
+    levers: int = 3
+    horizon: int = 10
+
+    id: ClassVar[str] = "testing/levers"
+    version: ClassVar[int] = 1
+    controls: ClassVar[tuple[str, ...]] = ("copy-last",)
+    oracle: ClassVar[str] = _NO_ORACLE
+
+    @property
+    def inputs(self) -> Space:
+        """Lamps."""
+        return Tokens(self.levers)
+
+    @property
+    def outputs(self) -> Space:
+        """Levers."""
+        return Tokens(self.levers)
+
+    def open(self, streams: Streams) -> LeverWorld:
+        """A fresh row of levers."""
+        return LeverWorld(self, streams.numpy("data"))
+
+
+@dataclass(frozen=True)
+class PureLevers:
+    """The same as pure functions; over at the third pull that was right, and for several players at once.
+
+    Sees: the number of the lamp that is lit, one for each player. Does: pulls a lever. Reward 1 for the one below the
+    lamp, else 0, until one of the players has been right three times. Chance 1/levers.
+    """
+
+    levers: int = 3
+    horizon: int = 10
+    players: int = 1
+
+    id: ClassVar[str] = "testing/pure-levers"
+    version: ClassVar[int] = 1
+    controls: ClassVar[tuple[str, ...]] = ("copy-last",)
+    oracle: ClassVar[str] = _NO_ORACLE
+
+    @property
+    def inputs(self) -> Space:
+        """Lamps."""
+        return Tokens(self.levers)
+
+    @property
+    def outputs(self) -> Space:
+        """Levers."""
+        return Tokens(self.levers)
+
+    def reset(self, key: Any) -> tuple[Any, Any]:
+        """(times each was right, lamps), lamps."""
+        from quickstudy.gateway import jnp
+
+        lamps = self.lamps(key)
+        return (jnp.zeros(lamps.shape, jnp.int32), lamps), lamps
+
+    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
+        """One pull of every player."""
+        from quickstudy.gateway import jnp
+
+        times, lamps = state
+        going = times.max() < 3
+        right = (lamps == action) & going
+        times = times + right
+        shown = self.lamps(key)
+        return (times, shown), Turn(shown, right.astype(jnp.float32), times.max() >= 3, {"times": times})
+
+    def lamps(self, key: Any) -> Any:
+        """The lamps that are lit next."""
+        from quickstudy.gateway import jax
+
+        return jax.random.randint(key, (self.players,) if self.players > 1 else (), 0, self.levers)

@@ -1,0 +1,91 @@
+"""Values: some that are drawn from a space, whether others lie in it, some that do not; and whether two are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.spaces import Bits, Fields, Space, Tokens
+from quickstudy.testing.finding import Broken
+
+
+def draw(space: Space, rng: np.random.Generator, leading: tuple[int, ...]) -> Any:
+    """Values of a space with some axes in front: uniform tokens and bits, normal reals, a mapping of them.
+
+    A single token is a plain integer, as worlds are given it.
+    """
+    if isinstance(space, Fields):
+        return {name: draw(part, rng, leading) for name, part in space.parts}
+    if isinstance(space, Tokens):
+        return rng.integers(space.size, size=leading) if leading else int(rng.integers(space.size))
+    if isinstance(space, Bits):
+        return rng.integers(2, size=(*leading, space.width)).astype(np.float32)
+    return rng.normal(size=(*leading, space.width)).astype(np.float32)
+
+
+def outside(space: Space, leading: tuple[int, ...]) -> Iterator[Any]:
+    """Values that are none of the space, though one might pass for one: next to it, too wide, with a part left out."""
+    if isinstance(space, Fields):
+        whole = draw(space, np.random.default_rng(0), leading)
+        for name, part in space.parts:
+            yield from ({**whole, name: wrong} for wrong in outside(part, leading))
+        yield dict(list(whole.items())[1:])
+    elif isinstance(space, Tokens):
+        yield from (np.full(leading, wrong) if leading else wrong for wrong in (-1, space.size))
+    else:
+        yield np.full((*leading, space.width), 2.0 if isinstance(space, Bits) else np.nan)
+        yield np.zeros((*leading, space.width + 1))
+
+
+def check_names(name: str, values: Any, space: Space) -> None:
+    """Broken unless a value has the parts that its space names, and no other."""
+    if not isinstance(space, Fields):
+        if isinstance(values, Mapping | tuple):
+            raise Broken(f"{name} must be a value of {space}, got a {type(values).__name__}")
+        return
+    wanted = [part for part, _ in space.parts]
+    if not isinstance(values, Mapping) or sorted(values) != sorted(wanted):
+        found = f"a mapping with {', '.join(values)}" if isinstance(values, Mapping) else type(values).__name__
+        raise Broken(f"{name} must be a mapping with {', '.join(wanted)} and nothing else, got {found}")
+
+
+def check_within(name: str, values: Any, space: Space, leading: tuple[int, ...]) -> None:
+    """Broken unless values lie in a space, with those axes in front."""
+    if isinstance(space, Fields):
+        for part, inner in space.parts:
+            check_within(f"{name} ({part})", values[part], inner, leading)
+        return
+    array: NDArray[Any] = np.asarray(values)
+    wanted = leading if isinstance(space, Tokens) else (*leading, space.width)
+    if isinstance(space, Tokens) and not np.issubdtype(array.dtype, np.integer):
+        raise Broken(f"{name} must be integer tokens, got {array.dtype}")
+    if array.shape != wanted:
+        raise Broken(f"{name} must have the shape {wanted}, got {array.shape}")
+    if isinstance(space, Tokens) and array.size and (array.min() < 0 or array.max() >= space.size):
+        raise Broken(f"{name} must be tokens 0..{space.size - 1}, got {array.min()}..{array.max()}")
+    if isinstance(space, Bits) and not np.isin(array, (0, 1)).all():
+        raise Broken(f"{name} must be zeros and ones, got {array[~np.isin(array, (0, 1))][0]}")
+    if not np.isfinite(array).all():
+        raise Broken(f"{name} must be finite")
+
+
+def as_bytes(value: Any) -> list[bytes]:
+    """A value with all its parts, so that two can be compared to the last bit."""
+    if isinstance(value, Mapping):
+        return [part for name in sorted(value) for part in (name.encode(), *as_bytes(value[name]))]
+    if isinstance(value, list | tuple):
+        return [part for entry in value for part in as_bytes(entry)]
+    array = np.asarray(value)
+    return [repr(value).encode() if array.dtype.hasobject else array.tobytes()]
+
+
+def check_equal(found: NDArray[Any], wanted: NDArray[Any], tolerance: float, complaint: str) -> None:
+    """Broken unless arrays have equal shapes and numbers, within a tolerance relative to the largest of them."""
+    if found.shape != wanted.shape:
+        raise Broken(f"{complaint} (shapes {found.shape} and {wanted.shape})")
+    largest = float(np.abs(found - wanted).max(initial=0.0))
+    if not largest <= tolerance * max(1.0, float(np.abs(wanted).max(initial=0.0))):
+        raise Broken(f"{complaint} (by up to {largest:.3g})")

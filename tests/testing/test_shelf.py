@@ -1,0 +1,95 @@
+"""The shelf of specimens with a fault of choice: each is caught by the finding that is about its fault, and by no
+other; without a fault, it keeps every promise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import pytest
+
+from quickstudy.testing import check_learner, check_task, specimens
+from quickstudy.testing.partners import Partners
+from quickstudy.testing.small_tasks import Levers, PureLevers
+
+
+def puller(fault):
+    return check_learner(partial(specimens.FaultyPuller, fault=fault), Levers(levers=8))
+
+
+def speaker_of_numbers(fault):
+    """It refuses symbols, so that all that is found of it is about real numbers."""
+    findings = check_learner(specimens.FaultySpeaker(fault, reals=True))
+    return [replace(finding, what=finding.what.removeprefix("real numbers: ")) for finding in findings]
+
+
+SHELF = {
+    "series": (lambda fault: check_task(specimens.FaultySeries(fault)), specimens.SERIES),
+    "world": (lambda fault: check_task(specimens.FaultyLevers(fault=fault)), specimens.WORLDS),
+    "pure world": (lambda fault: check_task(specimens.FaultyPureLevers(fault=fault, players=2)), specimens.PURE_WORLDS),
+    "puller": (puller, specimens.ACTORS),
+    "player": (lambda fault: check_learner(specimens.FaultyPlayer(fault), PureLevers(levers=8)), specimens.PLAYERS),
+    "reader": (lambda fault: check_learner(specimens.FaultyReader(fault)), specimens.READERS),
+    "speaker": (lambda fault: check_learner(specimens.FaultySpeaker(fault)), specimens.SPEAKERS),
+    "speaker of numbers": (speaker_of_numbers, {"not finite": "answers in the right shape, all finite"}),
+}
+
+
+def broken(findings):
+    return [finding.what for finding in findings if not finding.ok]
+
+
+@pytest.mark.parametrize("kind", SHELF)
+def test_the_honest_keep_every_promise(kind):
+    check, _ = SHELF[kind]
+    assert broken(check("none")) in ([], ["learns from nothing"])
+
+
+@pytest.mark.parametrize(("kind", "fault"), [(kind, fault) for kind, (_, faults) in SHELF.items() for fault in faults])
+def test_a_fault_is_caught_by_its_finding_and_no_other(kind, fault):
+    check, faults = SHELF[kind]
+    findings = check(fault)
+    assert broken(findings) == [faults[fault]]
+    assert all(finding.detail for finding in findings if not finding.ok)
+
+
+def test_what_is_asked_in_vain_is_said_and_no_fault():
+    """A learner's faces, and the ways of being asked that it is not for, with the reason."""
+
+    def faces(learner, task=None):
+        (found,) = [finding for finding in check_learner(learner, task) if finding.what == "its faces"]
+        assert found.ok
+        return found.detail
+
+    assert faces(specimens.FaultyReader()) == (
+        "answers, steps, shows, keeps; not found: answers with real numbers (it answers with symbols), "
+        "acts (_PairsPupil has no act), rehearses (_PairsPupil has no rehearse and no perform)"
+    )
+    assert faces(specimens.FaultySpeaker(reals=True)).startswith(
+        "answers; not found: steps, shows, keeps, answers (it answers with real numbers)"
+    )
+    assert faces(specimens.FaultyPlayer(), PureLevers()) == "rehearses, keeps"
+    assert faces(specimens.FaultyPuller).endswith("rehearses (HostPupil has no rehearse and no perform)")
+
+
+def test_fixed_data_are_no_fault_where_they_are_said():
+    for task in (specimens.FaultySeries("fixed"), specimens.FaultyLevers(fault="fixed")):
+        details = {finding.what: finding.detail for finding in check_task(task)}
+        assert "its data are fixed, and it says so" in details.values()
+        assert broken(check_task(task)) == []
+
+
+def test_a_task_of_two_kinds_keeps_the_promises_of_both():
+    @dataclass(frozen=True)
+    class Both(Partners):
+        """Draws examples, and is a world."""
+
+        horizon: int = 10
+
+        def open(self, streams):
+            return Levers(levers=len(self.vocabulary)).open(streams)
+
+    found = {finding.what: finding.ok for finding in check_task(Both())}
+    assert found["examples: draws what its spaces say"]
+    assert found["world: live is step after step"]
