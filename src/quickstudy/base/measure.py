@@ -52,7 +52,7 @@ class Score:
             self._refuse("name", "a name, with `*` at its end only")
         for entry, choices in _CHOICES.items():
             if getattr(self, entry) not in choices:
-                self._refuse(entry, " or ".join(choices))
+                self._refuse(entry, " or ".join(choices[:2]))
         if self.read == LOG and self.range == (-math.inf, math.inf):
             object.__setattr__(self, "range", (0.0, math.inf))
         if not _is_range(self.range) or (self.read == LOG and self.range[0] < 0):
