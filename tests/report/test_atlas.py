@@ -232,6 +232,25 @@ def test_rules_that_are_level_share_their_places(study: Study) -> None:
     assert task.chosen(MAIN) == 8
 
 
+def test_the_lowest_is_chosen_where_lower_is_better(study: Study) -> None:
+    legend = {"scores": {MAIN: {MAIN: {"better": "lower"}}}}
+    found = task_runs(study, {7: [0.3], 8: [0.5], 9: [0.1], 10: [0.1]})
+    runs = {
+        rule: {seed: replace(one, legend=legend) for seed, one in of.items()} for rule, of in found.choosing.items()
+    }
+    task = replace(found, choosing=runs)
+    assert task.chosen(MAIN) == 9
+    assert [task.rank(rule, MAIN) for rule in (7, 8, 9, 10)] == [3, 4, 1.5, 1.5]
+    unknown = replace(
+        found,
+        choosing={
+            rule: {seed: replace(one, legend={"scores": {MAIN: {MAIN: {}}}}) for seed, one in of.items()}
+            for rule, of in found.choosing.items()
+        },
+    )
+    assert (unknown.chosen(MAIN), unknown.rank(7, MAIN)) == (None, None)
+
+
 def test_disagreement_of_mirror_images_in_standard_errors(study: Study) -> None:
     # Differences 0.1 and 0.3: mean 0.2, standard deviation 0.1414, standard error 0.1.
     task = task_runs(study, {110: [0.5, 0.7], 124: [0.4, 0.4], 137: [0.5, 0.7], 90: [0.1, 0.2]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -223,6 +224,32 @@ def words(page: Page) -> str:
 def grid(page: Page, name: str) -> list[tuple[str, ...]]:
     found = next(part for part in page.parts if isinstance(part, Grid) and part.name == name)
     return [tuple(row) for row in found.rows]
+
+
+def lower(records: Sequence[Record], better: str = "lower") -> list[Record]:
+    """The same runs, with a WADE of which less is better."""
+    legend = {"scores": {"wade": {"wade": {"better": better} if better else {}}}}
+    return [dataclasses.replace(record, legend=legend) for record in records]
+
+
+@pytest.mark.parametrize(
+    ("better", "control", "claim"),
+    [("higher", "polarity", "holds"), ("lower", "majority", "contradicted"), ("", None, "direction unknown")],
+)
+def test_best_control_and_claims_go_by_the_direction(
+    study: Study, save: Make, tmp_path: Path, better: str, control: str | None, claim: str
+) -> None:
+    scored = {"esn": 0.30, "lstm": 0.10, "majority": 0.15, "polarity": 0.20}
+    runs = [
+        run_of("language/qa", learner, "published", seed, wade, wade + 0.5)
+        for learner, wade in scored.items()
+        for seed in range(6)
+    ]
+    page = page_of(study, save(tmp_path / "runs", lower(runs, better)))
+    facts = page.facts["controls"]["published"]["wade"]
+    assert facts.get("5 qa", {}).get("control") == control
+    assert page.facts["claims"]["claims"][0]["published"]["rows"]["5 qa"] == claim
+    assert ("Nobody says whether higher or lower is better (↕): wade." in words(page)) is not bool(better)
 
 
 def test_a_folder_without_runs_gives_a_page_that_says_so(study: Study, tmp_path: Path) -> None:

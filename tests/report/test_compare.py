@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +63,53 @@ def test_an_unknown_score_is_answered_with_the_nearest(make_record: Make, save: 
     records = [*scored(make_record, "a", 0.1, 0.2), *scored(make_record, "b", 0.1, 0.2)]
     with pytest.raises(UsageError, match="wade-above-chance"):
         compare(save(tmp_path, records), "a", "b", score="wade-above-chanc")
+
+
+LEGEND = {
+    "headline": "error",
+    "scores": {
+        "m": {
+            "error": {"better": "lower", "read": "log"},
+            "steps": {"better": "lower", "shown": "median", "words": {"inf": "never"}},
+            "depth": {},
+        }
+    },
+}
+
+
+def runs(make_record: Make, learner: str, name: str, *values: float) -> list[Any]:
+    scores = [{"m": {"version": 1, "values": {name: value}}} for value in values]
+    return [
+        replace(make_record(learner, repetition=seed, scores=score), legend=LEGEND) for seed, score in enumerate(scores)
+    ]
+
+
+def test_lower_is_better_where_the_records_say_so(make_record: Make, save: Make, tmp_path: Path) -> None:
+    records = runs(make_record, "a", "error", *[1e-9] * 6) + runs(make_record, "b", "error", *[2e-9] * 6)
+    (row,) = compare(save(tmp_path, records), "a", "b")
+    assert (row.score, row.better, row.p) == ("error", "a", 2 / 2**6)
+    assert row.difference == pytest.approx(-0.30103)
+    assert row.as_text()[2:4] == ("1e-9 against 2e-9", "ratio 0.5 [0.5, 0.5]")
+    assert row.as_facts()["direction"] == "lower"
+
+
+def test_never_is_compared_by_ranks(make_record: Make, save: Make, tmp_path: Path) -> None:
+    never = float("inf")
+    records = runs(make_record, "a", "steps", 8, 9, 10, 11, 12, never)
+    records += runs(make_record, "b", "steps", 30, never, never, never, never, never)
+    (row,) = compare(save(tmp_path, records), "a", "b", score="steps")
+    assert (row.statistic, row.first_mean, row.second_mean) == ("median", 10.5, never)
+    # Five pairs have one sign and the sixth does not differ: 4 of 64 sign flips are as far out.
+    assert row.p == pytest.approx(4 / 64)
+    assert row.better == ""
+    # In some resamples the never of a is its median too.
+    assert row.as_text()[2:4] == ("median 10.5 against never", "difference -inf [-inf, +0.000]")
+    records += [replace(record, what={**record.what, "root": 1}) for record in records[:5] + records[6:11]]
+    (more,) = compare(save(tmp_path / "more", records), "a", "b", score="steps")
+    assert more.better == "a"
+
+
+def test_without_a_direction_nobody_is_better(make_record: Make, save: Make, tmp_path: Path) -> None:
+    records = runs(make_record, "a", "depth", *[1.0] * 6) + runs(make_record, "b", "depth", *[2.0] * 6)
+    (row,) = compare(save(tmp_path, records), "a", "b", score="depth")
+    assert (row.better, row.as_text()[-1]) == ("", "no verdict: direction unknown")

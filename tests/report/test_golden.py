@@ -124,6 +124,8 @@ def run_of(task: str, learner: str, convention: str, root: int, seed: int, measu
     else:
         accuracy = np.clip(0.5 + (top - 0.5) * np.log(steps) / np.log(320) + rng.normal(0, 0.02, len(steps)), 0, 1)
         trace = Trace("learning-curve", {"step": steps, "accuracy": accuracy}, facts, cost)
-    scores = {id: {"version": 1, "values": dict(measure.get(id)(trace, convention))} for id in measures}
+    scores = {
+        one.id: {"version": one.version, "values": dict(one(trace, convention))} for one in map(measure.get, measures)
+    }
     what = identity(setting, parts, seed)
     return Record(what, OK, "", {}, cost.as_facts(), scores, inline_trace(trace) or {}, None, labels(setting, parts))

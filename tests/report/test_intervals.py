@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from quickstudy.base.measure import Score
 from quickstudy.report.intervals import band, difference, estimate, scaled, stream
 
 
@@ -102,3 +103,29 @@ def test_streams_depend_on_the_set_of_keys_and_the_purpose_only() -> None:
     assert first == again
     assert first != stream(["a", "b"], "y").random()
     assert first != stream(["a", "c"], "x").random()
+
+
+def test_medians_have_differences_where_means_have_none() -> None:
+    never = math.inf
+    found = difference(values(*[5.0] * 6), values(*[never] * 6), rng(), statistic="median")
+    assert (found.value, found.interval, found.n) == (-never, (-never, -never), 6)
+    alike = difference(values(never, never), values(never, never), rng(), statistic="median")
+    assert (alike.value, alike.interval) == (0.0, (0.0, 0.0))
+    mixed = difference(values(1.0, 2.0, 3.0, never), values(0.0, 0.0, 0.0, 0.0), rng(), statistic="median")
+    assert mixed.value == 2.5
+    assert mixed.interval is not None
+    assert mixed.interval.high == never
+
+
+def test_means_are_geometric_where_orders_of_magnitude_count() -> None:
+    error = Score("error", better="lower", read="log")
+    found = estimate([1e-9, 1e-7], rng(), error)
+    assert found is not None
+    assert (found.mean, found.median) == (pytest.approx(1e-8), pytest.approx(1e-8))
+    assert found.interval == (pytest.approx(1e-9), pytest.approx(1e-7))
+    assert difference(values(1e-9, 1e-9), values(1e-6, 1e-6), rng(), error).value == pytest.approx(-3)
+    place = scaled(values(1e-3, 1e-3), values(1.0, 1.0), values(1e-4, 1e-4), rng(), error)
+    assert place.value == pytest.approx(0.75)
+    exact = estimate([0.0, 1e-9, 0.0], rng(), error)
+    assert exact is not None
+    assert (exact.mean, exact.median) == (None, 0.0)

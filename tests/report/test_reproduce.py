@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.report.reproduce import reproduce, settings_of, summary
-from quickstudy.report.reproduce_text import reproduction_rows
+from quickstudy.report.reproduce_text import marks, reproduction_rows
 
 Make = Callable[..., Any]
 
@@ -107,3 +108,53 @@ def test_runs_of_another_root_seed_are_others(make_record: Make, save: Make, tmp
     save(tmp_path, [make_record("majority", root=root, repetition=0, **more) for root in (0, 1)])
     assert reproduce(study(), tmp_path, "published").cells["5 qa"]["Same"].n == 1
     assert reproduce(study(), tmp_path, "published", root=2).cells["5 qa"]["Same"].n == 0
+
+
+LEGEND = {
+    "scores": {
+        "m": {
+            "error": {"better": "lower", "read": "log"},
+            "steps": {"better": "lower", "shown": "median", "words": {"inf": "never"}},
+            "depth": {},
+        }
+    }
+}
+
+
+def measured(make_record: Make, learner: str, name: str, values: list[float]) -> list[Any]:
+    """Runs that carry how their score is read, of a measure that is not installed."""
+    more = {"role": "control", "convention": "published", "protocol": protocol("published")}
+    scores = [{"m": {"version": 1, "values": {name: value}}} for value in values]
+    made = [make_record(learner, repetition=seed, scores=score, **more) for seed, score in enumerate(scores)]
+    return [replace(record, legend=LEGEND) for record in made]
+
+
+def test_the_best_is_the_lowest_where_lower_is_better(make_record: Make, save: Make, tmp_path: Path) -> None:
+    records = measured(make_record, "majority", "error", [1e-9, 4e-9]) + measured(
+        make_record, "polarity", "error", [1e-3, 1e-3]
+    )
+    found = reproduce(study("error"), save(tmp_path, records), "published")
+    assert found.best("5 qa") == "Same"
+    assert found.cells["5 qa"]["Same"].measured == pytest.approx(2e-9)
+    row = reproduction_rows(found)[1]
+    assert row[1].startswith("0.3 | 2e-9 ×÷2")
+    # Of the controls the lowest is the best one too.
+    assert row[4].startswith("majority 2e-9")
+    assert "lower is better" in marks(found)
+
+
+def test_never_has_a_median_and_a_word(make_record: Make, save: Make, tmp_path: Path) -> None:
+    never = float("inf")
+    records = measured(make_record, "majority", "steps", [3.0, 5.0, never])
+    records += measured(make_record, "polarity", "steps", [never] * 3)
+    found = reproduce(study("steps"), save(tmp_path, records), "published")
+    assert found.best("5 qa") == "Same"
+    assert [cell.split("| ")[-1] for cell in reproduction_rows(found)[1][1:3]] == ["5 ≠", "never ≠"]
+
+
+def test_without_a_direction_nothing_is_the_best(make_record: Make, save: Make, tmp_path: Path) -> None:
+    records = measured(make_record, "majority", "depth", [1.0] * 2) + measured(make_record, "polarity", "depth", [2.0])
+    found = reproduce(study("depth"), save(tmp_path, records), "published")
+    assert found.best("5 qa") is None
+    assert reproduction_rows(found)[1][4] == "–"
+    assert "direction unknown" in marks(found)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.stats.paired import LARGEST_EXACT, paired_permutation_test
+from quickstudy.stats.paired import LARGEST_EXACT, paired_permutation_test, signed_ranks
 
 
 def test_three_pairs_by_hand():
@@ -96,3 +96,9 @@ def test_refused():
             paired_permutation_test(first, second, rng=0)
     with pytest.raises(UsageError, match="resamples must be at least 1, got 0"):
         paired_permutation_test([1.0], [2.0], rng=0, resamples=0)
+
+
+def test_signed_ranks_by_hand():
+    never = float("inf")
+    assert signed_ranks([1, 5, never, never, 2], [3, 4, 1, never, 4]).tolist() == [-2.5, 1, 4, 0, -2.5]
+    assert signed_ranks([never, 1], [1, never]).tolist() == [1.5, -1.5]

@@ -54,7 +54,7 @@ class Score:
             self._refuse("name", "a name, with `*` at its end only")
         for entry, choices in _CHOICES.items():
             if getattr(self, entry) not in choices:
-                self._refuse(entry, " or ".join(choices))
+                self._refuse(entry, " or ".join(choices[:2]))
         if self.read == LOG and self.range == (-math.inf, math.inf):
             object.__setattr__(self, "range", (0.0, math.inf))
         if not _is_range(self.range) or (self.read == LOG and self.range[0] < 0):
@@ -99,9 +99,9 @@ class Score:
     def as_facts(self) -> dict[str, Any]:
         """All that a reader needs who has no measures: what is not as usual. Without name and range."""
         usual = Score(self.name, read=self.read)
-        entries = ("title", "unit", "better", "shown", "read", "least", "words")
+        entries = ("title", "unit", "better", "shown", "least", "words")
         facts = {entry: getattr(self, entry) for entry in entries if getattr(self, entry) != getattr(usual, entry)}
-        return facts if self.read == LINEAR else {**facts, "read": self.read}
+        return facts if self.read == LINEAR else {"read": self.read, **facts}
 
     def _refuse(self, entry: str, wanted: str) -> None:
         raise UsageError(f'score "{self.name}": {entry} must be {wanted}, got {getattr(self, entry)!r}')

@@ -48,8 +48,10 @@ def show(
         "kind": kind,
         "sheet": inspect.cleandoc(found.__doc__ or ""),
         "parameters": _parameters(found, convention),
-        **{fact: getattr(found, fact) for fact in _FACTS if getattr(found, fact, None) is not None},
+        **{fact: getattr(found, fact) for fact in _FACTS if getattr(found, fact, None) not in (None, "", (), {})},
     }
+    if kind == "measure":
+        facts["scores"] = {score.name: score.as_facts() for score in found.scores}
     if json:
         print_json(facts)
         return
@@ -64,10 +66,17 @@ def show(
             typer.echo(
                 f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
             )
+    if kind == "measure":
+        from quickstudy.report.numbers import described
+
+        typer.echo(f"Scores: {'; '.join(map(described, found.scores))}")
 
 
 _MOST_NAMED = 12
-_FACTS = ("controls", "oracle", "role", "unit", "direction", "range", "chance", "equation", "measures", "headline")
+_FACTS = (
+    "controls", "oracle", "role", "unit", "direction", "range", "chance", "equation",
+    "question", "measures", "headline", "second", "columns", "exact", "usual",
+)  # fmt: skip
 
 
 def _find(name: str) -> tuple[str, Any]:

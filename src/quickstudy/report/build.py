@@ -118,7 +118,7 @@ def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | Non
         nothing = Contrast(None, reason="no finished run has a score")
         return replace(row, advantage=nothing, scaled=nothing)
     if not score.sign:
-        unknown = Contrast(None, reason=f"direction unknown: nobody says which {score.title} is better")
+        unknown = Contrast(None, reason="direction unknown")
         return replace(row, advantage=unknown, scaled=unknown)
     if control is None:
         none = Contrast(None, reason="no control was run")

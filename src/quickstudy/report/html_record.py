@@ -22,7 +22,9 @@ _TERMS = (
         "Interval",
         "The numbers in brackets are a 95 % interval of the mean over runs: percentile bootstrap, "
         f"{RESAMPLES:,} resamples of whole runs. One run has no interval; that of a few lies between the lowest and "
-        f"the highest of them and says little, so that fewer than {FEWEST} runs, or pairs of runs, give no verdict.",
+        f"the highest of them and says little, so that fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
+        "Where orders of magnitude count, the mean is the geometric one, and ×÷ stands before the factor from it to "
+        "either end.",
     ),
     (
         "Scaled",

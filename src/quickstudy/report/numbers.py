@@ -69,7 +69,7 @@ def magnitude(value: float) -> str:
 
 def steps(value: float) -> str:
     """A number of steps: whole where it is."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:g}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
 
 
 def count(value: float | None) -> str:

@@ -81,7 +81,7 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
         parts.append(f"{_listing([row.learner for row in level])} cannot be told from it")
     if sides[BELOW]:
         parts.append(f"{_listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it")
-    return "; ".join([*parts, *_second_opinion([*slight[ABOVE], *slight[BELOW], *level], table)])
+    return "; ".join([*parts, *_second_opinion([*slight[ABOVE], *slight[BELOW], *level], sides[ABOVE], table)])
 
 
 def _gain(row: Row, table: TaskTable) -> str:
@@ -100,25 +100,38 @@ def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
     return f"{names} {_be(rows)} {side} {control}, by too little to matter"
 
 
-def _second_opinion(rows: Sequence[Row], table: TaskTable) -> list[str]:
-    """Which learners, of whom the headline says little, are above the best control by the score that is asked then."""
+def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTable) -> list[str]:
+    """Which learners, of whom the headline says little, are above the best control by the score that is asked then;
+    and which of those that are above by the headline are not.
+    """
     name = table.legend.second
     score = table.legend.score(name) if name else PLAIN
     middles = {row.learner: middle for row in table.of_role(CONTROL) if (middle := table.middle(row, name)) is not None}
     if not name or name == table.headline or not score.sign or not middles:
         return []
     best = _control(table, min(middles, key=lambda learner: (-score.sign * middles[learner], learner)))
-    found: list[Row] = []
-    for row in rows:
+    better = []
+    for row in (*unclear, *above):
         keys = [run.key for part in (row, best) for run in part.finished]
         one, other = (row, best) if score.sign > 0 else (best, row)
         # The purpose is older than second opinions by any other score; another would move the interval.
         gap = difference(one.values(name), other.values(name), stream(keys, "accuracy"), score, table.statistic)
         if gap.standing == ABOVE and abs(gap.value or 0.0) >= score.least:
-            found.append(row)
-    names = [f"{row.learner} ({written(score, table.middle(row, name))})" for row in found]
+            better.append(row)
     rival = f"the best control, {best.learner} ({written(score, middles[best.learner])})"
-    return [f"by {score.title} {_listing(names)} {_be(found)} above {rival}"] if found else []
+    said = {
+        "above": [row for row in unclear if row in better],
+        "not above": [row for row in above if row not in better and table.middle(row, name) is not None],
+    }
+    return [
+        f"by {score.title} {_listing([_valued(row, name, table) for row in found])} {_be(found)} {side} {rival}"
+        for side, found in said.items()
+        if found
+    ]
+
+
+def _valued(row: Row, name: str, table: TaskTable) -> str:
+    return f"{row.learner} ({written(table.legend.score(name), table.middle(row, name))})"
 
 
 def _race(table: TaskTable, role: str) -> str:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from quickstudy.report.numbers import NOTHING
 
-_CELL = re.compile(r"([+−-]?\d[\d,]*(?:\.\d+)?)(?: ±(\d[\d,]*(?:\.\d+)?))?(?: (.+))?")
+_NUMBER = r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
+_CELL = re.compile(rf"([+−-]?{_NUMBER})(?: (?:±|×÷)({_NUMBER}))?(?: (.+))?")
 
 
 def numeric(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Columns with a ± become two, the number and half its interval, or three where marks follow; others stay.
+    """Columns with a ± (or ×÷, of orders of magnitude) become two, the number and half its interval, or three where
+    marks follow; others stay.
 
     >>> numeric([("task", "score"), ("qa", "−0.21 ±0.02 <"), ("periodic", "–")])
     [['task', 'score', 'score ±', 'score mark'], ['qa', '-0.21', '0.02', '<'], ['periodic', '', '', '']]
@@ -33,6 +35,6 @@ def _split(column: list[str]) -> list[list[str]]:
 
 def _plain(text: str | None) -> str:
     """Digits as programs read them; what is no number stays as it is."""
-    if text is None or not re.fullmatch(r"[+−-]?[\d,.]+", text):
+    if text is None or not re.fullmatch(rf"[+−-]?{_NUMBER}", text):
         return text or ""
     return text.replace("−", "-").replace(",", "").removeprefix("+")

@@ -111,7 +111,7 @@ def _words(cells: Sequence[str]) -> bool:
 
 def _value(one: str) -> float | None:
     """The number by which a cell is sorted: the first in it."""
-    found = re.match(r"[+-]?\d[\d,]*(\.\d+)?", one.replace("−", "-"))
+    found = re.match(r"[+-]?\d[\d,]*(\.\d+)?(e-?\d+)?", one.replace("−", "-"))
     return float(found[0].replace(",", "")) if found else math.inf if one.startswith("∞") else None
 
 
