@@ -190,7 +190,7 @@ def test_a_row_may_have_only_some_of_the_columns(tmp_path: pathlib.Path) -> None
             'mine: learners: B: no convention "publishd"; did you mean "published"?',
         ),
         ("[0.5, 0.1]", "[0.55, 0.05, 3]", "published A must be a number or [number, spread], got [0.55, 0.05, 3]"),
-        ("[0.5, 0.1]", '"a"', "published A must be a number or [number, spread], got 'a'"),
+        ("[0.5, 0.1]", '["a"]', "published A must be a number or [number, spread], got ['a']"),
         ("[0.5, 0.1]", "[0.5, -0.1]", "published A must be a number or [number, spread], got [0.5, -0.1]"),
         ("[0.5, 0.1]", "nan", "published A must be a number or [number, spread], got nan"),
         ("A = [0.5, 0.1]", "C = 1", 'published numbers of a column that is no learner: "C"; known: A, B, human'),

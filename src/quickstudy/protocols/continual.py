@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -67,6 +67,8 @@ class ContinualProtocol:
         "wade-within",
     )
     headline: ClassVar[str] = "average-accuracy"
+    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
+    exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `continual-curve`: step, correct and accuracy by segment, boundaries."""

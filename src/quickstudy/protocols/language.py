@@ -54,6 +54,8 @@ class LanguageProtocol:
 
     measures: ClassVar[tuple[str, ...]] = ("wade-above-chance", "wade", "accuracy", "steps-to-accuracy", "log-area")
     headline: ClassVar[str] = "wade-above-chance"
+    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
+    exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"order": "published", "schedule": "every"},
     }

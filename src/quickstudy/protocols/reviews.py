@@ -51,6 +51,8 @@ class ReviewsProtocol:
         "wade-above-chance", "wade", "wade-smoothed", "accuracy", "steps-to-accuracy", "log-area",
     )  # fmt: skip
     headline: ClassVar[str] = "wade-above-chance"
+    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
+    exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"stride": PUBLISHED_STRIDE, "schedule": "every"},
     }

@@ -20,8 +20,13 @@ def described(score: str) -> str:
 
 def lower_is_better(score: str) -> bool:
     """Whether a small number is a good one; not so where nothing is known."""
+    return direction_of(score) == "lower"
+
+
+def direction_of(score: str) -> str | None:
+    """`higher` or `lower`, whichever is better; None where nothing is known."""
     measure = _measure(score)
-    return measure is not None and measure.direction == "lower"
+    return measure.direction if measure else None
 
 
 def _measure(score: str) -> Measure | None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.study import Published, Study
+from quickstudy.report.describing import direction_of
 from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.intervals import RESAMPLES, stream
 from quickstudy.report.model import CONTROL, ORACLE
@@ -46,6 +47,23 @@ class Reproduced:
 
 
 @dataclass(frozen=True)
+class Best(Reproduced):
+    """The cell of a model that is several columns: the best of all their runs, by the direction of the score.
+
+    It is the number of one run, so it has no interval; n: of how many. column, root, repetition: which it was (for a
+    score of many runs together the best column, and no single run).
+    """
+
+    column: str | None = None
+    root: int | None = None
+    repetition: int | None = None
+
+
+Pair = tuple[str, str, Reproduced, Reproduced]
+"""Row, column, and its cell under one convention and under another."""
+
+
+@dataclass(frozen=True)
 class Reproduction:
     """One score of a study under one convention: cells by row label and column.
 
@@ -65,8 +83,12 @@ class Reproduction:
         return [place for place in found if place[2].within is not None]
 
     def best(self, row: str) -> str | None:
-        """The column with the highest measured number of a row."""
-        known = {column: cell.measured for column, cell in self.cells[row].items() if cell.measured is not None}
+        """The column with the highest measured number of a row; the best of many runs is none of them."""
+        known = {
+            column: cell.measured
+            for column, cell in self.cells[row].items()
+            if cell.measured is not None and not isinstance(cell, Best)
+        }
         return max(known, key=lambda column: known[column]) if known else None
 
     def as_facts(self) -> dict[str, Any]:
@@ -83,12 +105,10 @@ class Reproduction:
         }
 
 
-def settings_of(
-    study: Study, convention: str, root: int = 0, protocol: Mapping[str, Any] | None = None
-) -> list[Setting]:
+def settings_of(study: Study, convention: str, root: int = 0) -> list[Setting]:
     """The runs that a study asks for under a convention."""
     return [
-        Setting(row.task, learner, convention, root, protocol or {})
+        Setting(row.task, learner, convention, root, row.protocol)
         for row in study.rows
         for column in row.learners
         if (learner := row.learner(column, convention))
@@ -99,31 +119,32 @@ def reproduce(
     study: Study,
     results: str | pathlib.Path | Found,
     convention: str,
-    protocol: Mapping[str, Any] | None = None,
     score: str | None = None,
     root: int = 0,
 ) -> Reproduction:
-    """What a results folder holds of a study, beside what was published; only runs of just this protocol and root seed.
+    """What a results folder holds of a study, beside what was published; only runs of just its protocol and root seed.
 
     results: the folder, or what was found in it. score: one of the study's, the main one if none is given.
     """
-    found = results if isinstance(results, Found) else Shelf(pathlib.Path(results)).found()
+    found = results if isinstance(results, Found) else Shelf(pathlib.Path(results), study.measures).found()
     score = score or study.score
-    runs = found.cells(study, convention, protocol, root)
+    runs = found.cells(study, convention, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
     for row in study.rows:
-        cells[row.label] = {}
-        for column in study.columns:
-            numbers = row.published if score == study.score else row.also.get(score, {})
-            published = numbers.get(column)
-            own = runs[row.label].get(column, {})
-            cells[row.label][column] = _cell(score, study.seeds, published, own, found)
+        numbers = row.published if score == study.score else row.also.get(score, {})
+        own = {column: runs[row.label].get(column, {}) for column in study.columns}
+        cells[row.label] = {
+            column: _cell(score, study.seeds, numbers.get(column), own[column], found) for column in study.columns
+        }
+        for model, columns in study.together.items():
+            members = {column: own[column] for column in columns}
+            cells[row.label][model] = _best(score, numbers.get(model), members, cells[row.label])
         for name in task_controls(row.task):
-            own = found.of(Setting(row.task, name, convention, root, protocol or {}))
-            if own:
-                role = next(iter(own.values())).labels.get("role", CONTROL)
-                rules[role].setdefault(row.label, {})[name] = _cell(score, study.seeds, None, own, found)
+            ruled = found.of(Setting(row.task, name, convention, root, row.protocol))
+            if ruled:
+                role = next(iter(ruled.values())).labels.get("role", CONTROL)
+                rules[role].setdefault(row.label, {})[name] = _cell(score, study.seeds, None, ruled, found)
     return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE])
 
 
@@ -133,7 +154,9 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
     lines = []
     if judged:
         inside = sum(bool(cell.within) for _, _, cell in judged)
-        counts = f"{inside} of {len(judged)} cells are within the published spread ({found.convention})"
+        words = any(cell.published and isinstance(cell.published.value, str) for _, _, cell in judged)
+        within = f"within the published spread{' or bound' if words else ''}"
+        counts = f"{inside} of {len(judged)} cells are {within} ({found.convention})"
         if found.convention == "published":
             apart = [f"{row} {column}" for row, column, cell in judged if not cell.within]
             lines += [f"{counts}.", *([f"Outside: {', '.join(apart)}."] if apart else [])]
@@ -145,14 +168,42 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
     return lines
 
 
-def _changes(found: Reproduction, other: Reproduction) -> list[str]:
+def correction(study: Study, found: Found, root: int = 0) -> str:
+    """What the corrections do to the cells of a study that was made as published, as far as they have been run."""
+    if study.scores and "corrected" in found.conventions:
+        published, corrected = (
+            reproduce(study, found, convention, root=root) for convention in ("published", "corrected")
+        )
+        known = [pair for pair in _pairs(published, corrected) if _enough(pair)]
+        if known:
+            moved = sum(_apart(first, second) for *_, first, second in known)
+            return (
+                f"The corrections change {moved} of {counted(len(known), 'cell')} by more than {FAR:g} standard errors"
+            )
+    return "What the corrections change is seen by"
+
+
+def _pairs(found: Reproduction, other: Reproduction) -> list[Pair]:
+    """The cells that were measured under both conventions. The best of many runs has no error, and is left out."""
     pairs = [
         (row, column, found.cells[row][column], other.cells[row][column])
         for row in found.cells
         for column in found.study.columns
     ]
-    both = [pair for pair in pairs if pair[2].measured is not None and pair[3].measured is not None]
-    known = [pair for pair in both if min(pair[2].n, pair[3].n) >= FEWEST]
+    return [
+        pair
+        for pair in pairs
+        if pair[2].measured is not None and pair[3].measured is not None and not isinstance(pair[2], Best)
+    ]
+
+
+def _enough(pair: Pair) -> bool:
+    return min(pair[2].n, pair[3].n) >= FEWEST
+
+
+def _changes(found: Reproduction, other: Reproduction) -> list[str]:
+    both = _pairs(found, other)
+    known = [pair for pair in both if _enough(pair)]
     if both and not known:
         return [
             f"What changes from {found.convention} to {other.convention} cannot be told: no cell has {FEWEST} runs of "
@@ -191,16 +242,42 @@ def _cell(score: str, seeds: int, published: Published | None, runs: Runs, found
         number, low, high, spread, error = _best_of_mean(curves, stream(keys, score))
     else:
         values = np.array([score_of(record, score) for record in records])
-        number, spread = float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else math.nan
+        number, spread = float(values.mean()), float(values.std(ddof=1)) if _varies(values) else math.nan
         low, high = mean_interval(values, rng=stream(keys, score), resamples=RESAMPLES)
         error = spread / math.sqrt(len(values))
     within = distance = None
-    if published is not None and published.spread is not None:
-        # Published spreads are rounded to two decimals: a spread printed as 0.00 is up to 0.005.
-        within = abs(number - published.value) <= max(published.spread, 0.005)
-        combined = math.hypot(error, published.spread / math.sqrt(seeds))
-        distance = (number - published.value) / combined if combined > 0 else None
+    if published is not None:
+        within = published.agrees(number)
+        if published.spread is not None and not isinstance(published.value, str):
+            combined = math.hypot(error, published.spread / math.sqrt(seeds))
+            distance = (number - published.value) / combined if combined > 0 else None
     return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
+
+
+def _varies(values: NDArray[np.float64]) -> bool:
+    """Whether a spread over runs can be told: of one run there is none, nor where one is infinite."""
+    return len(values) > 1 and not bool(np.isinf(values).any())
+
+
+def _best(
+    score: str, published: Published | None, runs: Mapping[str, Runs], cells: Mapping[str, Reproduced]
+) -> Reproduced:
+    """The best of several columns and all their runs."""
+    count = sum(map(len, runs.values()))
+    sign = {"higher": 1.0, "lower": -1.0}.get(direction_of(score) or "", math.nan)
+    values: dict[tuple[str, int | None, int | None], float] = {}
+    for column, own in runs.items():
+        if score == MAXIMUM_OF_MEAN:
+            measured = cells[column].measured
+            values[column, None, None] = math.nan if measured is None else measured
+        else:
+            values.update({(column, *place): score_of(record, score) for place, record in own.items()})
+    known = {place: value for place, value in values.items() if not math.isnan(sign * value)}
+    if not known:
+        return Best(published, count)
+    place = max(known, key=lambda one: sign * known[one])
+    within = published.agrees(known[place]) if published else None
+    return Best(published, count, known[place], None, None, None, None, within, None, *place)
 
 
 def _best_of_mean(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from quickstudy.report.describing import described, lower_is_better
-from quickstudy.report.numbers import NOTHING, score
-from quickstudy.report.reproduce import Reproduced, Reproduction
+from quickstudy.base.study import Published
+from quickstudy.report.describing import described, direction_of, lower_is_better
+from quickstudy.report.enough import counted
+from quickstudy.report.numbers import NOTHING, score, steps
+from quickstudy.report.reproduce import Best, Reproduced, Reproduction
+from quickstudy.report.view import columns_of
 
 
 def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
@@ -15,13 +18,13 @@ def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
 
     Where controls were run, the best of each task has a column, and so has the oracle.
     """
-    columns = found.study.columns
+    columns = found.study.models
     rules = {name: known for name, known in (("best control", found.controls), ("oracle", found.oracles)) if known}
     rows = [("task", *columns, *rules)]
     for row, cells in found.cells.items():
         best = [_best(known.get(row, {}), found) for known in rules.values()]
-        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1])}" for one in best]
-        rows.append((row, *(_cell(cells[column]) for column in columns), *shown))
+        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1], found.score)}" for one in best]
+        rows.append((row, *(_cell(cells[column], found.score) for column in columns), *shown))
     return rows
 
 
@@ -29,9 +32,29 @@ def reproduction_data(found: Reproduction) -> list[tuple[str, ...]]:
     """One line per task and learner, controls and oracles among them, at full precision; empty where nothing is known.
 
     low, high: the 95 % interval of the mean over so many runs. within: whether the mean is within the published spread.
+    Where columns are one model, it has a line too: in the place of the mean the best of all runs, and which it was.
     """
     heading = ("task", "learner", "published", "published_spread", "mean", "low", "high", "runs", "within")
-    return [heading, *_lines(found)]
+    return [heading + (("best_column", "best_repetition") if found.study.together else ()), *_lines(found)]
+
+
+def best_of(found: Reproduction) -> list[str]:
+    """For every model that is several columns: its best run on every task, and of how many it is the best."""
+    lines = []
+    for model in found.study.together:
+        cells = {row: cell for row, columns in found.cells.items() if isinstance(cell := columns[model], Best)}
+        known = [
+            f"{row} {number_text(found.score, cell.measured)} ({_which(cell)})" for row, cell in cells.items() if cell.n
+        ]
+        if known and all(cell.measured is None for cell in cells.values()):
+            lines.append(f"{model} has no best run: which way {found.score} is better is not known.")
+        elif known:
+            best = "highest" if direction_of(found.score) == "higher" else "lowest"
+            lines.append(
+                f"{model} is the {best} of all runs of {counted(len(found.study.together[model]), 'column')}, not a "
+                f"mean: it gets better with their number, and has no interval. {'; '.join(known)}."
+            )
+    return lines
 
 
 def marks(found: Reproduction) -> str:
@@ -41,7 +64,16 @@ def marks(found: Reproduction) -> str:
         return f"{described(found.score)}: {'mean ± half the 95 % interval' if several else 'of one run'}"
     measured = "measured ± half the 95 % interval" if several else "measured, of one run"
     unlike = "" if found.convention == "published" else " (not like with like)"
-    return f"{described(found.score)}: published | {measured}; = within the published spread, ≠ outside{unlike}"
+    within = "within the published spread"
+    words = any(isinstance(cell.published.value, str) for _, _, cell in found.judged() if cell.published)
+    if words:
+        within += " or bound (other words are not compared)"
+    return f"{described(found.score)}: published | {measured}; = {within}, ≠ outside{unlike}"
+
+
+def number_text(name: str, value: float | None) -> str:
+    """A value of a score: in words where it counts steps that may never be enough."""
+    return (steps if columns_of([name])[0].statistic == "median" else score)(value)
 
 
 def _best(rules: Mapping[str, Reproduced], found: Reproduction) -> tuple[str, Reproduced] | None:
@@ -59,18 +91,33 @@ def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
             published = (cell.published.value, cell.published.spread) if cell.published else (None, None)
             numbers = (*published, cell.measured, cell.low, cell.high)
             within = "" if cell.within is None else "yes" if cell.within else "no"
-            yield row, learner, *map(_number, numbers), str(cell.n), within
+            chosen = (cell.column, cell.repetition) if isinstance(cell, Best) else (None, None)
+            more = ["" if one is None else str(one) for one in chosen] if found.study.together else []
+            yield row, learner, *map(_number, numbers), str(cell.n), within, *more
 
 
-def _number(value: float | None) -> str:
+def published_text(name: str, number: Published) -> str:
+    """A published number, or the words in its place."""
+    return number.value if isinstance(number.value, str) else number_text(name, number.value)
+
+
+def _which(cell: Best) -> str:
+    run = "" if cell.repetition is None else f", repetition {cell.repetition}"
+    return f"{cell.column}{run}, of {counted(cell.n, 'run')}"
+
+
+def _number(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return value
     return "" if value is None or math.isnan(value) else repr(value)
 
 
-def _cell(cell: Reproduced) -> str:
-    published = score(cell.published.value) if cell.published else ""
+def _cell(cell: Reproduced, name: str) -> str:
+    published = published_text(name, cell.published) if cell.published else ""
     if cell.measured is None:
         return published or NOTHING
-    several = cell.n > 1 and cell.high is not None and cell.low is not None
+    several = cell.n > 1 and cell.high is not None and cell.low is not None and math.isfinite(cell.measured)
     half = f" ±{score(((cell.high or 0.0) - (cell.low or 0.0)) / 2)}" if several else ""
     mark = "" if cell.within is None else " =" if cell.within else " ≠"
-    return f"{published + ' | ' if published else ''}{score(cell.measured)}{half}{mark}"
+    best = f" (best of {cell.n:,})" if isinstance(cell, Best) else ""
+    return f"{published + ' | ' if published else ''}{number_text(name, cell.measured)}{half}{best}{mark}"

@@ -24,7 +24,7 @@ def check_scores(study: Study) -> None:
     """Raise UsageError for a score that the runs of some row will not have."""
     for row in study.rows:
         protocol = catalogue.protocol.get(protocol_of(catalogue.task.get(row.task.partition(":")[0])))
-        measures = [catalogue.measure.get(id) for id in protocol.measures]
+        measures = [catalogue.measure.get(id) for id in (*protocol.measures, *study.measures)]
         for score in study.scores:
             if score != MAXIMUM_OF_MEAN and not any(measure.gives(score) for measure in measures):
                 known = [*(name for measure in measures for name in measure.scores), MAXIMUM_OF_MEAN]

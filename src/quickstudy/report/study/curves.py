@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from quickstudy.base.trace import Trace
 from quickstudy.report.align import align
 from quickstudy.report.enough import span
-from quickstudy.report.numbers import score as written
 from quickstudy.report.reproduce import Reproduced, reproduce, summary
-from quickstudy.report.reproduce_text import marks, reproduction_data, reproduction_rows
+from quickstudy.report.reproduce_text import marks, number_text, published_text, reproduction_data, reproduction_rows
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.report.study.panels import Line, Panel, Sheet, colour
@@ -46,7 +45,7 @@ def page(order: Order) -> Page:
         row: {column: mean_curve(traces) for column, traces in cells.items() if traces}
         for row, cells in found.cells.items()
     }
-    numbers = reproduce(study, order.shelf.found(), order.convention, order.protocol, root=order.root)
+    numbers = reproduce(study, order.shelf.found(), order.convention, root=order.root)
     parts: list[Part] = [Paragraph(counts(found.cells, order.convention)), *found.remarks()]
     if any(curves.values()):
         unit = str(study.settings.get("unit", "sequences"))
@@ -84,7 +83,7 @@ def _picture(
         Panel(
             row,
             [
-                _line(study.columns.index(column), column, curves[row].get(column), numbers[row][column])
+                _line(study.columns.index(column), column, curves[row].get(column), study.score, numbers[row][column])
                 for column in columns
             ],
         )
@@ -108,12 +107,12 @@ def _picture(
     return Picture(f"{study.id}-{order.convention}-curves", caption, wide, narrow, list(_data(unit, curves)))
 
 
-def _line(index: int, column: str, curve: MeanCurve | None, number: Reproduced) -> Line:
-    known = [number.published.value] if number.published else []
+def _line(index: int, column: str, curve: MeanCurve | None, score: str, number: Reproduced) -> Line:
+    known = [published_text(score, number.published)] if number.published else []
     if curve is None:
-        return Line(f"{column} ({' | '.join([*map(written, known), 'no runs'])})", f"{colour(index)} absent")
-    known += [number.measured] if number.measured is not None else []
-    label = f"{column} ({' | '.join(map(written, known))})" if known else column
+        return Line(f"{column} ({' | '.join([*known, 'no runs'])})", f"{colour(index)} absent")
+    known += [number_text(score, number.measured)] if number.measured is not None else []
+    label = f"{column} ({' | '.join(known)})" if known else column
     low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
     several = curve.runs > 1
     return Line(
