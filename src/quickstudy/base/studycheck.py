@@ -38,12 +38,12 @@ class Checker:
         """Raise UsageError for a key that is missing or unknown, or a value of the wrong kind."""
         facts = self.facts
         self.known(facts, _KEYS, "key")
+        if not {"like", "learners", "quantities"} & set(facts):
+            self.refuse("the study says nothing of 'learners', and nothing of 'quantities'")
         needed = (*_NEEDED, *(() if "quantities" in facts else _RUN), *(() if "like" in facts else ("rows",)))
         for name in needed:
             if name not in facts:
                 self.refuse(f"the study says nothing of '{name}'")
-        if not {"like", "learners", "quantities"} & set(facts):
-            self.refuse("the study says nothing of 'learners', and nothing of 'quantities'")
         if {"learners", "quantities"} <= set(facts):
             self.refuse("a study has learners, or quantities of its tasks alone, not both; make two of it")
         for name in ("version", "seeds"):

@@ -118,8 +118,6 @@ def reproduce(
                 typer.echo(line)
             if convention == "published":
                 changed = correction(wider.study, wider.shelf.found(), root)
-                typer.echo(
-                    f"{changed}: quickstudy reproduce {study} --convention corrected{f' --out {out}' if out else ''}"
-                )
+                typer.echo(f"{changed}: {command_line()} --convention corrected")
         typer.echo(f"Report: {path}" if page.whole else f"All runs: {folder / 'report.html'}\nReport: {path}")
     raise typer.Exit(execution.exit_status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quickstudy.base import catalogue
 from quickstudy.base.measure import Measure
-from quickstudy.report.view import title_of
+from quickstudy.report.view import columns_of, title_of
 from quickstudy.runs.scores import MAXIMUM_OF_MEAN, measure_of
 
 
@@ -27,6 +27,11 @@ def direction_of(score: str) -> str | None:
     """`higher` or `lower`, whichever is better; None where nothing is known."""
     measure = _measure(score)
     return measure.direction if measure else None
+
+
+def statistic_of(score: str) -> str:
+    """`mean` over runs, or `median` where infinity is a possible value."""
+    return columns_of([score])[0].statistic
 
 
 def _measure(score: str) -> Measure | None:

@@ -6,13 +6,14 @@ import math
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.study import Published, Study
-from quickstudy.report.describing import direction_of
+from quickstudy.report.describing import direction_of, statistic_of
 from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.intervals import RESAMPLES, stream
 from quickstudy.report.model import CONTROL, ORACLE
@@ -29,7 +30,8 @@ UNLIKE = "tasks, tests and units of time are not those of the publication, so th
 
 @dataclass(frozen=True)
 class Reproduced:
-    """One cell. measured: over n runs, with its 95 % interval, its spread as published, its standard error.
+    """One cell. measured: the mean over n runs, with its 95 % interval, its spread as published, its standard error; or
+    their median, without an interval, of a score that may be infinite.
 
     within: the measured number lies within the published spread of the published one; None where nothing is known.
     distance: measured - published in standard errors of the two, which is stricter.
@@ -198,7 +200,8 @@ def _pairs(found: Reproduction, other: Reproduction) -> list[Pair]:
 
 
 def _enough(pair: Pair) -> bool:
-    return min(pair[2].n, pair[3].n) >= FEWEST
+    """Whether the runs say how far apart two cells are; of medians and infinite means that is not known."""
+    return all(cell.n >= FEWEST and not math.isnan(cell.error or 0.0) for cell in pair[2:])
 
 
 def _changes(found: Reproduction, other: Reproduction) -> list[str]:
@@ -242,9 +245,13 @@ def _cell(score: str, seeds: int, published: Published | None, runs: Runs, found
         number, low, high, spread, error = _best_of_mean(curves, stream(keys, score))
     else:
         values = np.array([score_of(record, score) for record in records])
-        number, spread = float(values.mean()), float(values.std(ddof=1)) if _varies(values) else math.nan
-        low, high = mean_interval(values, rng=stream(keys, score), resamples=RESAMPLES)
-        error = spread / math.sqrt(len(values))
+        spread = float(values.std(ddof=1)) if _varies(values) else math.nan
+        if statistic_of(score) == "median":
+            number, low, high, error = median(values.tolist()), math.nan, math.nan, math.nan
+        else:
+            number = float(values.mean())
+            low, high = mean_interval(values, rng=stream(keys, score), resamples=RESAMPLES)
+            error = spread / math.sqrt(len(values))
     within = distance = None
     if published is not None:
         within = published.agrees(number)

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 
 from quickstudy.base.study import Published
-from quickstudy.report.describing import described, direction_of, lower_is_better
+from quickstudy.report.describing import described, direction_of, lower_is_better, statistic_of
 from quickstudy.report.enough import counted
 from quickstudy.report.numbers import NOTHING, score, steps
 from quickstudy.report.reproduce import Best, Reproduced, Reproduction
-from quickstudy.report.view import columns_of
 
 
 def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
@@ -60,9 +59,10 @@ def best_of(found: Reproduction) -> list[str]:
 def marks(found: Reproduction) -> str:
     """The caption of the table: what its numbers are, and what the marks mean."""
     several = any(cell.n > 1 for cells in found.cells.values() for cell in cells.values())
+    interval = "" if statistic_of(found.score) == "median" else " ± half the 95 % interval"
     if not found.judged():
-        return f"{described(found.score)}: {'mean ± half the 95 % interval' if several else 'of one run'}"
-    measured = "measured ± half the 95 % interval" if several else "measured, of one run"
+        return f"{described(found.score)}: {statistic_of(found.score) + interval if several else 'of one run'}"
+    measured = f"measured{interval or ' median'}" if several else "measured, of one run"
     unlike = "" if found.convention == "published" else " (not like with like)"
     within = "within the published spread"
     words = any(isinstance(cell.published.value, str) for _, _, cell in found.judged() if cell.published)
@@ -73,7 +73,7 @@ def marks(found: Reproduction) -> str:
 
 def number_text(name: str, value: float | None) -> str:
     """A value of a score: in words where it counts steps that may never be enough."""
-    return (steps if columns_of([name])[0].statistic == "median" else score)(value)
+    return (steps if statistic_of(name) == "median" else score)(value)
 
 
 def _best(rules: Mapping[str, Reproduced], found: Reproduction) -> tuple[str, Reproduced] | None:
@@ -116,7 +116,7 @@ def _cell(cell: Reproduced, name: str) -> str:
     published = published_text(name, cell.published) if cell.published else ""
     if cell.measured is None:
         return published or NOTHING
-    several = cell.n > 1 and cell.high is not None and cell.low is not None and math.isfinite(cell.measured)
+    several = cell.n > 1 and cell.high is not None and cell.low is not None and math.isfinite(cell.high - cell.low)
     half = f" ±{score(((cell.high or 0.0) - (cell.low or 0.0)) / 2)}" if several else ""
     mark = "" if cell.within is None else " =" if cell.within else " ≠"
     best = f" (best of {cell.n:,})" if isinstance(cell, Best) else ""

@@ -18,7 +18,9 @@ from quickstudy.report.study.found import Cells, Found, Shelf
 from quickstudy.report.study.page import Page
 from quickstudy.runs.job import Setting, protocol_of
 
-KINDS = ("atlas", "audit", "curves", "grid", "illustration", "quantities", "streams", "table")
+QUANTITIES = "quantities"
+"""The kind that needs no runs: everything is computed from the tasks."""
+KINDS = ("atlas", "audit", "curves", "grid", "illustration", QUANTITIES, "streams", "table")
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,13 @@ class Kind(Protocol):
 
 
 def kind_of(study: Study) -> Kind:
-    """The module that serves a study. Raises UsageError for a kind that does not exist."""
+    """The module that serves a study. Raises UsageError for a kind that does not exist, or is for other studies."""
     if study.kind not in KINDS:
         raise UsageError(f'{study.id}: no kind of study "{study.kind}"; {nearest(study.kind, KINDS)}')
+    if bool(study.quantities) != (study.kind == QUANTITIES):
+        raise UsageError(
+            f'{study.id}: a study of [quantities], and no other, is of the kind "{QUANTITIES}", got "{study.kind}"'
+        )
     return cast(Kind, importlib.import_module(f"quickstudy.report.study.{study.kind}"))
 
 
@@ -100,6 +106,9 @@ def by_protocol(study: Study, convention: str, given: Mapping[str, Any], exact: 
     """
     rows, known = [], set()
     for row in study.rows:
+        if not row.learners:  # nothing is examined
+            rows.append(row)
+            continue
         name = protocol_of(catalogue.task.get(row.task.partition(":")[0]))
         protocol = catalogue.protocol.get(name)
         fields = {field.name for field in dataclasses.fields(protocol)}

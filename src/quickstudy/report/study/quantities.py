@@ -22,9 +22,11 @@ from quickstudy.runs.job import make_task
 
 
 def stages(order: Order) -> Iterator[Stage]:
-    """Nothing is run. Raises UsageError for a quantity that does not exist."""
+    """Nothing is run. Raises UsageError for a quantity or a task that does not exist."""
     for name in order.study.quantities.values():
         catalogue.quantity.get(_id(name))
+    for row in order.study.rows:
+        make_task(row.task, order.convention)
     yield Stage([], 0)
 
 
