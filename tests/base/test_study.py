@@ -360,7 +360,7 @@ def test_a_mistake_in_what_is_multiplied_is_one_line(
 
 def test_a_name_in_a_task_or_protocol_must_be_in_the_label(tmp_path: pathlib.Path) -> None:
     text = GRID.replace('label = "qa {verbs}"', 'label = "qa"').replace("one =", '"one {verbs}" =')
-    with pytest.raises(UsageError, match='row "qa" asks for {verbs}, which its label does not hold'):
+    with pytest.raises(UsageError, match=r'row "qa" asks for \{verbs\}, which its label does not hold'):
         read(tmp_path, text)
 
 
