@@ -23,6 +23,7 @@ _PUBLIC = {
     "Examples": "quickstudy.base.examples",
     "Lesson": "quickstudy.base.lesson",
     "Record": "quickstudy.base.record",
+    "Score": "quickstudy.base.measure",
     "Series": "quickstudy.base.examples",
     "Streams": "quickstudy.base.seeds",
     "Tokens": "quickstudy.base.spaces",

@@ -41,24 +41,30 @@ def test_final_and_maximum():
 
 
 def test_log_area_worked():
-    # Equal distances in log(step): 1, 2, 4. Trapezoids (0 + 1)/2 and (1 + 0.5)/2, their mean 0.625.
-    assert log_area([1, 2, 4], [0.0, 1.0, 0.5]) == pytest.approx(0.625, rel=1e-14)
-    # Weights log(10) and log(100) of three.
-    assert log_area([1, 10, 1000], [0.0, 0.0, 1.0]) == pytest.approx(1 / 3, rel=1e-14)
+    # Two doublings with mean accuracy 0.5 and 0.75.
+    assert log_area([1, 2, 4], [0.0, 1.0, 0.5], before=0.9, end=4) == pytest.approx(0.625, rel=1e-14)
+    # One decade at 0, two on the way from 0 to 1.
+    assert log_area([1, 10, 1000], [0.0, 0.0, 1.0], before=0.9, end=1000) == pytest.approx(1 / 3, rel=1e-14)
+    # A decade before the first test, one on the way from 0 to 1, one after the last.
+    assert log_area([10, 100], [0.0, 1.0], before=0.3, end=1000) == pytest.approx((0.3 + 0.5 + 1) / 3, rel=1e-14)
 
 
 def test_log_area_of_one_evaluation():
-    assert log_area([7], [0.3]) == 0.3
-    assert log_area([0, 7], [0.9, 0.3]) == 0.3
-    assert math.isnan(log_area([0], [0.9]))
+    assert log_area([7], [0.3], before=0.3, end=100) == pytest.approx(0.3)
+    assert log_area([0, 10], [0.9, 0.3], before=0.5, end=100) == pytest.approx(0.4)
+    assert log_area([7], [0.3], before=0.1, end=1) == 0.3
+    assert math.isnan(log_area([0], [0.9], before=0.5, end=10))
 
 
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=20), st.integers(2, 9))
-def test_log_area_laws(accuracy, factor):
-    steps = np.arange(1, len(accuracy) + 1)
-    area = log_area(steps, accuracy)
-    assert min(accuracy) - 1e-12 <= area <= max(accuracy) + 1e-12
-    assert log_area(steps * factor, accuracy) == pytest.approx(area, rel=1e-9, abs=1e-12)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.floats(0, 1), st.integers(1, 50), st.integers(0, 9))
+def test_log_area_laws(accuracy, before, first, rest):
+    steps = np.arange(first, first + len(accuracy))
+    end = int(steps[-1]) + rest
+    area = log_area(steps, accuracy, before=before, end=end)
+    assert min([before, *accuracy]) - 1e-12 <= area <= max([before, *accuracy]) + 1e-12
+    # Another evaluation between two, on the line that was assumed there, changes nothing; nor does one after the last.
+    longer = log_area([*steps, end + 1], [*accuracy, accuracy[-1]], before=before, end=end)
+    assert longer == pytest.approx(area, rel=1e-9, abs=1e-12)
 
 
 def test_confirmed():

@@ -102,8 +102,41 @@ def test_steps_to_accuracy():
     assert values("steps-to-accuracy", trace()) == {"steps-to-0.5": 1, "steps-to-0.75": 16, "steps-to-0.9": math.inf}
 
 
-def test_log_area():
-    assert values("log-area", trace(steps=[1, 2, 4], accuracy=[0.0, 1.0, 0.5])) == {"log-area": pytest.approx(0.625)}
+def area(**changes):
+    return values("log-area", trace(**changes))["log-area"]
+
+
+def test_log_area_by_hand():
+    # One doubling at 0.5 on the mean, one at 0.75; nothing is shown after the last test.
+    assert area(steps=[1, 2, 4], accuracy=[0.0, 1.0, 0.5]) == pytest.approx(0.625)
+    # The best constant answer (0.5) for three doublings, 0.6 on the way to 0.7 for one, 0.7 for the last.
+    known = {"steps": [8, 16], "accuracy": [0.5, 0.7], "training_sequences": 32, "passes": 1}
+    assert area(**known) == pytest.approx((3 * 0.5 + 0.6 + 0.7) / 5)
+
+
+def test_the_window_is_that_of_what_is_shown_not_of_the_tests():
+    flat = {"accuracy": [0.5] * 3, "training_sequences": 64}
+    assert area(steps=[1, 2, 3], passes=1, **flat) == area(steps=[8, 16, 64], passes=1, **flat) == 0.5
+    rise = {"steps": [16, 32, 64], "accuracy": [0.5, 0.75, 1.0], "training_sequences": 64}
+    once, twice = area(passes=1, **rise), area(passes=2, **rise)
+    assert once == pytest.approx((4 * 0.5 + 0.625 + 0.875) / 6)
+    assert twice == pytest.approx((4 * 0.5 + 0.625 + 0.875 + 1.0) / 7)
+    # A trace of an earlier version does not say its passes: its last test does, though a last batch may be missing.
+    assert area(**rise) == pytest.approx(once)
+    late = {**rise, "steps": [16, 32, 120]}
+    assert area(**late) == area(**late, passes=2)
+
+
+def test_log_area_of_single_questions_is_in_sequences():
+    # Four questions a sequence: those before the fourth count as the first sequence, the last of them decides.
+    facts = {"unit": "tokens", "item": "question", "tokens_per_sequence": 4.0, "training_sequences": 4, "passes": 1}
+    found = area(steps=[1, 3, 8, 17], accuracy=[0.9, 0.5, 0.5, 1.0], **facts)
+    assert found == pytest.approx((0.5 + 0.75) / 2)
+    assert area(steps=[1], accuracy=[0.25], training_sequences=1, passes=1) == 0.25
+
+
+def test_who_never_learns_has_the_accuracy_of_the_best_constant_answer():
+    assert area(steps=[8, 64], accuracy=[0.5, 0.5], training_sequences=960, passes=10) == pytest.approx(0.5)
 
 
 def test_missing_or_impossible_facts():

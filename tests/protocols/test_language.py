@@ -173,6 +173,7 @@ def test_facts():
         "item": "example",
         "batch": 1,
         "network": True,
+        "passes": 1,
         "unit": "sequences",
         "training_sequences": 48,
         "test_sequences": 12,

@@ -77,7 +77,8 @@ def make_record(
     facts = {"unit": "sequences", "item": "example", "tokens_per_sequence": 1.0, "constant": 0.5}
     trace = Trace("learning-curve", {"step": steps, "accuracy": values}, facts, cost)
     if scores is None:
-        scores = {id: {"version": 1, "values": dict(measure.get(id)(trace, convention))} for id in MEASURES}
+        measures = map(measure.get, MEASURES)
+        scores = {one.id: {"version": one.version, "values": dict(one(trace, convention))} for one in measures}
     inline = inline_trace(trace) or {}
     return Record(what, OK, "", where, cost.as_facts(), scores, inline, None, labels)
 

@@ -117,7 +117,7 @@ def values(*numbers: float, first: int = 0) -> dict[tuple[int, int], float]:
 def test_only_common_seeds_are_compared_and_few_give_no_verdict() -> None:
     apart = compare(values(0.5, 0.6, 0.7), values(0.4, 0.5, first=1), "x")
     assert apart.value == pytest.approx(0.2)
-    assert (apart.pairs, apart.standing) == (2, UNTOLD)
+    assert (apart.n, apart.standing) == (2, UNTOLD)
     assert compare(values(0.5), {}, "x").standing == UNTOLD
     six = values(*[0.5] * 6)
     assert compare(six, values(*[0.4] * 6), "x").standing == ABOVE

@@ -14,6 +14,7 @@ import pytest
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.protocols.language import LanguageProtocol
@@ -219,9 +220,9 @@ def test_steps_that_may_never_be_enough_have_a_median(make_record: Make, save: M
 def test_a_measure_that_the_study_names_is_applied_to_stored_traces(
     make_record: Make, save: Make, tmp_path: Path
 ) -> None:
-    about = {"unit": "share", "direction": "lower", "range": (0, 1), "chance": "none", "equation": "a[0]"}
+    about: dict[str, Any] = {"chance": "none", "equation": "a[0]", "kinds": ("learning-curve",)}
 
-    @catalogue.measure("first", version=1, kinds=("learning-curve",), scores=("first-accuracy",), **about)
+    @catalogue.measure("first", version=1, scores=(Score("first-accuracy", better="lower"),), **about)
     def first(trace: Any, convention: str) -> dict[str, float]:
         """The first accuracy."""
         return {"first-accuracy": float(trace.arrays["accuracy"][0])}
@@ -234,8 +235,7 @@ def test_a_measure_that_the_study_names_is_applied_to_stored_traces(
         named = dataclasses.replace(study("first-accuracy"), measures=("first",))
         assert reproduce(named, folder, "published").cells["5 qa"]["Same"].measured == pytest.approx(0.3)
         unnamed = reproduce(study("first-accuracy"), folder, "published").cells["5 qa"]["Same"]
-        assert unnamed.measured is not None
-        assert math.isnan(unnamed.measured)
+        assert (unnamed.n, unnamed.measured) == (2, None)
     finally:
         catalogue.measure._entries.pop(("first", 1))
 

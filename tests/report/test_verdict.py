@@ -185,3 +185,121 @@ def test_the_number_of_runs_comes_with_a_difference(scored: Make, make_report: M
     row = make_report(records).tables[0].rows[0]
     assert (row.advantage.n, row.advantage.standing) == (7, "above")
     assert np.isclose(row.advantage.value, 0.3)
+
+
+LEGEND = {
+    "headline": "error",
+    "second": "size",
+    "question": "How exactly?",
+    "columns": ["error", "size"],
+    "scores": {
+        "waves": {
+            "error": {"better": "lower", "read": "log", "unit": "of the spread"},
+            "size": {"better": "lower", "shown": "median", "least": 1.0, "words": {"inf": "never"}},
+        }
+    },
+}
+
+
+def waves(make_record: Make, learner: str, errors: list[float], size: float = 5.0, **more: Any) -> list[Record]:
+    """Runs of a family that is not installed, which carry how they are read."""
+    legend = more.pop("legend", LEGEND)
+    scores = [{"waves": {"version": 1, "values": {"error": error, "size": size}}} for error in errors]
+    records = [
+        make_record(learner, "waves/sine", repetition=run, scores=score, **more) for run, score in enumerate(scores)
+    ]
+    what = {"protocol": {"id": "waves", "version": 1, "parameters": {}}}
+    return [replace(record, what={**record.what, **what}, legend=legend) for record in records]
+
+
+def test_records_are_read_without_the_code_that_made_them(make_record: Make, make_report: Make) -> None:
+    records = [
+        *waves(make_record, "last", around(0.1), role="control"),
+        *waves(make_record, "zero", around(1.0), role="control"),
+        *waves(make_record, "fine", around(2e-9, 1e-10)),
+        *waves(make_record, "coarse", around(4e-9, 1e-10)),
+    ]
+    table = make_report(records).tables[0]
+    assert (table.headline, table.best_control, table.legend.question) == ("error", "last", "How exactly?")
+    assert [row.learner for row in table.rows] == ["fine", "coarse", "last", "zero"]
+    # 0.1 over 2e-9 and over 4e-9; the means are geometric, so that the digits differ a little.
+    assert [round(10 ** (row.advantage.value or 0) / 1e7) for row in table.rows[:2]] == [5, 2]
+    text = verdict(table)
+    assert text.startswith("Above the best control, last (0.0998): fine by a factor of 4.9")
+    assert text.endswith("fine is clearly ahead of coarse.")
+    assert "2e-9" in as_html(make_report(records))
+
+
+def test_a_run_without_end_makes_medians_the_judges(make_record: Make, make_report: Make) -> None:
+    records = [
+        *waves(make_record, "last", around(0.1), role="control"),
+        *waves(make_record, "fine", around(2e-9, 1e-10)),
+        *waves(make_record, "diverging", [0.01] * 4 + [float("inf")] * 2),
+        *waves(make_record, "lost", [float("inf")] * 6),
+    ]
+    table = make_report(records).tables[0]
+    assert table.statistic == "median"
+    assert [row.learner for row in table.rows] == ["fine", "diverging", "lost", "last"]
+    text = verdict(table)
+    assert "fine by a factor of 5e7" in text
+    assert "lost is below it" in text
+    assert text.endswith("fine is clearly ahead of diverging.")
+
+
+def test_what_too_few_decimals_hide_still_counts_where_orders_of_magnitude_do(
+    make_record: Make, make_report: Make
+) -> None:
+    records = [
+        *waves(make_record, "rule", around(4e-9, 1e-11), role="control"),
+        *waves(make_record, "fine", around(2e-9, 1e-11)),
+        *waves(make_record, "level", around(3.99e-9, 1e-13)),
+    ]
+    text = verdict(make_report(records).tables[0])
+    assert "fine by a factor of 2 [" in text
+    assert "by too little to matter" in text
+
+
+@pytest.mark.parametrize("second", [{}, {"size": {"better": "lower", "shown": "median"}}])
+def test_without_a_direction_there_is_no_verdict(make_record: Make, make_report: Make, second: dict[str, Any]) -> None:
+    legend = {**LEGEND, "scores": {"waves": second}}
+    records = [
+        *waves(make_record, "last", around(0.1), role="control", legend=legend),
+        *waves(make_record, "fine", around(0.01, 0.001), legend=legend),
+    ]
+    data = make_report(records)
+    assert "direction unknown, so there is no verdict" in verdict(data.tables[0])
+    assert clear_winner(data.tables[0]) is None
+    assert data.tables[0].best_control is None
+    assert "direction unknown" in as_html(data)
+
+
+def test_the_second_opinion_is_the_protocols_and_goes_by_its_direction(make_record: Make, make_report: Make) -> None:
+    records = [
+        *waves(make_record, "long", around(0.1), size=90.0, role="control"),
+        *waves(make_record, "short", around(0.1)[::-1], size=40.0, role="control"),
+        *waves(make_record, "level", around(0.1)[::-1], size=7.0),
+        *waves(make_record, "better", around(0.01, 0.001), size=50.0),
+    ]
+    text = verdict(make_report(records).tables[0])
+    assert "; by size level (7) is above the best control, short (40)" in text
+    assert "; by size better (50) is not above the best control, short (40)" in text
+
+
+@pytest.mark.parametrize(("apart", "role"), [(True, REPLAY), (False, LEARNER)])
+def test_whether_replay_is_a_class_of_its_own_is_the_protocols_to_say(
+    make_record: Make, make_report: Make, apart: bool, role: str
+) -> None:
+    records = waves(make_record, "lstm", [0.1] * 2, legend={**LEGEND, "replay_apart": apart, "again": "shown again"})
+    (row,) = make_report([shown(record, 960, passes=10) for record in records]).tables[0].rows
+    assert row.role == role
+    assert ("shown again" in as_html(make_report([shown(record, 960, passes=10) for record in records]))) is apart
+
+
+def test_scores_of_an_older_version_are_left_out_and_the_next_column_judges(
+    make_record: Make, make_report: Make
+) -> None:
+    old = {"log-area": {"version": 1, "values": {"log-area": 0.9}}, "wade": {"version": 1, "values": {"wade": 0.1}}}
+    data = make_report([make_record(repetition=run, scores=old) for run in range(2)])
+    assert data.tables[0].headline == "wade"
+    assert "log-area" not in data.tables[0].rows[0].scores
+    assert "older version of log-area than 2" in data.notes[0]

@@ -6,28 +6,30 @@ import pytest
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
+from quickstudy.base.legend import installed_score
 from quickstudy.base.study import find_study, study_names
 from quickstudy.base.trace import Trace
-from quickstudy.runs.scores import check_scores, measure_of
+from quickstudy.runs.scores import check_scores
 
 
 @pytest.mark.parametrize(
-    ("score", "measure"),
+    ("score", "title"),
     [
-        ("wade", "wade"),
-        ("final-accuracy", "accuracy"),
-        ("maximum-accuracy", "accuracy"),
-        ("steps-to-0.75", "steps-to-accuracy"),
-        ("wade-within-3", "wade-within"),
-        ("wade-smoothed", "wade-smoothed"),
+        ("wade", "WADE"),
+        ("final-accuracy", "final accuracy"),
+        ("maximum-accuracy", "maximum accuracy"),
+        ("steps-to-0.75", "steps to 0.75"),
+        ("wade-within", "WADE within segments"),
+        ("wade-within-3", "WADE within segment 3"),
+        ("wade-smoothed", "WADE of the smoothed curve"),
     ],
 )
-def test_the_measure_that_gives_a_score(score, measure):
-    assert measure_of(score) is catalogue.measure.get(measure)
+def test_a_score_is_read_as_its_measure_says(score, title):
+    assert (installed_score(score).name, installed_score(score).title) == (score, title)
 
 
 def test_a_score_that_nobody_gives():
-    assert measure_of("max-accuracy") is None
+    assert installed_score("max-accuracy") is None
 
 
 def test_a_measure_gives_no_number_that_it_does_not_announce():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from quickstudy.base.measure import Measure
+from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Measure, Score
 from quickstudy.base.registry import Registry, installed_sources, package_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,7 +35,45 @@ training: Registry[Any] = Registry("training", _sources)
 learner: Registry[Any] = Registry("learner", _sources)
 """Learners that are whole by themselves: frozen dataclasses with begin(brief, streams), or host classes."""
 
-protocol: Registry[Any] = Registry("protocol", _sources)
+DECLARED: dict[str, Any] = {
+    "family": "",
+    "question": "",
+    "headline": "",
+    "second": "",
+    "columns": (),
+    "exact": {},
+    "usual": {},
+    "once": "every example once",
+    "again": "shown the same examples again",
+    "replay_apart": True,
+}
+"""What a protocol says of how its family is read, and what holds where it says nothing (`base.legend` has the meaning
+of each). family: its id. exact, usual: its parameters under `--exact` and without.
+"""
+
+
+class ProtocolRegistry(Registry[Any]):
+    """The registry of protocols: what one leaves unsaid of `DECLARED` is as usual, so that all can be asked alike."""
+
+    def __call__(self, id: str, *, version: int | None = None, **facts: Any) -> Callable[[Any], Any]:
+        """`@protocol("language", version=1)` on a frozen dataclass with examine(task, learner, streams)."""
+        register = super().__call__(id, version=version, **facts)
+
+        def declare(target: Any) -> Any:
+            for name, usual in DECLARED.items():
+                said = getattr(target, name, usual)
+                if not isinstance(said, _KINDS.get(type(usual), type(usual))):
+                    raise UsageError(f'protocol "{id}": {name} must be like {usual!r}, got {said!r}')
+                setattr(target, name, said)
+            target.family = target.family or id
+            return register(target)
+
+        return declare
+
+
+_KINDS: dict[type, Any] = {tuple: (tuple, list), dict: Mapping}
+
+protocol = ProtocolRegistry("protocol", _sources)
 """Ways of examining: frozen dataclasses with examine(task, learner, streams)."""
 
 quantity: Registry[Any] = Registry("quantity", _sources)
@@ -42,29 +81,25 @@ quantity: Registry[Any] = Registry("quantity", _sources)
 
 
 class MeasureRegistry(Registry[Measure]):
-    """The registry of measures: its decorator takes a function and all that a reader must know about its number."""
+    """The registry of measures: its decorator takes a function and all that a reader must know about its numbers."""
 
     def __call__(  # type: ignore[override]  # measures are functions, and nothing about them may be left unsaid
         self,
         id: str,
         *,
         version: int,
-        unit: str,
-        direction: str,
-        range: tuple[float, float],
-        chance: str,
-        equation: str,
         kinds: Sequence[str],
-        scores: Sequence[str] = (),
+        equation: str,
+        chance: str,
+        scores: Sequence[Score],
     ) -> Callable[[F], F]:
-        """`@measure("wade", version=1, unit=..., ...)` on a function of (trace, convention).
+        """`@measure("wade", version=1, kinds=..., scores=(Score("wade", ...),))` on a function of (trace, convention).
 
-        scores: the names of its numbers; without them there is one, named like the measure.
+        Raises UsageError for a declaration that cannot be.
         """
 
         def register(function: F) -> F:
-            names = tuple(scores) or (id,)
-            made = Measure(id, version, unit, direction, range, chance, equation, tuple(kinds), names, function)
+            made = Measure(id, version, tuple(kinds), equation, chance, tuple(scores), function)
             object.__setattr__(made, "__module__", function.__module__)
             object.__setattr__(made, "__doc__", function.__doc__)
             self.add(id, version, made)
@@ -74,4 +109,4 @@ class MeasureRegistry(Registry[Measure]):
 
 
 measure = MeasureRegistry("measure", _sources)
-"""Measures: pure functions of (trace, convention), wrapped with unit, direction, range, chance and equation."""
+"""Measures: pure functions of (trace, convention), wrapped with their scores, chance and equation."""

@@ -1,41 +1,178 @@
-"""A measure: a pure function from a trace to numbers, with all that a reader must know about the number."""
+"""A measure: a pure function from a trace to numbers, with all that a reader must know about each of them."""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from quickstudy.base.errors import UsageError
 from quickstudy.base.trace import Trace
+
+HIGHER, LOWER, UNKNOWN = "higher", "lower", "unknown"
+MEAN, MEDIAN = "mean", "median"
+LINEAR, LOG = "linear", "log"
+_LEAST = {LINEAR: 0.001, LOG: 0.01}
+"""A difference that three decimals do not show; a ratio of 1.02."""
+_CHOICES = {"better": (HIGHER, LOWER, UNKNOWN), "shown": (MEAN, MEDIAN), "read": (LINEAR, LOG)}
+_WORD = re.compile(r"([<>]?)(-?inf|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number that a measure gives, and how it is read.
+
+    name: as it stands in a record; `*` at its end for any ending. title: its heading, the name with spaces if none is
+    given. unit: what it counts, or what it is a share of. better: `higher` or `lower`; `unknown` is for scores of which
+    nobody says it, and no measure may declare it. range: the least and the greatest value, which may be infinite.
+    shown: its `mean` over runs, or the `median`, where infinity is a possible value. read: `linear`, or `log` where
+    orders of magnitude count: means are then geometric, and a difference is one of decimal logarithms. least: the
+    smallest difference that matters, in the unit of differences; nan for the usual one. words: what is written instead
+    of a value, by the value (`inf`) or its side of a bound (`<1`).
+
+    >>> Score("steps-to-0.9", better="lower", words={"inf": "never"}).word(float("inf"))
+    'never'
+    """
+
+    name: str
+    title: str = ""
+    unit: str = ""
+    better: str = UNKNOWN
+    range: tuple[float, float] = (-math.inf, math.inf)
+    shown: str = MEAN
+    read: str = LINEAR
+    least: float = math.nan
+    words: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        if not self.name or "*" in self.name[:-1]:
+            self._refuse("name", "a name, with `*` at its end only")
+        for entry, choices in _CHOICES.items():
+            if getattr(self, entry) not in choices:
+                self._refuse(entry, " or ".join(choices))
+        if self.read == LOG and self.range == (-math.inf, math.inf):
+            object.__setattr__(self, "range", (0.0, math.inf))
+        if not _is_range(self.range) or (self.read == LOG and self.range[0] < 0):
+            self._refuse("range", f"two numbers, the lower one first{', none below 0' if self.read == LOG else ''}")
+        if self.least != self.least:
+            object.__setattr__(self, "least", _LEAST[self.read])
+        if not _is_number(self.least) or not 0 <= self.least < math.inf:
+            self._refuse("least", "a number, 0 or more")
+        if not isinstance(self.words, Mapping) or not all(_WORD.fullmatch(str(place)) for place in self.words):
+            self._refuse("words", 'texts by value ("inf") or by the side of a bound ("<1")')
+        if not self.title:
+            object.__setattr__(self, "title", self.name.removesuffix("*").strip("-").replace("-", " "))
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better, -1 where lower is, 0 where nobody knows."""
+        return {HIGHER: 1, LOWER: -1}.get(self.better, 0)
+
+    def named(self, name: str) -> Score:
+        """The same for one of the names that it stands for; what `*` stands for follows the title."""
+        ending = name.removeprefix(self.name.removesuffix("*")).replace("-", " ")
+        return self if name == self.name else replace(self, name=name, title=f"{self.title} {ending}".strip())
+
+    def place(self, value: float) -> float:
+        """Where a value lies when it is read: itself, or its decimal logarithm."""
+        if self.read == LINEAR or math.isnan(value):
+            return value
+        return -math.inf if value <= 0 else math.log10(value)
+
+    def value(self, place: float) -> float:
+        """The value that lies at a place."""
+        return place if self.read == LINEAR else 10.0**place
+
+    def word(self, value: float) -> str:
+        """What is written instead of a value; nothing for most."""
+        for place, word in self.words.items():
+            side, bound = _WORD.fullmatch(place).groups()  # type: ignore[union-attr]  # seen when it was declared
+            if value < float(bound) if side == "<" else value > float(bound) if side == ">" else value == float(bound):
+                return word
+        return ""
+
+    def as_facts(self) -> dict[str, Any]:
+        """All that a reader needs who has no measures: what is not as usual. Without name and range."""
+        usual = Score(self.name, read=self.read)
+        entries = ("title", "unit", "better", "shown", "least", "words")
+        facts = {entry: getattr(self, entry) for entry in entries if getattr(self, entry) != getattr(usual, entry)}
+        return facts if self.read == LINEAR else {"read": self.read, **facts}
+
+    def _refuse(self, entry: str, wanted: str) -> None:
+        raise UsageError(f'score "{self.name}": {entry} must be {wanted}, got {getattr(self, entry)!r}')
 
 
 @dataclass(frozen=True)
 class Measure:
-    """unit, direction (`higher` or `lower` is better), range, chance and equation say how to read the numbers.
-
-    kinds: the kinds of trace it can be applied to. function(trace, convention) gives one number or several by name.
-    scores: these names, `*` for any ending; they are known before anything is run.
+    """kinds: the kinds of trace it can be applied to. function(trace, convention) gives numbers by name. scores: these
+    numbers, known before anything is run. chance, equation: what is scored without learning, and the definition.
     """
 
     id: str
     version: int
-    unit: str
-    direction: str
-    range: tuple[float, float]
-    chance: str
-    equation: str
     kinds: tuple[str, ...]
-    scores: tuple[str, ...]
+    equation: str
+    chance: str
+    scores: tuple[Score, ...]
     function: Callable[[Trace, str], Mapping[str, float]]
+
+    def __post_init__(self) -> None:
+        for score in self.scores:
+            if not isinstance(score, Score):
+                raise UsageError(f'measure "{self.id}": scores must be Score(...), got {score!r}')
+            if score.better == UNKNOWN:
+                raise UsageError(
+                    f'measure "{self.id}": score "{score.name}" must say which is better: better="higher" or "lower"'
+                )
+        if not self.scores or len({score.name for score in self.scores}) < len(self.scores):
+            raise UsageError(f'measure "{self.id}" must declare its scores, each once: scores=(Score(...), ...)')
 
     def __call__(self, trace: Trace, convention: str = "corrected") -> Mapping[str, float]:
         """The numbers of one trace. Raises ValueError for one that was not announced."""
         found = self.function(trace, convention)
         for name in found:
             if not self.gives(name):
-                raise ValueError(f'measure {self.id} gives "{name}", but announces {", ".join(self.scores)}')
+                announced = ", ".join(score.name for score in self.scores)
+                raise ValueError(f'measure {self.id} gives "{name}", but announces {announced}')
         return found
 
     def gives(self, score: str) -> bool:
         """Whether a score of that name is one of its numbers."""
-        return any(fnmatch.fnmatchcase(score, name) for name in self.scores)
+        return find_score(score, self.scores) is not None
+
+    @property
+    def unit(self) -> str:
+        """That of its first score, as are direction and range."""
+        return self.scores[0].unit
+
+    @property
+    def direction(self) -> str:
+        """Which is better."""
+        return self.scores[0].better
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        return self.scores[0].range
+
+
+def find_score(name: str, scores: Iterable[Score]) -> Score | None:
+    """The score of that name among some; one that is named in full comes before one that ends in `*`."""
+    fitting = [score for score in scores if fnmatch.fnmatchcase(name, score.name)]
+    found = next((score for score in fitting if score.name == name), next(iter(fitting), None))
+    return found.named(name) if found else None
+
+
+def _is_range(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(map(_is_number, value)) and value[0] < value[1]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+
+
+PLAIN = Score("number")
+"""How a number is read of which nothing is known."""

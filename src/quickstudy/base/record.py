@@ -18,7 +18,8 @@ class Record:
     `ok`, `failed` or `not-applicable`, with its reason. scores: by measure id, with the measure's version. trace:
     the raw trace inline ({"kind", "arrays", "facts"}) or {"kind", "facts", "file"} relative to the results folder.
     saved: file of the trained learner, if it was asked for. labels: how `task` and `learner` are shown to people, the
-    learner's `role` (`learner`, `control` or `oracle`) and the `family`.
+    learner's `role` (`learner`, `control` or `oracle`) and the `family`. legend: how the scores are read
+    (`quickstudy.base.legend`); empty in records of earlier versions.
     """
 
     what: Mapping[str, Any]
@@ -30,6 +31,7 @@ class Record:
     trace: Mapping[str, Any] = field(default_factory=dict)
     saved: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
+    legend: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import measure
 from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 from quickstudy.measures import wade
 
 KIND = "continual-curve"
+WITHIN = "share of the greatest possible efficiency, mean over segments"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +75,18 @@ class StreamCurve:
 @measure(
     "average-accuracy",
     version=1,
-    unit="share of test questions answered rightly, mean over segments",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="the mean of the best constant answers c(k), facts of the trace; one constant answer to all gets less",
-    equation="mean of a(b(K), k) over the segments k = 1..K",
     kinds=(KIND,),
+    equation="mean of a(b(K), k) over the segments k = 1..K",
+    chance="the mean of the best constant answers c(k), facts of the trace; one constant answer to all gets less",
+    scores=(
+        Score(
+            "average-accuracy",
+            "average accuracy at the end",
+            "share of test questions answered rightly, mean over segments",
+            "higher",
+            (0.0, 1.0),
+        ),
+    ),
 )
 def average_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     """Accuracy at the end of the stream, averaged over its segments: what is known when all is over.
@@ -91,12 +99,18 @@ def average_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "learned-accuracy",
     version=1,
-    unit="share of test questions answered rightly, mean over segments",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="the mean of the best constant answers c(k), facts of the trace",
-    equation="mean of a(b(k), k) over the segments k = 1..K",
     kinds=(KIND,),
+    equation="mean of a(b(k), k) over the segments k = 1..K",
+    chance="the mean of the best constant answers c(k), facts of the trace",
+    scores=(
+        Score(
+            "learned-accuracy",
+            "learned",
+            "share of test questions answered rightly, mean over segments",
+            "higher",
+            (0.0, 1.0),
+        ),
+    ),
 )
 def learned_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     """Accuracy on each segment when it has just ended, averaged: what was there to be forgotten.
@@ -110,12 +124,10 @@ def learned_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "forgetting",
     version=1,
-    unit="accuracy lost, mean over segments",
-    direction="lower",
-    range=(0.0, 1.0),
-    chance="0 for a learner that never learns; read it beside the learned accuracy",
-    equation="mean over k = 1..K-1 of: maximum of a(b(j), k) over j = k..K, minus a(b(K), k)",
     kinds=(KIND,),
+    equation="mean over k = 1..K-1 of: maximum of a(b(j), k) over j = k..K, minus a(b(K), k)",
+    chance="0 for a learner that never learns; read it beside the learned accuracy",
+    scores=(Score("forgetting", "forgotten", "accuracy lost, mean over segments", "lower", (0.0, 1.0)),),
 )
 def forgetting(trace: Trace, convention: str) -> Mapping[str, float]:
     """How much accuracy is lost between a segment's best time and the end of the stream.
@@ -134,12 +146,18 @@ def forgetting(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "backward-transfer",
     version=1,
-    unit="accuracy gained, mean over segments",
-    direction="higher",
-    range=(-1.0, 1.0),
-    chance="0 for a learner that never learns",
-    equation="mean of a(b(K), k) - a(b(k), k) over k = 1..K-1",
     kinds=(KIND,),
+    equation="mean of a(b(K), k) - a(b(k), k) over k = 1..K-1",
+    chance="0 for a learner that never learns",
+    scores=(
+        Score(
+            "backward-transfer",
+            "gained afterwards",
+            "accuracy gained, mean over segments",
+            "higher",
+            (-1.0, 1.0),
+        ),
+    ),
 )
 def backward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
     """What learning the later segments does to the earlier ones: above 0 they help, below 0 they are forgotten.
@@ -153,12 +171,18 @@ def backward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "forward-transfer",
     version=1,
-    unit="accuracy above the best constant answer, mean over segments",
-    direction="higher",
-    range=(-1.0, 1.0),
-    chance="0 for the best constant answer to each segment; minus the mean of c(k) for one that is never right",
-    equation="mean of a(b(k-1), k) - c(k) over k = 2..K",
     kinds=(KIND,),
+    equation="mean of a(b(k-1), k) - c(k) over k = 2..K",
+    chance="0 for the best constant answer to each segment; minus the mean of c(k) for one that is never right",
+    scores=(
+        Score(
+            "forward-transfer",
+            "known before",
+            "accuracy above the best constant answer, mean over segments",
+            "higher",
+            (-1.0, 1.0),
+        ),
+    ),
 )
 def forward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
     """What is known of a segment just before it begins, above the best constant answer to its questions.
@@ -177,14 +201,14 @@ def forward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "wade-within",
     version=1,
-    unit="share of the greatest possible efficiency, mean over segments",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="0: scored by every learner that never beats the best constant answer",
+    kinds=(KIND,),
     equation="mean over k of: sum of (i/100) / T(c(k) + (1 - c(k)) i/100) over i = 1..100, divided by 50.5, "
     "with T counted from b(k-1)",
-    kinds=(KIND,),
-    scores=("wade-within", "wade-within-*"),
+    chance="0: scored by every learner that never beats the best constant answer",
+    scores=(
+        Score("wade-within", "WADE within segments", WITHIN, "higher", (0.0, 1.0)),
+        Score("wade-within-*", "WADE within segment", WITHIN, "higher", (0.0, 1.0)),
+    ),
 )
 def wade_within(trace: Trace, convention: str) -> Mapping[str, float]:
     """Data efficiency above the best constant answer within each segment, time counted from the segment's start.

@@ -118,19 +118,24 @@ def maximum_accuracy(steps: ArrayLike, accuracy: ArrayLike) -> float:
     return float(Curve.of(steps, accuracy).accuracy.max())
 
 
-def log_area(steps: ArrayLike, accuracy: ArrayLike) -> float:
-    """Mean accuracy over log(step), between the first evaluation at step 1 or later and the last, by trapezoids.
+def log_area(steps: ArrayLike, accuracy: ArrayLike, *, before: float, end: float, time: Times = step_itself) -> float:
+    """Mean accuracy over the logarithm of time, from time 1 to `end`, whenever the evaluations were.
 
-    Equal to the accuracy itself when there is one such evaluation only; nan when there is none. The base of the
-    logarithm and the unit of the steps do not matter.
+    Up to the first evaluation at step 1 or later the accuracy is `before`, between two it runs straight in the
+    logarithm, after the last it stays. An evaluation before time 1 counts as at 1, one after the end as at the end. The
+    last accuracy where the end is time 1; nan without an evaluation. The base of the logarithm does not matter.
+
+    >>> log_area([2, 4], [0.5, 1.0], before=0.0, end=8)  # 0 for one doubling, 0.75 on the way, 1 for the last
+    0.5833333333333334
     """
     curve = Curve.of(steps, accuracy).learning()
     if curve is None:
         return float("nan")
-    if len(curve.steps) == 1:
-        return float(curve.accuracy[0])
-    place = np.log(curve.steps)
-    return float(np.trapezoid(curve.accuracy, place) / (place[-1] - place[0]))
+    place, whole = np.log(np.clip(time(curve.steps), 1.0, end)), np.log(end)
+    if whole <= 0:
+        return float(curve.accuracy[-1])
+    tested = np.trapezoid(curve.accuracy, place)
+    return float((before * place[0] + tested + curve.accuracy[-1] * (whole - place[-1])) / whole)
 
 
 def _number(value: float) -> str:

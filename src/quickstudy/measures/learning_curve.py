@@ -3,12 +3,14 @@
 They read traces of kind `learning-curve`: arrays `step` (whole, increasing, from 1) and `accuracy`, one entry per
 evaluation on the test questions; facts `unit` (`sequences` or `tokens`: what a step counts), `item` (`example` or
 `question`: what the learner is shown one at a time), `tokens_per_sequence` (mean number of questions in a sequence) and
-`constant` (accuracy of the best constant answer on the test questions); perhaps `network` (whether an update changes
-all of the learner) and `batch` (sequences in one update).
+`constant` (accuracy of the best constant answer on the test questions); perhaps `training_sequences` (how many
+different ones there are) and `passes` (how often they are shown), `network` (whether an update changes all of the
+learner) and `batch` (sequences in one update).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,6 +20,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import measure
 from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Score
 from quickstudy.base.parameters import check_convention
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
@@ -26,17 +29,16 @@ PUBLISHED_STRIDE = 8
 """Items between two evaluations of a readout in the published programs."""
 ACCURACIES = (0.5, 0.75, 0.9)
 """The accuracies of `steps-to-accuracy`."""
+SHARE = "share of test questions answered rightly"
 
 
 @measure(
     "wade",
     version=1,
-    unit="share of the greatest possible efficiency",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="not 0: a constant answer right with share c from the first step scores about c squared",
-    equation="sum of w(a) / T(a) over the thresholds a, divided by the sum of w(a); 1/inf = 0",
     kinds=("learning-curve",),
+    equation="sum of w(a) / T(a) over the thresholds a, divided by the sum of w(a); 1/inf = 0",
+    chance="not 0: a constant answer right with share c from the first step scores about c squared",
+    scores=(Score("wade", "WADE", wade.UNIT, "higher", (0.0, 1.0)),),
 )
 def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
     """Weighted average data efficiency: how early each accuracy is reached, from its published definition.
@@ -89,12 +91,10 @@ def _published_evaluations(batch: int | None) -> curve.Times:
 @measure(
     "wade-above-chance",
     version=1,
-    unit="share of the greatest possible efficiency",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="0: scored by every learner that never beats the best constant answer",
-    equation="sum of (k/100) / T(c + (1 - c) k/100) over k = 1..100, divided by 50.5; 1/inf = 0",
     kinds=("learning-curve",),
+    equation="sum of (k/100) / T(c + (1 - c) k/100) over k = 1..100, divided by 50.5; 1/inf = 0",
+    chance="0: scored by every learner that never beats the best constant answer",
+    scores=(Score("wade-above-chance", "WADE above chance", wade.UNIT, "higher", (0.0, 1.0)),),
 )
 def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, float]:
     """Data efficiency above the best constant answer, each threshold to be reached twice in a row.
@@ -113,13 +113,13 @@ def data_efficiency_above_chance(trace: Trace, convention: str) -> Mapping[str, 
 @measure(
     "accuracy",
     version=1,
-    unit="share of test questions answered rightly",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="the accuracy of the best constant answer, a fact of the trace",
-    equation="a(last step); maximum of a over the steps",
     kinds=("learning-curve",),
-    scores=("final-accuracy", "maximum-accuracy"),
+    equation="a(last step); maximum of a over the steps",
+    chance="the accuracy of the best constant answer, a fact of the trace",
+    scores=(
+        Score("final-accuracy", unit=SHARE, better="higher", range=(0.0, 1.0)),
+        Score("maximum-accuracy", unit=SHARE, better="higher", range=(0.0, 1.0)),
+    ),
 )
 def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
     """Test accuracy at the end of training, and the highest on the way.
@@ -136,13 +136,21 @@ def accuracies(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "steps-to-accuracy",
     version=1,
-    unit="training sequences",
-    direction="lower",
-    range=(1.0, float("inf")),
-    chance="inf above the accuracy of the best constant answer, 1 up to it",
-    equation="T(a) = the first step at which accuracy is at least a, for a = 0.5, 0.75, 0.9; inf if never",
     kinds=("learning-curve",),
-    scores=tuple(f"steps-to-{level}" for level in ACCURACIES),
+    equation="T(a) = the first step at which accuracy is at least a, for a = 0.5, 0.75, 0.9; inf if never",
+    chance="inf above the accuracy of the best constant answer, 1 up to it",
+    scores=tuple(
+        Score(
+            f"steps-to-{level}",
+            unit="training sequences",
+            better="lower",
+            range=(1.0, math.inf),
+            shown="median",
+            least=1.0,
+            words={"inf": "never"},
+        )
+        for level in ACCURACIES
+    ),
 )
 def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     """Training sequences until the test accuracy first is 0.5, 0.75 and 0.9; inf when it never is."""
@@ -153,20 +161,49 @@ def steps_to_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
 
 @measure(
     "log-area",
-    version=1,
-    unit="mean accuracy over the logarithm of the step",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="the accuracy of the best constant answer, a fact of the trace",
-    equation="integral of a d(log step) from the first to the last step, by trapezoids, divided by log(last / first)",
+    version=2,
     kinds=("learning-curve",),
+    equation="integral of a d(log t) from t = 1 to N, divided by log N; a = c before the first test",
+    chance="c, the accuracy of the best constant answer, a fact of the trace",
+    scores=(
+        Score(
+            "log-area",
+            "accuracy over log data",
+            "mean accuracy over the logarithm of the training sequences",
+            better="higher",
+            range=(0.0, 1.0),
+        ),
+    ),
 )
 def area(trace: Trace, convention: str) -> Mapping[str, float]:
-    """Mean test accuracy over the logarithm of the step: every doubling of the data counts the same.
+    """Mean test accuracy over the logarithm of the data, from the first training sequence to the last one shown.
 
-    Compare it only between curves with the same first and last step.
+    Every doubling of the data counts the same: of 960 sequences the first ten are a third, the last half a tenth. So a
+    learner that is slow at first and ends well is told from one that never learns, which a mean of 1/T hardly does.
+
+    N is the number of training sequences shown, every pass counted (`training_sequences` times `passes` of the trace).
+    It follows from the task and the passes, not from when a learner happens to be tested: all that make one pass have
+    the window 1 to 960, all that make ten 1 to 9,600, and the two are ranked apart. Before the first test (after 8
+    sequences, for a learner that takes 8 an update) the accuracy is c, that of the best constant answer to the test
+    questions; between two tests it runs straight over log t, and after the last it stays. Where single questions are
+    shown (the published order of readouts), t is the questions over their mean number in a sequence, 1 at least. The
+    same under every convention. Version 1 ran from the first test to the last, a window of each learner's own.
+
+    Source: ours.
     """
-    return {"log-area": curve.log_area(trace.arrays["step"], trace.arrays["accuracy"])}
+    window = {"before": float(_fact(trace, "constant")), "end": sequences_shown(trace)}
+    steps, accuracy = trace.arrays["step"], trace.arrays["accuracy"]
+    return {"log-area": curve.log_area(steps, accuracy, **window, time=training_sequences(trace))}
+
+
+def sequences_shown(trace: Trace) -> float:
+    """How many training sequences are shown in all, every pass counted."""
+    last = float(training_sequences(trace)(np.asarray(trace.arrays["step"][-1:], dtype=np.float64))[0])
+    there = trace.facts.get("training_sequences")
+    if there is None:  # a curve from elsewhere ends with its last test
+        return last
+    # Traces of earlier versions do not say their passes; the last test is never half a pass from the end.
+    return float(there) * float(trace.facts.get("passes") or max(1, round(last / float(there))))
 
 
 def training_sequences(trace: Trace) -> curve.Times:

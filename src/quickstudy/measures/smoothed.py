@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickstudy.base.catalogue import measure
+from quickstudy.base.measure import Score
 from quickstudy.base.parameters import check_convention
 from quickstudy.base.trace import Trace
 from quickstudy.measures import wade
@@ -20,12 +21,10 @@ SPAN = 10
 @measure(
     "wade-smoothed",
     version=1,
-    unit="share of the greatest possible efficiency",
-    direction="higher",
-    range=(0.0, 1.0),
-    chance="not 0: as that of wade",
-    equation="wade of s, where s(1) = a(1) and s(i) = 9/11 s(i - 1) + 2/11 a(i)",
     kinds=("learning-curve",),
+    equation="wade of s, where s(1) = a(1) and s(i) = 9/11 s(i - 1) + 2/11 a(i)",
+    chance="not 0: as that of wade",
+    scores=(Score("wade-smoothed", "WADE of the smoothed curve", wade.UNIT, "higher", (0.0, 1.0)),),
 )
 def smoothed_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
     """Data efficiency of the smoothed curve: how the published linear model on reviews was scored, and nothing else.

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.measures.curve import Times, confirmed, step_itself, threshold_times
 
+UNIT = "share of the greatest possible efficiency"
 PRESETS = ("paper", "published-nets", "published-reservoirs", "published-imdb", "above-chance")
 TOKENS_BETWEEN_EVALUATIONS = 8
 """In the published reservoir runs: one evaluation after the first token, then one every 8 tokens."""

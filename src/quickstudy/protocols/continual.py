@@ -66,9 +66,13 @@ class ContinualProtocol:
         "forward-transfer",
         "wade-within",
     )
+    question: ClassVar[str] = "Does it keep what it has learned when the task changes?"
     headline: ClassVar[str] = "average-accuracy"
-    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
+    columns: ClassVar[tuple[str, ...]] = (
+        "average-accuracy", "learned-accuracy", "forgetting", "forward-transfer", "wade-within",
+    )  # fmt: skip
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
+    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `continual-curve`: step, correct and accuracy by segment, boundaries."""

@@ -53,9 +53,14 @@ class LanguageProtocol:
     schedule: str = parameter("thinned", choices=("thinned", "every"))
 
     measures: ClassVar[tuple[str, ...]] = ("wade-above-chance", "wade", "accuracy", "steps-to-accuracy", "log-area")
-    headline: ClassVar[str] = "wade-above-chance"
-    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
+    question: ClassVar[str] = "How fast does it learn from few examples?"
+    headline: ClassVar[str] = "log-area"
+    second: ClassVar[str] = "final-accuracy"
+    columns: ClassVar[tuple[str, ...]] = (
+        "log-area", "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy", "steps-to-0.9",
+    )  # fmt: skip
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
+    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"order": "published", "schedule": "every"},
     }
@@ -88,7 +93,11 @@ class LanguageProtocol:
                 correct[number] = right_answers(pupil.answer(exam), exam).sum(axis=1)
             shown = int(point)
         costs = clock.charge(pupil.cost())
-        of_learner = {"batch": int(getattr(learner, "batch", 1)), "network": _is_network(learner)}
+        of_learner = {
+            "batch": int(getattr(learner, "batch", 1)),
+            "network": _is_network(learner),
+            "passes": int(getattr(learner, "passes", 1)),
+        }
         traces = [
             Trace(
                 "learning-curve",

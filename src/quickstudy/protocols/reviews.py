@@ -50,9 +50,14 @@ class ReviewsProtocol:
     measures: ClassVar[tuple[str, ...]] = (
         "wade-above-chance", "wade", "wade-smoothed", "accuracy", "steps-to-accuracy", "log-area",
     )  # fmt: skip
+    question: ClassVar[str] = "How fast does it learn from real texts?"
     headline: ClassVar[str] = "wade-above-chance"
-    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
+    second: ClassVar[str] = "final-accuracy"
+    columns: ClassVar[tuple[str, ...]] = (
+        "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy", "steps-to-0.9",
+    )  # fmt: skip
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
+    usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"stride": PUBLISHED_STRIDE, "schedule": "every"},
     }
@@ -93,6 +98,7 @@ class ReviewsProtocol:
             "item": "example",
             "unit": "sequences",
             "batch": batch,
+            "passes": passes,
             "training_sequences": train.count,
             "test_sequences": test.count,
             "test_questions": test.questions,

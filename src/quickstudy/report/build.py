@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.legend import Legend
+from quickstudy.base.measure import MEAN, MEDIAN
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.changes import find_changes
@@ -15,7 +18,6 @@ from quickstudy.report.learning import example_run, mean_curve
 from quickstudy.report.model import CONTROL, ORACLE, ROLES, Contrast, Place, ReportData, Row, Run, TaskTable
 from quickstudy.report.scores import ScoreBook, number, open_book
 from quickstudy.report.spelling import spelled
-from quickstudy.report.view import order_scores
 
 LoadTrace = Callable[[Record], Trace]
 ReadTrace = Callable[[Record], Trace | None]
@@ -41,48 +43,49 @@ def build_report(
             return None
 
     book = open_book(records)
-    measures = book.measures()
-    directions = {score: note.direction for note in measures for score in note.scores}
     places = _places(records)
     numbers = {_place_key(place): index for index, place in enumerate(places)}
-    tables = tuple(_table(found, book, read, directions, numbers) for found in group(records))
-    return ReportData(tables, find_changes(tables), measures, places, (*notes, *book.notes, *sorted(damaged)), command)
+    tables = tuple(_table(found, book, read, numbers) for found in group(records))
+    notes = (*notes, *book.notes, *sorted(damaged))
+    return ReportData(tables, find_changes(tables), book.measures(), places, notes, command)
 
 
-def _table(
-    found: TaskGroup, book: ScoreBook, read: ReadTrace, directions: Mapping[str, str], places: Mapping[str, int]
-) -> TaskTable:
-    rows = [_row(learner, book, read, places) for learner in found.learners]
-    scores = order_scores([name for row in rows for name in row.scores])
+def _table(found: TaskGroup, book: ScoreBook, read: ReadTrace, places: Mapping[str, int]) -> TaskTable:
+    legend = found.legend
+    rows = [_row(learner, book, read, places, legend) for learner in found.learners]
+    scores = legend.order(name for row in rows for name in row.scores)
     headline = scores[0] if scores else None
-    sign = -1.0 if headline and directions.get(headline) == "lower" else 1.0
-    control, oracle = (_best(rows, role, headline, sign) for role in (CONTROL, ORACLE))
-    rows = [_compared(row, headline, sign, control, oracle) for row in rows]
+    known = [row.scores[headline] for row in rows if headline in row.scores] if headline else []
+    finite = all(estimate.mean is not None for estimate in known)
+    statistic = MEAN if finite and headline and legend.score(headline).shown == MEAN else MEDIAN
+    names = found.convention, found.family, found.label, headline, scores
+    table = TaskTable(*names, None, None, tuple(rows), statistic, legend)
+    control, oracle = (_best(table, role) for role in (CONTROL, ORACLE))
+    compared = [_compared(row, table, control, oracle) for row in rows]
+    sign = table.judged.sign
 
     def order(row: Row) -> tuple[int, float, str]:
-        mean = _mean(row, headline)
-        return ROLES.index(row.role), float("inf") if mean is None else -sign * mean, row.learner
+        middle = table.middle(row)
+        return ROLES.index(row.role), math.inf if middle is None else -sign * middle if sign else 0.0, row.learner
 
-    return TaskTable(
-        convention=found.convention,
-        family=found.family,
-        task=found.label,
-        headline=headline,
-        scores=scores,
+    return replace(
+        table,
         best_control=control.learner if control else None,
         oracle=oracle.learner if oracle else None,
-        rows=tuple(sorted(rows, key=order)),
+        rows=tuple(sorted(compared, key=order)),
     )
 
 
-def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[str, int]) -> Row:
+def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[str, int], legend: Legend) -> Row:
     finished = [record for record in found.records if record.status == OK]
     runs = tuple(_run(record, book, places) for record in found.records)
     keys = [run.key for run in runs if run.status == OK]
     by_run = [run.scores for run in runs if run.status == OK]
     names = sorted({name for scores in by_run for name in scores})
-    nothing = float("nan")
-    estimates = {name: estimate([scores.get(name, nothing) for scores in by_run], stream(keys, name)) for name in names}
+    estimates = {
+        name: estimate([scores.get(name, math.nan) for scores in by_run], stream(keys, name), legend.score(name))
+        for name in names
+    }
     traces = [trace for record in finished if (trace := read(record)) is not None]
     what = found.records[0].what
     return Row(
@@ -106,36 +109,37 @@ def _run(record: Record, book: ScoreBook, places: Mapping[str, int]) -> Run:
     return Run(record.key, root, repetition, record.status, record.reason, book.of(record), cost, place)
 
 
-def _compared(row: Row, headline: str | None, sign: float, control: Row | None, oracle: Row | None) -> Row:
+def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | None) -> Row:
     """The row with its advantage over the best control and its place between control and oracle."""
+    headline, score = table.headline, table.judged
     own = row.values(headline) if headline else {}
     is_end = row is control or row is oracle
     if not own or headline is None:
         nothing = Contrast(None, reason="no finished run has a score")
         return replace(row, advantage=nothing, scaled=nothing)
+    if not score.sign:
+        unknown = Contrast(None, reason="direction unknown")
+        return replace(row, advantage=unknown, scaled=unknown)
     if control is None:
         none = Contrast(None, reason="no control was run")
         return replace(row, advantage=none, scaled=none)
     base = control.values(headline)
     keys = [run.key for part in (row, control) for run in part.finished]
-    first, second = (own, base) if sign > 0 else (base, own)
-    row = replace(row, advantage=difference(first, second, stream(keys, "advantage")))
+    first, second = (own, base) if score.sign > 0 else (base, own)
+    row = replace(row, advantage=difference(first, second, stream(keys, "advantage"), score, table.statistic))
     if oracle is None:
         return replace(row, scaled=Contrast(None, reason="no oracle was run"))
     keys += [run.key for run in oracle.finished]
-    place = scaled(own, base, oracle.values(headline), stream(keys, "scaled"))
+    place = scaled(own, base, oracle.values(headline), stream(keys, "scaled"), score)
     # The two ends of the scale are where they are by definition, without doubt.
     return replace(row, scaled=replace(place, interval=None) if is_end else place)
 
 
-def _best(rows: Sequence[Row], role: str, headline: str | None, sign: float) -> Row | None:
-    known = [row for row in rows if row.role == role and _mean(row, headline) is not None]
-    return min(known, key=lambda row: (-sign * (_mean(row, headline) or 0.0), row.learner), default=None)
-
-
-def _mean(row: Row, headline: str | None) -> float | None:
-    found = row.scores.get(headline) if headline else None
-    return found.mean if found else None
+def _best(table: TaskTable, role: str) -> Row | None:
+    """The best row of a role; None where nobody knows which is better."""
+    sign = table.judged.sign
+    known = [(middle, row) for row in table.of_role(role) if sign and (middle := table.middle(row)) is not None]
+    return min(known, key=lambda pair: (-sign * pair[0], pair[1].learner), default=(0.0, None))[1]
 
 
 def _mean_cost(records: Sequence[Record]) -> dict[str, float]:

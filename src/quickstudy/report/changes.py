@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quickstudy.base.measure import MEAN, Score
 from quickstudy.report.intervals import difference, stream
 from quickstudy.report.model import ORACLE, Change, ChangeRow, Contrast, Row, TaskTable
-from quickstudy.report.view import columns_of
 
 _ORDER = ("published", "written", "corrected")
 
@@ -30,21 +30,23 @@ def _change(family: str, task: str, found: dict[str, TaskTable]) -> Change:
         if len(known) < 2:
             continue
         scores = [name for table in found.values() for name in table.scores]
-        for column in columns_of(list(dict.fromkeys(scores))):
-            if column.statistic == "mean" and sum(column.score in row.scores for row in known) > 1:
-                changed.append(_changed(learner, known[0].role, column.score, rows))
+        for column in found[conventions[-1]].legend.shown(scores):
+            if column.shown == MEAN and sum(column.name in row.scores for row in known) > 1:
+                changed.append(_changed(learner, known[0].role, column, rows))
     return Change(family, task, conventions, tuple(changed))
 
 
-def _changed(learner: str, role: str, score: str, rows: Sequence[Row | None]) -> ChangeRow:
+def _changed(learner: str, role: str, column: Score, rows: Sequence[Row | None]) -> ChangeRow:
+    score = column.name
     means = tuple(row.scores[score].mean if row is not None and score in row.scores else None for row in rows)
     first, last = rows[0], rows[-1]
     if first is None or last is None or means[0] is None or means[-1] is None:
-        return ChangeRow(learner, role, score, means, Contrast(None, reason="not run under both conventions"))
+        return ChangeRow(learner, role, column, means, Contrast(None, reason="not run under both conventions"))
     keys = [run.key for row in (first, last) for run in row.finished]
     values = [
         # The seeds are told apart: two conventions draw different data even from the same seed.
         {(index, number): run.scores[score] for number, run in enumerate(row.finished) if score in run.scores}
         for index, row in enumerate((first, last))
     ]
-    return ChangeRow(learner, role, score, means, difference(values[1], values[0], stream(keys, f"change {score}")))
+    moved = difference(values[1], values[0], stream(keys, f"change {score}"), column)
+    return ChangeRow(learner, role, column, means, moved)

@@ -6,7 +6,7 @@ import csv
 import io
 
 from quickstudy.report.model import ReportData
-from quickstudy.report.view import COST_TITLES
+from quickstudy.report.numbers import COST_TITLES
 
 _IDENTITY = ("convention", "family", "task", "learner", "role", "root", "repetition", "status", "reason", "key")
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from quickstudy.base.measure import UNKNOWN
 from quickstudy.report.curves import Style
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNING, ORACLE, REPLAY, Row, TaskTable
-from quickstudy.report.numbers import NOTHING, half_width, score
+from quickstudy.report.numbers import NOTHING, half_width, interval_of, score, shown, written
 from quickstudy.report.verdict import clear_winner
-from quickstudy.report.view import title_of
 
 Numbered = Sequence[tuple[int, TaskTable]]
 """Tables with their numbers in the report."""
 
 
-def glance_table(tables: Numbered, directions: Mapping[str, str], style: Style, id: str) -> str:
+def glance_table(tables: Numbered, style: Style, id: str) -> str:
     """Headline means, each with its scaled score; bold as in the tables of the tasks."""
     learners = sorted(
         {(row.role, row.learner) for _, found in tables for row in found.of_role(*LEARNING)},
@@ -43,9 +43,10 @@ def glance_table(tables: Numbered, directions: Mapping[str, str], style: Style, 
         cells.append(_cell(_find(found, found.best_control, CONTROL), found, escape(found.best_control or "")))
         cells.append(_cell(_find(found, found.oracle, ORACLE), found, ""))
         rows.append(tag("tr", tag("th", link, scope="row", class_="name"), *cells))
-    headline = next((found.headline for _, found in tables if found.headline), None)
-    what = title_of(headline) if headline else "headline"
-    better = f", {directions[headline]} is better" if headline and headline in directions else ""
+    titles = dict.fromkeys(found.judged.title for _, found in tables if found.headline)
+    directions = {found.judged.better for _, found in tables if found.headline}
+    what = " or ".join(titles) or "headline"
+    better = f", {directions.pop()} is better" if len(directions) == 1 and directions != {UNKNOWN} else ""
     several = any("±" in row for row in rows)
     half = "; ± half the 95 % interval over runs" if several else ""
     return table(
@@ -64,9 +65,11 @@ def _cell(row: Row | None, found: TaskTable, note: str, strong: bool = False) ->
     estimate = row.scores.get(found.headline or "") if row else None
     if estimate is None:
         return cell(NOTHING)
-    shown = tag("strong", score(estimate.mean)) if strong else score(estimate.mean)
-    half = f'<small class="under">±{score(half_width(estimate.interval))}</small>' if estimate.interval else ""
-    return cell(shown + half + (f'<small class="under">{note}</small>' if note else ""), estimate.mean)
+    value, interval = shown(found.judged, estimate), interval_of(found.judged, estimate)
+    text = escape(written(found.judged, value))
+    half = f'<small class="under">{half_width(interval, found.judged)}</small>' if interval else ""
+    whole = (tag("strong", text) if strong else text) + half
+    return cell(whole + (f'<small class="under">{note}</small>' if note else ""), value)
 
 
 def _scaled(row: Row | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import Record
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, REPLAY, ROLES
@@ -29,6 +30,7 @@ class TaskGroup:
     convention: str
     family: str
     label: str
+    legend: Legend
     learners: tuple[LearnerGroup, ...]
 
 
@@ -47,7 +49,9 @@ def group(records: Iterable[Record]) -> list[TaskGroup]:
     for convention, family, label in sorted(shelves, key=lambda shelf: (_convention_order(shelf[0]), *shelf[1:])):
         settings = _split(shelves[convention, family, label], ("task", "protocol"))
         for suffix, members in settings:
-            groups.append(TaskGroup(convention, family, label + suffix, _learners(members)))
+            legend = read_legend(members)
+            learners = _learners(members, legend.replay_apart)
+            groups.append(TaskGroup(convention, family, label + suffix, legend, learners))
     return groups
 
 
@@ -63,15 +67,18 @@ def family_of(record: Record) -> str:
     return str(record.labels.get("family") or label_of(record, "task").partition("/")[0])
 
 
-def role_of(record: Record) -> str:
-    """learner, replay, control or oracle. A learner that is shown the material several times is one with replay.
+def role_of(record: Record, replay_apart: bool = True) -> str:
+    """learner, replay, control or oracle. A learner that is shown the material several times is one with replay, where
+    the protocol keeps the two apart.
 
     What was shown decides, not what the learner says of itself: one that wraps another may show it everything again.
     Only where that is not known, as of a run that failed, its parameter `passes` does.
     """
     role = record.labels.get("role", LEARNER)
-    if role in (CONTROL, ORACLE):
+    if role in (CONTROL, ORACLE) or not replay_apart:
         return str(role)
+    if record.trace.get("facts", {}).get("passes", 1) > 1:
+        return REPLAY
     shown, there = record.cost.get("examples"), _material(record)
     if shown is None or not there:
         again = _parameter(record, "learner", "passes", 1) > 1 and _shows_again(record)
@@ -111,22 +118,22 @@ def _convention_order(convention: str) -> tuple[int, str]:
     return order.index(convention), convention
 
 
-def _learners(records: Sequence[Record]) -> tuple[LearnerGroup, ...]:
+def _learners(records: Sequence[Record], replay_apart: bool) -> tuple[LearnerGroup, ...]:
     rows: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        role = role_of(record)
+        role = role_of(record, replay_apart)
         rows.setdefault((LEARNER if role == REPLAY else role, label_of(record, "learner")), []).append(record)
     found = [
-        LearnerGroup(label + suffix, _common_role(members), tuple(sorted(members, key=seed_of)))
+        LearnerGroup(label + suffix, _common_role(members, replay_apart), tuple(sorted(members, key=seed_of)))
         for (_, label), together in sorted(rows.items())
         for suffix, members in _split(together, ("learner",))
     ]
     return tuple(sorted(found, key=lambda group: (ROLES.index(group.role), group.label)))
 
 
-def _common_role(records: Sequence[Record]) -> str:
+def _common_role(records: Sequence[Record], replay_apart: bool) -> str:
     """The role of one learner's runs; those that failed go with those that show what it does."""
-    roles = [role_of(record) for record in records]
+    roles = [role_of(record, replay_apart) for record in records]
     return REPLAY if REPLAY in roles else roles[0]
 
 

@@ -15,7 +15,6 @@ from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import LEARNER, LEARNING, REPLAY, ROLES, ReportData, TaskTable
 from quickstudy.report.spelling import spelled
 from quickstudy.report.verdict import remarks, verdict
-from quickstudy.report.view import question_of
 
 _EYEBROW = tag("p", "quickstudy report", class_="eyebrow")
 _ALL_NAMED = 4
@@ -109,23 +108,23 @@ def _families(data: ReportData, style: Style) -> list[str]:
     sections = []
     for index, (convention, family, members) in enumerate(_grouped(data)):
         title = tag("h2", escape(family), tag("small", f" {escape(convention)}"))
-        question = question_of(family)
-        parts = [title, tag("p", question, class_="question") if question else ""]
+        questions = dict.fromkeys(found.legend.question for _, found in members)
+        parts = [title, *(tag("p", escape(question), class_="question") for question in questions if question)]
         if len(members) > 1:
-            parts.append(glance_table(members, data.directions, style, f"glance-{index}"))
-        parts += [_task(found, number, data, style) for number, found in members]
+            parts.append(glance_table(members, style, f"glance-{index}"))
+        parts += [_task(found, number, style) for number, found in members]
         sections.append(tag("section", *parts, id=f"family-{index}", class_="family"))
     return sections
 
 
-def _task(found: TaskTable, number: int, data: ReportData, style: Style) -> str:
+def _task(found: TaskTable, number: int, style: Style) -> str:
     missing = failure_table(found, f"failures-{number}")
     return tag(
         "section",
         tag("h3", escape(found.task)),
         tag("p", escape(verdict(found)), class_="verdict"),
         _figure(found, number, style),
-        score_table(found, data.directions, style, f"scores-{number}"),
+        score_table(found, style, f"scores-{number}"),
         *(tag("p", escape(remark), class_="remark") for remark in remarks(found)),
         tag("details", tag("summary", "What it cost"), cost_table(found, style, f"cost-{number}"), open=True),
         missing,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from quickstudy.base.canonical import plain
+from quickstudy.base.measure import Score
 from quickstudy.report.enough import FEWEST
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.intervals import CLOSEST, RESAMPLES
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import MeasureNote, Place, ReportData, TaskTable
-from quickstudy.report.numbers import score, seconds, steps
-from quickstudy.report.view import columns_of
+from quickstudy.report.numbers import seconds, written
 
 _KEY_LETTERS = 12
 
@@ -22,7 +22,9 @@ _TERMS = (
         "Interval",
         "The numbers in brackets are a 95 % interval of the mean over runs: percentile bootstrap, "
         f"{RESAMPLES:,} resamples of whole runs. One run has no interval; that of a few lies between the lowest and "
-        f"the highest of them and says little, so that fewer than {FEWEST} runs, or pairs of runs, give no verdict.",
+        f"the highest of them and says little, so that fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
+        "Where orders of magnitude count, the mean is the geometric one, and ×÷ stands before the factor from it to "
+        "either end.",
     ),
     (
         "Scaled",
@@ -85,23 +87,26 @@ def run_record(data: ReportData) -> str:
 
 
 def _measure(note: MeasureNote) -> str:
-    facts: list[tuple[str, str]] = []
-    if note.known:
-        limits = f"{_bound(note.range[0])} to {_bound(note.range[1])}" if note.range else ""
-        facts = [
-            ("equation", note.equation),
-            ("unit", note.unit),
-            ("better", note.direction),
-            ("range", limits),
-            ("chance", note.chance),
-        ]
+    facts = [
+        ("equation", note.equation),
+        ("unit", _each(note, lambda score: score.unit)),
+        ("better", _each(note, lambda score: score.better)),
+        ("range", _each(note, lambda score: " to ".join(map(_bound, score.range))) if note.known else ""),
+        ("chance", note.chance),
+    ]
     rows = "".join(tag("dt", name) + tag("dd", escape(value)) for name, value in facts if value)
-    names = ", ".join(note.scores)
+    names = ", ".join(score.name for score in note.scores)
     title = escape(note.id) + tag(
         "small", escape(f" version {note.version}" + (f": {names}" if names != note.id else ""))
     )
-    summary = note.summary if note.known else "This measure is not installed here, so nothing more is known about it."
+    summary = note.summary if note.known else "This measure is not installed here: all that is known is in the records."
     return tag("section", tag("h4", title), tag("p", escape(summary)), tag("dl", rows, class_="facts") if rows else "")
+
+
+def _each(note: MeasureNote, say: Callable[[Score], str]) -> str:
+    """What is said of the scores of a measure: once where it is the same of all."""
+    said = {score.name: say(score) for score in note.scores}
+    return next(iter(said.values()), "") if len(set(said.values())) < 2 else "; ".join(map(": ".join, said.items()))
 
 
 def _bound(value: float) -> str:
@@ -129,7 +134,7 @@ def _settings(found: TaskTable) -> Iterator[str]:
 
 def _runs(found: TaskTable, id: str) -> str:
     names = found.scores
-    medians = {column.score for column in columns_of(found.scores) if column.statistic == "median"}
+    read = {name: found.legend.score(name) for name in names}
     heads = [Head("run", False), Head("learner", False), Head("root"), Head("repetition"), Head("status", False)]
     heads += [*(Head(escape(name)) for name in names), Head("learn s"), Head("place")]
     rows = []
@@ -138,12 +143,9 @@ def _runs(found: TaskTable, id: str) -> str:
             key = tag("code", run.key[:_KEY_LETTERS])
             first = [tag("th", key, scope="row", class_="name"), tag("td", escape(row.learner))]
             seed = [cell(str(run.root), run.root), cell(str(run.repetition), run.repetition)]
-            scores = [_score(run.scores.get(name), name in medians or name.startswith("steps-")) for name in names]
+            values = {name: run.scores.get(name) for name in names}
+            scores = [cell(escape(written(read[name], value)), value) for name, value in values.items()]
             time = run.cost.get("learn_seconds")
             last = [cell(seconds(time), time), cell(str(run.place), run.place)]
             rows.append(tag("tr", *first, *seed, tag("td", escape(run.status)), *scores, *last, class_=row.role))
     return table(id, f"All runs on {found.task}, convention {found.convention}", heads, [("", rows)])
-
-
-def _score(value: float | None, counts: bool) -> str:
-    return cell((steps if counts else score)(value), value)

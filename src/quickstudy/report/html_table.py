@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from quickstudy.base.measure import MEDIAN, PLAIN, Score
 from quickstudy.report.curves import Style
 from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNER, LEARNING, ORACLE, REPLAY, Change, Contrast, Row, TaskTable
-from quickstudy.report.numbers import NOTHING, bounds, contrast, cost, score, shown, written
+from quickstudy.report.numbers import COST_TITLES, NOTHING, bounds, contrast, cost, interval_of, score, shown, written
 from quickstudy.report.verdict import clear_winner
-from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
 from quickstudy.stats.bootstrap import Interval
 
-_GROUPS = {
-    LEARNER: "Learners: every example once",
-    REPLAY: "Learners with replay: shown the same examples again, and ranked apart",
-    CONTROL: "Controls: rules that never learn",
-    ORACLE: "Oracle: the best that can be done",
-}
 _ARROWS = {
     "higher": '&nbsp;<span class="arrow" title="higher is better">↑</span>',
     "lower": '&nbsp;<span class="arrow" title="lower is better">↓</span>',
@@ -69,18 +63,24 @@ def table(id: str, caption: str, heads: Sequence[Head], groups: Sequence[tuple[s
     return tag("figure", tag("figcaption", escape(caption)), box, class_="table")
 
 
-def score_table(found: TaskTable, directions: Mapping[str, str], style: Style, id: str) -> str:
+def score_table(found: TaskTable, style: Style, id: str) -> str:
     """All scores of a task; the best learner is bold only where its interval lies apart from the next one's."""
-    columns = columns_of(found.scores)
+    columns, legend = found.columns, found.legend
+    titles = {
+        LEARNER: f"Learners: {legend.once}" if legend.replay_apart else "Learners",
+        REPLAY: f"Learners with replay: {legend.again}, and ranked apart",
+        CONTROL: "Controls: rules that never learn",
+        ORACLE: "Oracle: the best that can be done",
+    }
     heads = [Head("learner", False), Head("runs")]
     for index, column in enumerate(columns):
-        note = '<small class="under">median</small>' if column.statistic == "median" else ""
-        heads.append(Head(escape(column.title) + _ARROWS.get(directions.get(column.score, ""), "") + note))
+        note = '<small class="under">median</small>' if column.shown == MEDIAN else ""
+        heads.append(Head(escape(column.title) + _ARROWS.get(column.better, "") + note))
         if index == 0:
             heads.append(Head("scaled" + _ARROWS["higher"]))
     winners = [clear_winner(found, role) for role in LEARNING]
     groups = []
-    for role, title in _GROUPS.items():
+    for role, title in titles.items():
         rows = [_score_row(row, columns, style[row.role, row.learner], row in winners) for row in found.of_role(role)]
         if rows:
             groups.append((title, rows))
@@ -138,9 +138,9 @@ def change_table(change: Change, id: str) -> str:
         tag(
             "tr",
             tag("th", _label(row.learner), scope="row", class_=_width(row.learner)),
-            tag("td", escape(title_of(row.score))),
-            *(cell(score(mean), mean) for mean in row.means),
-            cell(contrast(row.difference), row.difference.value),
+            tag("td", escape(row.score.title)),
+            *(cell(escape(written(row.score, mean)), mean) for mean in row.means),
+            cell(contrast(row.difference, row.score), row.difference.value),
             class_=row.role,
         )
         for row in change.rows
@@ -164,18 +164,18 @@ def _heading(one: Head) -> str:
     return tag("th", button, scope="col", class_="number" if one.numeric else "name", aria_sort="none")
 
 
-def _score_row(row: Row, columns: Sequence[Column], style: str, strong: bool) -> str:
+def _score_row(row: Row, columns: Sequence[Score], style: str, strong: bool) -> str:
     missing = len(row.unfinished)
     note = f'<small class="under">{missing} missing</small>' if missing else ""
     cells = [name_cell(row, style, strong), cell(f"{len(row.finished)}{note}", len(row.finished))]
     for index, column in enumerate(columns):
-        found = row.scores.get(column.score)
+        found = row.scores.get(column.name)
         value = shown(column, found)
-        interval = found.interval if found and column.statistic == "mean" else None
-        text = tag("strong", written(column, found)) if strong and index == 0 else written(column, found)
+        text = escape(written(column, value))
+        text = tag("strong", text) if strong and index == 0 else text
         few = found is not None and found.n < FEWEST and index == 0
         note = f'<small class="under">of {counted(found.n, "run")}</small>' if found and few else ""
-        cells.append(cell(text + note + _small(interval), value))
+        cells.append(cell(text + note + _small(interval_of(column, found), column), value))
         if index == 0:
             cells.append(cell(*_contrast(row.scaled)))
     return tag("tr", *cells, class_=row.role)
@@ -187,5 +187,5 @@ def _contrast(value: Contrast) -> tuple[str, float | None]:
     return score(value.value) + _small(value.interval), value.value
 
 
-def _small(interval: Interval | None) -> str:
-    return f'<small class="under">{bounds(interval)}</small>' if interval else ""
+def _small(interval: Interval | None, column: Score = PLAIN) -> str:
+    return f'<small class="under">{escape(bounds(interval, column))}</small>' if interval else ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quickstudy.base.canonical import plain
+from quickstudy.base.measure import PLAIN, UNKNOWN
 from quickstudy.report.model import (
     Change,
     Contrast,
@@ -46,6 +47,8 @@ def _table(table: TaskTable) -> dict[str, Any]:
         "family": table.family,
         "convention": table.convention,
         "headline": table.headline,
+        "statistic": table.statistic,
+        "question": table.legend.question,
         "best_control": table.best_control,
         "oracle": table.oracle,
         "verdict": verdict(table),
@@ -117,7 +120,7 @@ def _change(change: Change) -> dict[str, Any]:
         {
             "learner": row.learner,
             "role": row.role,
-            "score": row.score,
+            "score": row.score.name,
             "means": row.means,
             "difference": _contrast(row.difference),
         }
@@ -127,15 +130,18 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 def _measure(note: MeasureNote) -> dict[str, Any]:
+    first = note.scores[0] if note.scores else PLAIN
     facts: Mapping[str, Any] = {
-        "unit": note.unit,
-        "direction": note.direction,
-        "range": note.range,
+        "unit": first.unit,
+        "direction": "" if first.better == UNKNOWN else first.better,
+        "range": first.range if note.known else None,
         "chance": note.chance,
         "equation": note.equation,
         "summary": note.summary,
+        "read": {score.name: score.as_facts() for score in note.scores},
     }
-    return {"id": note.id, "version": note.version, "scores": note.scores, "known": note.known, **facts}
+    names = [score.name for score in note.scores]
+    return {"id": note.id, "version": note.version, "scores": names, "known": note.known, **facts}
 
 
 def _place(place: Place) -> dict[str, Any]:

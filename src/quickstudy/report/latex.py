@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
+from quickstudy.base.measure import PLAIN, Score
 from quickstudy.report.enough import span
 from quickstudy.report.model import LEARNING, ROLES, ReportData, Row, TaskTable
-from quickstudy.report.numbers import score, shown, steps
+from quickstudy.report.numbers import interval_of, shown, written
 from quickstudy.report.verdict import clear_winner
-from quickstudy.report.view import Column, columns_of
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -31,7 +32,7 @@ _ARROWS = {"higher": r" $\uparrow$", "lower": r" $\downarrow$"}
 
 def as_latex(data: ReportData) -> str:
     r"""One `table` per task and convention. The preamble needs \usepackage{booktabs} and \usepackage[T1]{fontenc}."""
-    return "\n".join(_table(table, data) for table in data.tables)
+    return "\n".join(map(_table, data.tables))
 
 
 def escape(text: str) -> str:
@@ -43,9 +44,9 @@ def escape(text: str) -> str:
     return "".join(_SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
 
 
-def _table(table: TaskTable, data: ReportData) -> str:
-    columns = columns_of(table.scores)
-    heads = [escape(column.title) + _ARROWS.get(data.directions.get(column.score, ""), "") for column in columns]
+def _table(table: TaskTable) -> str:
+    columns = table.columns
+    heads = [escape(column.title) + _ARROWS.get(column.better, "") for column in columns]
     heads[1:1] = ["scaled"] if columns else []
     bold = [clear_winner(table, role) for role in LEARNING]
     groups = [table.of_role(role) for role in ROLES]
@@ -70,23 +71,25 @@ def _table(table: TaskTable, data: ReportData) -> str:
     )
 
 
-def _lines(row: Row, columns: tuple[Column, ...], bold: bool) -> str:
+def _lines(row: Row, columns: tuple[Score, ...], bold: bool) -> str:
     cells = []
     for index, column in enumerate(columns):
-        found = row.scores.get(column.score)
+        found = row.scores.get(column.name)
         cell = _number(shown(column, found), column)
-        if found and found.interval and column.statistic == "mean":
-            cell += rf" {{\small[{_number(found.interval.low)}, {_number(found.interval.high)}]}}"
+        if interval := interval_of(column, found):
+            cell += rf" {{\small[{_number(interval.low, column)}, {_number(interval.high, column)}]}}"
         cells.append(rf"\textbf{{{cell}}}" if bold and index == 0 else cell)
         if index == 0:
             cells.append(_number(row.scaled.value))
     return " & ".join([escape(row.learner), *cells]) + " \\\\\n"
 
 
-def _number(value: float | None, column: Column | None = None) -> str:
+def _number(value: float | None, column: Score = PLAIN) -> str:
     if value is None or math.isnan(value):
         return "--"
+    if word := column.word(value):
+        return escape(word)
     if math.isinf(value):
         return r"$\infty$" if value > 0 else r"$-\infty$"
-    text = steps(value) if column and column.statistic == "median" else score(value)
+    text = re.sub(r"e(-?\d+)", r"$\\cdot 10^{\1}$", written(column, value))
     return text.replace("−", "$-$")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from quickstudy.base.legend import Legend
+from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
 from quickstudy.report.enough import standing
 from quickstudy.stats.bootstrap import Interval
 
@@ -22,7 +24,8 @@ class Estimate:
 
     n: runs that have a value (nan is none, infinity is one). mean, sd and interval (of the mean) are None where a value
     is infinite; sd and interval are None for one run. Median and quartiles may be infinite: "never" has a place in an
-    order, though not in a sum.
+    order, though not in a sum. Where orders of magnitude count, the mean is the geometric one, a value of 0 has no
+    place in it, and sd is of decimal logarithms.
     """
 
     n: int
@@ -95,7 +98,8 @@ class Run:
 class Row:
     """One learner on one task. setting: the whole `what` of its runs, apart from root seed and repetition.
 
-    advantage: headline minus the best control's, positive when better. scaled: 0 at the best control, 1 at the oracle.
+    advantage: headline minus the best control's, positive when better; of decimal logarithms where it is so read.
+    scaled: 0 at the best control, 1 at the oracle.
     example: the first run by itself.
     """
 
@@ -132,6 +136,8 @@ class TaskTable:
     then controls, then oracles.
 
     headline: the score that goes on the common scale, None when no run has a score. scores: all names, headline first.
+    statistic: what the headline is compared by, its mean, or its median where a run has none that is finite. legend:
+    how the scores are read.
     """
 
     convention: str
@@ -142,6 +148,25 @@ class TaskTable:
     best_control: str | None
     oracle: str | None
     rows: tuple[Row, ...]
+    statistic: str = MEAN
+    legend: Legend = field(default_factory=Legend)
+
+    @property
+    def judged(self) -> Score:
+        """How the headline is read."""
+        return self.legend.score(self.headline) if self.headline else PLAIN
+
+    @property
+    def columns(self) -> tuple[Score, ...]:
+        """The scores that have a column."""
+        return self.legend.shown(self.scores)
+
+    def middle(self, row: Row, score: str | None = None) -> float | None:
+        """What a row's headline, or another score, is compared by; None where it has none."""
+        found = row.scores.get(score or self.headline or "")
+        if found is None:
+            return None
+        return found.median if self.statistic == MEDIAN or found.mean is None else found.mean
 
     def of_role(self, *roles: str) -> tuple[Row, ...]:
         """The rows of some roles, in order."""
@@ -150,16 +175,15 @@ class TaskTable:
 
 @dataclass(frozen=True)
 class MeasureNote:
-    """How to read the numbers of one measure. known is False when the measure is not installed here."""
+    """How to read the numbers of one measure. scores: those of the report. known is False when the measure is not
+    installed here: then there is what the records say.
+    """
 
     id: str
     version: int
-    scores: tuple[str, ...]
+    scores: tuple[Score, ...]
     known: bool = False
     summary: str = ""
-    unit: str = ""
-    direction: str = ""
-    range: tuple[float, float] | None = None
     chance: str = ""
     equation: str = ""
 
@@ -181,7 +205,7 @@ class ChangeRow:
 
     learner: str
     role: str
-    score: str
+    score: Score
     means: tuple[float | None, ...]
     difference: Contrast
 
@@ -206,8 +230,3 @@ class ReportData:
     places: tuple[Place, ...]
     notes: tuple[str, ...]
     command: str | None
-
-    @property
-    def directions(self) -> Mapping[str, str]:
-        """`higher` or `lower` by score name; a score of an unknown measure is not in it."""
-        return {score: note.direction for note in self.measures for score in note.scores if note.direction}

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
 
+from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.report.model import Contrast, Estimate
-from quickstudy.report.view import Column
 from quickstudy.stats.bootstrap import Interval
 
 NOTHING = "–"
+COST_TITLES = {
+    "trained_parameters": "trained parameters",
+    "fixed_parameters": "fixed parameters",
+    "bits": "bits",
+    "examples": "examples",
+    "updates": "updates",
+    "learn_seconds": "learn s",
+    "answer_seconds": "answer s",
+    "compile_seconds": "compile s",
+}
 SMALL = 0.01
 """Scores below this are told apart by four decimals."""
 
@@ -48,11 +58,18 @@ def fine(value: float) -> str:
     return f"{value:.4f}".replace("-", "−") if 0.0005 <= abs(value) < SMALL else score(value)
 
 
-def steps(value: float | None) -> str:
-    """A number of steps: whole where it is, "never" when infinite."""
-    if value is not None and math.isinf(value):
-        return "never"
-    return NOTHING if value is None or math.isnan(value) else f"{value:,.0f}" if value >= 100 else f"{value:g}"
+def magnitude(value: float) -> str:
+    """A number whose order of magnitude counts: three figures at most, the smallest as powers of ten.
+
+    >>> magnitude(2e-9), magnitude(0.02345), magnitude(12.0), magnitude(0.0)
+    ('2e-9', '0.0234', '12', '0')
+    """
+    return re.sub(r"e([+-])0?(\d)", lambda power: f"e{power[1].strip('+')}{power[2]}", f"{value:.3g}")
+
+
+def steps(value: float) -> str:
+    """A number of steps: whole where it is."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
 
 
 def count(value: float | None) -> str:
@@ -76,33 +93,58 @@ def cost(name: str, value: float | None) -> str:
     return seconds(value) if name.endswith("_seconds") else count(value)
 
 
-def bounds(interval: Interval | None, write: Callable[[float | None], str] = score) -> str:
-    """`[low, high]`, or nothing."""
-    return f"[{write(interval.low)}, {write(interval.high)}]" if interval else ""
+def written(column: Score, value: float | None) -> str:
+    """A value of a score: the score's own word for it, if it has one, else a number as the score is read.
+
+    >>> written(Score("error", read="log", range=(0, 1)), 2e-9), written(Score("b", words={"<1": "<1"}), 0.5)
+    ('2e-9', '<1')
+    """
+    if value is None or not math.isfinite(value):
+        return (value is not None and column.word(value)) or score(value)
+    plain = magnitude if column.read == LOG else steps if column.shown == MEDIAN else score
+    return column.word(value) or plain(value)
 
 
-def shown(column: Column, estimate: Estimate | None) -> float | None:
-    """The number of a column: its mean or its median."""
+def described(column: Score) -> str:
+    """The title of a score with its unit and which direction is better, as far as they are known."""
+    better = f"{column.better} is better" if column.sign else "direction unknown"
+    return f"{column.title} ({', '.join(filter(None, (column.unit, better)))})"
+
+
+def shown(column: Score, estimate: Estimate | None) -> float | None:
+    """The number of a column: the mean, or the median where that is shown or where there is no mean."""
     if estimate is None:
         return None
-    return estimate.median if column.statistic == "median" else estimate.mean
+    return estimate.median if column.shown == MEDIAN or estimate.mean is None else estimate.mean
 
 
-def written(column: Column, estimate: Estimate | None) -> str:
-    """The same, in words."""
-    return (steps if column.statistic == "median" else score)(shown(column, estimate))
+def interval_of(column: Score, estimate: Estimate | None) -> Interval | None:
+    """The interval behind the number of a column; only means have one."""
+    return estimate.interval if estimate and column.shown == MEAN else None
 
 
-def plus_minus(value: float | None, interval: Interval | None) -> str:
-    """`0.213 ±0.020`: half the width of the interval, for places where two bounds are too long."""
-    return score(value) + (f" ±{score(half_width(interval))}" if interval else "")
+def bounds(interval: Interval | None, column: Score = PLAIN) -> str:
+    """`[low, high]`, or nothing."""
+    return f"[{written(column, interval.low)}, {written(column, interval.high)}]" if interval else ""
 
 
-def half_width(interval: Interval) -> float:
-    """Half of what an interval spans."""
-    return (interval.high - interval.low) / 2
+def plus_minus(value: float | None, interval: Interval | None, column: Score = PLAIN) -> str:
+    """`0.213 ±0.020`: half the width of the interval, for places where two bounds are too long; `2e-9 ×÷1.5` where
+    orders of magnitude count: what its ends are apart from the middle, as a factor.
+    """
+    return written(column, value) + (f" {half_width(interval, column)}" if interval else "")
 
 
-def contrast(value: Contrast) -> str:
-    """A contrast with its bounds, or nothing where it is not defined."""
-    return score(value.value) + (f" {bounds(value.interval)}" if value.interval else "")
+def half_width(interval: Interval, column: Score = PLAIN) -> str:
+    """Half of what an interval spans, with its sign."""
+    if column.read == LOG:
+        return f"×÷{magnitude(math.sqrt(interval.high / interval.low))}"
+    return f"±{score((interval.high - interval.low) / 2)}"
+
+
+def contrast(value: Contrast, column: Score = PLAIN) -> str:
+    """A contrast with its bounds, or nothing where it is not defined; a factor where orders of magnitude count."""
+    if value.value is None or column.read != LOG:
+        return score(value.value) + (f" {bounds(value.interval)}" if value.interval else "")
+    ends = f" [{', '.join(magnitude(10.0**end) for end in value.interval)}]" if value.interval else ""
+    return f"×{magnitude(10.0**value.value)}{ends}"

@@ -6,22 +6,22 @@ import math
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import Published, Study
-from quickstudy.report.describing import direction_of, statistic_of
 from quickstudy.report.enough import FEWEST, counted
-from quickstudy.report.intervals import RESAMPLES, stream
+from quickstudy.report.intervals import RESAMPLES, estimate, stream
 from quickstudy.report.model import CONTROL, ORACLE
-from quickstudy.report.study.found import Found, Runs, Shelf, score_of
+from quickstudy.report.numbers import interval_of, shown
+from quickstudy.report.scores import score_of
+from quickstudy.report.study.found import Found, Runs, Shelf
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
 from quickstudy.runs.scores import MAXIMUM_OF_MEAN
-from quickstudy.stats.bootstrap import mean_interval
 
 FAR = 2.0
 """Standard errors beyond which two numbers differ."""
@@ -30,8 +30,7 @@ UNLIKE = "tasks, tests and units of time are not those of the publication, so th
 
 @dataclass(frozen=True)
 class Reproduced:
-    """One cell. measured: the mean over n runs, with its 95 % interval, its spread as published, its standard error; or
-    their median, without an interval, of a score that may be infinite.
+    """One cell. measured: over n runs, with its 95 % interval, its spread as published, its standard error.
 
     within: the measured number lies within the published spread of the published one; None where nothing is known.
     distance: measured - published in standard errors of the two, which is stricter.
@@ -69,7 +68,7 @@ Pair = tuple[str, str, Reproduced, Reproduced]
 class Reproduction:
     """One score of a study under one convention: cells by row label and column.
 
-    controls, oracles: those of the task that were run, by row label and name.
+    controls, oracles: those of the task that were run, by row label and name. read: how the score is read.
     """
 
     study: Study
@@ -78,6 +77,7 @@ class Reproduction:
     cells: Mapping[str, Mapping[str, Reproduced]]
     controls: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
     oracles: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
+    read: Score = PLAIN
 
     def judged(self) -> list[tuple[str, str, Reproduced]]:
         """Cells that have both a published and a measured number."""
@@ -85,13 +85,15 @@ class Reproduction:
         return [place for place in found if place[2].within is not None]
 
     def best(self, row: str) -> str | None:
-        """The column with the highest measured number of a row; the best of many runs is none of them."""
+        """The column with the best measured number of a row; None where nobody knows which is better. The best of many
+        runs is none of them.
+        """
         known = {
             column: cell.measured
             for column, cell in self.cells[row].items()
             if cell.measured is not None and not isinstance(cell, Best)
         }
-        return max(known, key=lambda column: known[column]) if known else None
+        return max(known, key=lambda column: self.read.sign * known[column]) if known and self.read.sign else None
 
     def as_facts(self) -> dict[str, Any]:
         """In plain JSON types."""
@@ -130,6 +132,7 @@ def reproduce(
     """
     found = results if isinstance(results, Found) else Shelf(pathlib.Path(results), study.measures).found()
     score = score or study.score
+    read = found.score(score)
     runs = found.cells(study, convention, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
@@ -137,17 +140,17 @@ def reproduce(
         numbers = row.published if score == study.score else row.also.get(score, {})
         own = {column: runs[row.label].get(column, {}) for column in study.columns}
         cells[row.label] = {
-            column: _cell(score, study.seeds, numbers.get(column), own[column], found) for column in study.columns
+            column: _cell(read, study.seeds, numbers.get(column), own[column], found) for column in study.columns
         }
         for model, columns in study.together.items():
             members = {column: own[column] for column in columns}
-            cells[row.label][model] = _best(score, numbers.get(model), members, cells[row.label])
+            cells[row.label][model] = _best(read, numbers.get(model), members, cells[row.label])
         for name in task_controls(row.task):
             ruled = found.of(Setting(row.task, name, convention, root, row.protocol))
             if ruled:
                 role = next(iter(ruled.values())).labels.get("role", CONTROL)
-                rules[role].setdefault(row.label, {})[name] = _cell(score, study.seeds, None, ruled, found)
-    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE])
+                rules[role].setdefault(row.label, {})[name] = _cell(read, study.seeds, None, ruled, found)
+    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], read)
 
 
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
@@ -178,7 +181,7 @@ def correction(study: Study, found: Found, root: int = 0) -> str:
         )
         known = [pair for pair in _pairs(published, corrected) if _enough(pair)]
         if known:
-            moved = sum(_apart(first, second) for *_, first, second in known)
+            moved = sum(_apart(first, second, published.read) for *_, first, second in known)
             return (
                 f"The corrections change {moved} of {counted(len(known), 'cell')} by more than {FAR:g} standard errors"
             )
@@ -200,8 +203,7 @@ def _pairs(found: Reproduction, other: Reproduction) -> list[Pair]:
 
 
 def _enough(pair: Pair) -> bool:
-    """Whether the runs say how far apart two cells are; of medians and infinite means that is not known."""
-    return all(cell.n >= FEWEST and not math.isnan(cell.error or 0.0) for cell in pair[2:])
+    return min(pair[2].n, pair[3].n) >= FEWEST
 
 
 def _changes(found: Reproduction, other: Reproduction) -> list[str]:
@@ -214,13 +216,13 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
         ]
     if not known:
         return []
-    moved = [(row, column) for row, column, a, b in known if _apart(a, b)]
+    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.read)]
     rows = sorted({row for row, *_ in known}, key=list(found.cells).index)
     turned = [row for row in rows if found.best(row) != other.best(row)]
+    best = f"the model with the best {found.read.shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
     lines = [
         f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
-        f"{FAR:g} standard errors; the model with the best mean changes on {len(turned)} of "
-        f"{counted(len(rows), 'task')}."
+        f"{FAR:g} standard errors; {best if found.read.sign else 'which model is best is not known'}."
     ]
     lines += [f"  {row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
     return lines
@@ -230,59 +232,54 @@ def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str,
     return {row: {column: asdict(cell) for column, cell in found.items()} for row, found in cells.items()}
 
 
-def _apart(first: Reproduced, second: Reproduced) -> bool:
+def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
+    places = [read.place(cell.measured or 0.0) for cell in (first, second)]
     error = math.hypot(first.error or 0.0, second.error or 0.0)
-    return abs((first.measured or 0.0) - (second.measured or 0.0)) > FAR * error
+    return places[0] != places[1] and not abs(places[0] - places[1]) <= FAR * error
 
 
-def _cell(score: str, seeds: int, published: Published | None, runs: Runs, found: Found) -> Reproduced:
+def _cell(read: Score, seeds: int, published: Published | None, runs: Runs, found: Found) -> Reproduced:
     if not runs:
         return Reproduced(published)
     records = list(runs.values())
     keys = [record.key for record in records]
-    if score == MAXIMUM_OF_MEAN:
+    if read.name == MAXIMUM_OF_MEAN:
         curves = [found.trace(record).arrays["accuracy"] for record in records]
-        number, low, high, spread, error = _best_of_mean(curves, stream(keys, score))
+        number, low, high, spread, error = _best_of_mean(curves, stream(keys, read.name))
     else:
-        values = np.array([score_of(record, score) for record in records])
-        spread = float(values.std(ddof=1)) if _varies(values) else math.nan
-        if statistic_of(score) == "median":
-            number, low, high, error = median(values.tolist()), math.nan, math.nan, math.nan
-        else:
-            number = float(values.mean())
-            low, high = mean_interval(values, rng=stream(keys, score), resamples=RESAMPLES)
-            error = spread / math.sqrt(len(values))
+        known = estimate([score_of(record, read.name) for record in records], stream(keys, read.name), read)
+        value = shown(read, known)
+        if known is None or value is None:
+            return Reproduced(published, len(records))
+        number, spread = value, math.nan if known.sd is None else known.sd
+        low, high = interval_of(read, known) or (math.nan, math.nan)
+        error = spread / math.sqrt(known.n)
     within = distance = None
     if published is not None:
         within = published.agrees(number)
         if published.spread is not None and not isinstance(published.value, str):
             combined = math.hypot(error, published.spread / math.sqrt(seeds))
-            distance = (number - published.value) / combined if combined > 0 else None
+            # A published spread is one of the values themselves, not of their orders of magnitude.
+            distance = (number - published.value) / combined if combined > 0 and read.read != LOG else None
     return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
 
 
-def _varies(values: NDArray[np.float64]) -> bool:
-    """Whether a spread over runs can be told: of one run there is none, nor where one is infinite."""
-    return len(values) > 1 and not bool(np.isinf(values).any())
-
-
 def _best(
-    score: str, published: Published | None, runs: Mapping[str, Runs], cells: Mapping[str, Reproduced]
+    read: Score, published: Published | None, runs: Mapping[str, Runs], cells: Mapping[str, Reproduced]
 ) -> Reproduced:
     """The best of several columns and all their runs."""
     count = sum(map(len, runs.values()))
-    sign = {"higher": 1.0, "lower": -1.0}.get(direction_of(score) or "", math.nan)
     values: dict[tuple[str, int | None, int | None], float] = {}
     for column, own in runs.items():
-        if score == MAXIMUM_OF_MEAN:
+        if read.name == MAXIMUM_OF_MEAN:
             measured = cells[column].measured
             values[column, None, None] = math.nan if measured is None else measured
         else:
-            values.update({(column, *place): score_of(record, score) for place, record in own.items()})
-    known = {place: value for place, value in values.items() if not math.isnan(sign * value)}
-    if not known:
+            values.update({(column, *place): score_of(record, read.name) for place, record in own.items()})
+    known = {place: value for place, value in values.items() if not math.isnan(value)}
+    if not known or not read.sign:
         return Best(published, count)
-    place = max(known, key=lambda one: sign * known[one])
+    place = max(known, key=lambda one: read.sign * known[one])
     within = published.agrees(known[place]) if published else None
     return Best(published, count, known[place], None, None, None, None, within, None, *place)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from quickstudy.base.measure import LOG, MEAN, Score
 from quickstudy.base.study import Published
-from quickstudy.report.describing import described, direction_of, lower_is_better, statistic_of
 from quickstudy.report.enough import counted
-from quickstudy.report.numbers import NOTHING, score, steps
+from quickstudy.report.numbers import NOTHING, described, half_width, written
 from quickstudy.report.reproduce import Best, Reproduced, Reproduction
+from quickstudy.stats.bootstrap import Interval
 
 
 def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
@@ -22,8 +23,8 @@ def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
     rows = [("task", *columns, *rules)]
     for row, cells in found.cells.items():
         best = [_best(known.get(row, {}), found) for known in rules.values()]
-        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1], found.score)}" for one in best]
-        rows.append((row, *(_cell(cells[column], found.score) for column in columns), *shown))
+        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1], found.read)}" for one in best]
+        rows.append((row, *(_cell(cells[column], found.read) for column in columns), *shown))
     return rows
 
 
@@ -43,12 +44,14 @@ def best_of(found: Reproduction) -> list[str]:
     for model in found.study.together:
         cells = {row: cell for row, columns in found.cells.items() if isinstance(cell := columns[model], Best)}
         known = [
-            f"{row} {number_text(found.score, cell.measured)} ({_which(cell)})" for row, cell in cells.items() if cell.n
+            f"{row} {written(found.read, cell.measured)} ({_which(cell)})"
+            for row, cell in cells.items()
+            if cell.measured is not None
         ]
-        if known and all(cell.measured is None for cell in cells.values()):
-            lines.append(f"{model} has no best run: which way {found.score} is better is not known.")
+        if not found.read.sign and any(cell.n for cell in cells.values()):
+            lines.append(f"{model} has no best run: which way {found.read.title} is better is not known.")
         elif known:
-            best = "highest" if direction_of(found.score) == "higher" else "lowest"
+            best = "highest" if found.read.sign > 0 else "lowest"
             lines.append(
                 f"{model} is the {best} of all runs of {counted(len(found.study.together[model]), 'column')}, not a "
                 f"mean: it gets better with their number, and has no interval. {'; '.join(known)}."
@@ -59,27 +62,31 @@ def best_of(found: Reproduction) -> list[str]:
 def marks(found: Reproduction) -> str:
     """The caption of the table: what its numbers are, and what the marks mean."""
     several = any(cell.n > 1 for cells in found.cells.values() for cell in cells.values())
-    interval = "" if statistic_of(found.score) == "median" else " ± half the 95 % interval"
+    half = {LOG: " ×÷ the factor to either end of the 95 % interval"}.get(found.read.read, " ± half the 95 % interval")
+    half = half if found.read.shown == MEAN else ", median"
     if not found.judged():
-        return f"{described(found.score)}: {statistic_of(found.score) + interval if several else 'of one run'}"
-    measured = f"measured{interval or ' median'}" if several else "measured, of one run"
+        number = f"mean{half}" if found.read.shown == MEAN else found.read.shown
+        return f"{described(found.read)}: {number if several else 'of one run'}"
+    measured = f"measured{half}" if several else "measured, of one run"
     unlike = "" if found.convention == "published" else " (not like with like)"
     within = "within the published spread"
     words = any(isinstance(cell.published.value, str) for _, _, cell in found.judged() if cell.published)
     if words:
         within += " or bound (other words are not compared)"
-    return f"{described(found.score)}: published | {measured}; = {within}, ≠ outside{unlike}"
+    return f"{described(found.read)}: published | {measured}; = {within}, ≠ outside{unlike}"
 
 
-def number_text(name: str, value: float | None) -> str:
-    """A value of a score: in words where it counts steps that may never be enough."""
-    return (steps if statistic_of(name) == "median" else score)(value)
+def published_text(number: Published, read: Score) -> str:
+    """A published number, or the words in its place."""
+    return number.value if isinstance(number.value, str) else written(read, number.value)
 
 
 def _best(rules: Mapping[str, Reproduced], found: Reproduction) -> tuple[str, Reproduced] | None:
-    sign = -1 if lower_is_better(found.score) else 1
+    """The best rule and its number; None where nobody knows which is better, unless there is only one."""
     known = [(name, cell) for name, cell in rules.items() if cell.measured is not None]
-    return max(known, key=lambda pair: sign * (pair[1].measured or 0.0), default=None)
+    if not found.read.sign and len(known) > 1:
+        return None
+    return max(known, key=lambda pair: found.read.sign * (pair[1].measured or 0.0), default=None)
 
 
 def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
@@ -96,11 +103,6 @@ def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
             yield row, learner, *map(_number, numbers), str(cell.n), within, *more
 
 
-def published_text(name: str, number: Published) -> str:
-    """A published number, or the words in its place."""
-    return number.value if isinstance(number.value, str) else number_text(name, number.value)
-
-
 def _which(cell: Best) -> str:
     run = "" if cell.repetition is None else f", repetition {cell.repetition}"
     return f"{cell.column}{run}, of {counted(cell.n, 'run')}"
@@ -112,12 +114,13 @@ def _number(value: float | str | None) -> str:
     return "" if value is None or math.isnan(value) else repr(value)
 
 
-def _cell(cell: Reproduced, name: str) -> str:
-    published = published_text(name, cell.published) if cell.published else ""
+def _cell(cell: Reproduced, read: Score) -> str:
+    published = published_text(cell.published, read) if cell.published else ""
     if cell.measured is None:
         return published or NOTHING
-    several = cell.n > 1 and cell.high is not None and cell.low is not None and math.isfinite(cell.high - cell.low)
-    half = f" ±{score(((cell.high or 0.0) - (cell.low or 0.0)) / 2)}" if several else ""
+    low, high = cell.low, cell.high
+    known = cell.n > 1 and low is not None and high is not None and not math.isnan(low)
+    half = f" {half_width(Interval(low or 0.0, high or 0.0), read)}" if known else ""
     mark = "" if cell.within is None else " =" if cell.within else " ≠"
     best = f" (best of {cell.n:,})" if isinstance(cell, Best) else ""
-    return f"{published + ' | ' if published else ''}{number_text(name, cell.measured)}{half}{best}{mark}"
+    return f"{published + ' | ' if published else ''}{written(read, cell.measured)}{half}{best}{mark}"

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.record import Record
 from quickstudy.report.model import MeasureNote
 
 
 @dataclass(frozen=True)
 class ScoreBook:
-    """versions: the version of each measure that the report shows, the newest in the records. names: score names by
-    measure. notes: what was left out.
+    """versions: the version of each measure that the report shows, the newest in the records or the installed one if
+    that is newer. names: score names by measure. notes: what was left out. legend: that of all records together.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    legend: Legend = field(default_factory=Legend)
 
     def of(self, record: Record) -> dict[str, float]:
         """The scores of one record; those of an older version of a measure are not among them."""
@@ -30,9 +33,18 @@ class ScoreBook:
         return found
 
     def measures(self) -> tuple[MeasureNote, ...]:
-        """How to read every score, from the registry of measures where it knows them."""
+        """How to read every score that is shown, by the records and the registry of measures."""
         named = ((id, tuple(self._name(id, name) for name in names)) for id, names in sorted(self.names.items()))
-        return tuple(_note(id, self.versions[id], names) for id, names in named)
+        return tuple(self._note(id, names) for id, names in named)
+
+    def _note(self, id: str, names: Sequence[str]) -> MeasureNote:
+        scores = tuple(map(self.legend.score, names))
+        try:
+            entry = catalogue.measure.find(id)
+            measure = catalogue.measure.get(id)
+        except QuickstudyError:  # the record comes from an installation with more in it
+            return MeasureNote(id, self.versions[id], scores)
+        return MeasureNote(id, self.versions[id], scores, True, entry.summary, measure.chance, measure.equation)
 
     def _name(self, id: str, name: str) -> str:
         """The name a measure gives, or `measure/name` where two measures give the same one."""
@@ -42,23 +54,30 @@ class ScoreBook:
 
 def open_book(records: Iterable[Record]) -> ScoreBook:
     """The book for some records."""
+    records = list(records)
     versions: dict[str, set[int]] = {}
     names: dict[str, dict[str, None]] = {}
     for record in records:
         for id, entry in record.scores.items():
             versions.setdefault(id, set()).add(int(entry.get("version", 1)))
             names.setdefault(id, {}).update(dict.fromkeys(entry["values"]))
+    shown = {id: max(*found, _installed(id)) for id, found in versions.items()}
     notes = [
-        f"Some runs were scored with an older version of {id} than {max(found)}; those scores are left out. "
+        f"Some runs were scored with an older version of {id} than {shown[id]}; those scores are left out. "
         "Score their traces again to have them back."
         for id, found in sorted(versions.items())
-        if len(found) > 1
+        if found != {shown[id]}
     ]
-    return ScoreBook(
-        {id: max(found) for id, found in versions.items()},
-        {id: tuple(sorted(found)) for id, found in names.items()},
-        tuple(notes),
-    )
+    kept = {id: tuple(sorted(found)) for id, found in names.items() if shown[id] in versions[id]}
+    return ScoreBook(shown, kept, tuple(notes), read_legend(records))
+
+
+def score_of(record: Record, score: str) -> float:
+    """One score of a finished run; nan where it has none of that name, or one of an older version of its measure."""
+    for id, entry in record.scores.items():
+        if score in entry["values"] and int(entry.get("version", 1)) >= _installed(id):
+            return number(entry["values"][score])
+    return math.nan
 
 
 def number(value: float | str | None) -> float:
@@ -66,21 +85,6 @@ def number(value: float | str | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _note(id: str, version: int, names: Sequence[str]) -> MeasureNote:
-    try:
-        entry = catalogue.measure.find(id)
-        measure = catalogue.measure.get(id)
-    except QuickstudyError:  # the record comes from an installation with more in it
-        return MeasureNote(id, version, tuple(names))
-    return MeasureNote(
-        id,
-        version,
-        tuple(names),
-        True,
-        entry.summary,
-        measure.unit,
-        measure.direction,
-        measure.range,
-        measure.chance,
-        measure.equation,
-    )
+def _installed(id: str) -> int:
+    """The version of a measure that is installed; 0 for none."""
+    return catalogue.measure.find(id).version if id in catalogue.measure else 0

@@ -6,10 +6,10 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from quickstudy.base.measure import Score
 from quickstudy.report.model import CONTROL, LEARNING, REPLAY, Change, ReportData, Row, TaskTable
-from quickstudy.report.numbers import contrast, cost, plus_minus, score, written
+from quickstudy.report.numbers import COST_TITLES, contrast, cost, interval_of, plus_minus, shown, written
 from quickstudy.report.verdict import clear_winner, remarks, verdict
-from quickstudy.report.view import COST_TITLES, Column, columns_of, title_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -43,7 +43,7 @@ def _parts(data: ReportData, width: int) -> Iterator[RenderableType]:
         yield Text(note, style="yellow")
     for table in data.tables:
         yield Text(f"{table.task}  ", style="bold").append(table.convention, style="not bold dim")
-        yield from _blocks(table, _columns(table, data), width)
+        yield from _blocks(table, _columns(table), width)
         yield Text(verdict(table))
         for line in _small_print(table):
             yield Text(line, style="dim")
@@ -52,12 +52,12 @@ def _parts(data: ReportData, width: int) -> Iterator[RenderableType]:
         yield from _change(change)
 
 
-def _columns(table: TaskTable, data: ReportData) -> list[list[str]]:
+def _columns(table: TaskTable) -> list[list[str]]:
     """The columns beside the learner's: each its heading, then one cell per row."""
     rows = table.rows
     columns = [["runs", *map(_runs, rows)]]
-    for index, column in enumerate(columns_of(table.scores)):
-        arrow = ARROWS.get(data.directions.get(column.score, ""), "")
+    for index, column in enumerate(table.columns):
+        arrow = ARROWS.get(column.better, "")
         columns.append([f"{column.title} {arrow}".strip(), *(_cell(row, column) for row in rows)])
         if index == 0:
             columns.append(["scaled ↑", *(plus_minus(row.scaled.value, row.scaled.interval) for row in rows)])
@@ -94,10 +94,9 @@ def _name(row: Row) -> RenderableType:
     return _plain(row.learner + (" (replay)" if row.role == REPLAY else ""))
 
 
-def _cell(row: Row, column: Column) -> str:
-    found = row.scores.get(column.score)
-    mean = column.statistic == "mean" and found
-    return plus_minus(mean.mean, mean.interval) if mean else written(column, found)
+def _cell(row: Row, column: Score) -> str:
+    found = row.scores.get(column.name)
+    return plus_minus(shown(column, found), interval_of(column, found), column)
 
 
 def _small_print(table: TaskTable) -> Iterator[str]:
@@ -123,8 +122,9 @@ def _change(change: Change) -> Iterator[RenderableType]:
     made.add_column(_plain(f"{last} − {first}"), justify="right", no_wrap=True)
     for row in change.rows:
         style = "dim" if row.role == CONTROL else ""
-        title = title_of(row.score)
-        made.add_row(_plain(row.learner), title, *map(score, row.means), contrast(row.difference), style=style)
+        means = [written(row.score, mean) for mean in row.means]
+        cells = [row.score.title, *means, contrast(row.difference, row.score)]
+        made.add_row(_plain(row.learner), *cells, style=style)
     yield made
     yield Text("")
 

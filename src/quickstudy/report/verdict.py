@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
+from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted, span
 from quickstudy.report.intervals import difference, stream
 from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Row, TaskTable
-from quickstudy.report.numbers import bounds, fine, score
-from quickstudy.report.view import title_of
-
-SMALLEST = 0.001
-"""A difference that three decimals do not show is too small to matter, however certain it is."""
-SLIGHT = 0.01
-"""A headline below this says little of a learner that ends well: its accuracy is then looked at too."""
-ACCURACY = "final-accuracy"
+from quickstudy.report.numbers import bounds, contrast, fine, written
 
 
 def clear_winner(table: TaskTable, role: str = LEARNER) -> Row | None:
@@ -22,7 +17,7 @@ def clear_winner(table: TaskTable, role: str = LEARNER) -> Row | None:
     otherwise, when it is alone, or when one of the two has too few runs.
     """
     ranked = _ranked(table, role)
-    if len(ranked) < 2:
+    if len(ranked) < 2 or not table.judged.sign:
         return None
     first, second = ranked[:2]
     return first if _apart(first, second, table) and _matters(first, second, table) else None
@@ -57,6 +52,8 @@ def _sentence(table: TaskTable, role: str) -> str:
     if not ranked or table.headline is None:
         return "No learner has a finished run with a score: there is nothing to compare."
     scores = _listing([_named(row, table) for row in ranked])
+    if not table.judged.sign:
+        return f"{scores}: direction unknown, so there is no verdict: nobody says whether higher or lower is better."
     few = [row for row in ranked if _runs(row, table) < FEWEST]
     if len(few) == len(ranked):
         return f"{scores}{_best_control(table)}: {_too_few(few, table)}{_race(table, role)}."
@@ -72,10 +69,10 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
     slight: dict[str, list[Row]] = {ABOVE: [], BELOW: []}
     for row in ranked:
         standing = row.advantage.standing
-        tiny = standing in slight and abs(row.advantage.value or 0.0) < SMALLEST
+        tiny = standing in slight and abs(row.advantage.value or 0.0) < table.judged.least
         (slight if tiny else sides)[standing].append(row)
     control = f"the best control, {table.best_control} ({_mean(table, table.best_control)})"
-    gains = [f"{row.learner} by {score(row.advantage.value)} {bounds(row.advantage.interval)}" for row in sides[ABOVE]]
+    gains = [f"{row.learner} {_gain(row, table)}" for row in sides[ABOVE]]
     # One that is above by too little would contradict a plain no.
     clearly = "clearly " if slight[ABOVE] else ""
     parts = [f"Above {control}: {_listing(gains)}" if gains else f"No learner is {clearly}above {control}"]
@@ -84,31 +81,57 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
         parts.append(f"{_listing([row.learner for row in level])} cannot be told from it")
     if sides[BELOW]:
         parts.append(f"{_listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it")
-    unclear = [*slight[ABOVE], *slight[BELOW], *(row for row in level if abs(_score(row, table)) < SLIGHT)]
-    return "; ".join([*parts, *_by_accuracy(unclear, table)])
+    return "; ".join([*parts, *_second_opinion([*slight[ABOVE], *slight[BELOW], *level], sides[ABOVE], table)])
+
+
+def _gain(row: Row, table: TaskTable) -> str:
+    """By how much a row is above the best control."""
+    value, interval = row.advantage.value or 0.0, row.advantage.interval
+    if math.isinf(value):
+        return f"({_written(row, table)})"
+    if table.judged.read == LOG:
+        return f"by a factor of {contrast(row.advantage, table.judged).removeprefix('×')}"
+    return f"by {written(PLAIN, value)} {bounds(interval)}"
 
 
 def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
-    names = _listing([f"{row.learner} ({fine(_score(row, table))})" for row in rows])
-    control = f"it ({fine(_score(_control(table, table.best_control), table))}) in {title_of(table.headline or '')}"
+    names = _listing([f"{row.learner} ({_finely(row, table)})" for row in rows])
+    control = f"it ({_finely(_control(table, table.best_control), table)}) in {table.judged.title}"
     return f"{names} {_be(rows)} {side} {control}, by too little to matter"
 
 
-def _by_accuracy(rows: Sequence[Row], table: TaskTable) -> list[str]:
-    """Which learners, of whom the headline says little, end above the control with the best final accuracy."""
-    controls = [row for row in table.of_role(CONTROL) if _accuracy(row) is not None]
-    if not controls or table.headline == ACCURACY:
+def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTable) -> list[str]:
+    """Which learners, of whom the headline says little, are above the best control by the score that is asked then;
+    and which of those that are above by the headline are not.
+    """
+    name = table.legend.second
+    score = table.legend.score(name) if name else PLAIN
+    middles = {row.learner: middle for row in table.of_role(CONTROL) if (middle := table.middle(row, name)) is not None}
+    if not name or name == table.headline or not score.sign or not middles:
         return []
-    best = max(controls, key=lambda row: _accuracy(row) or 0.0)
-    found: list[Row] = []
-    for row in rows:
+    best = _control(table, min(middles, key=lambda learner: (-score.sign * middles[learner], learner)))
+    better = []
+    for row in (*unclear, *above):
         keys = [run.key for part in (row, best) for run in part.finished]
-        contrast = difference(row.values(ACCURACY), best.values(ACCURACY), stream(keys, "accuracy"))
-        if contrast.standing == ABOVE:
-            found.append(row)
-    names = [f"{row.learner} ({score(_accuracy(row))})" for row in found]
-    rival = f"the best control, {best.learner} ({score(_accuracy(best))})"
-    return [f"by {title_of(ACCURACY)} {_listing(names)} {_be(found)} above {rival}"] if found else []
+        one, other = (row, best) if score.sign > 0 else (best, row)
+        # The purpose is older than second opinions by any other score; another would move the interval.
+        gap = difference(one.values(name), other.values(name), stream(keys, "accuracy"), score, table.statistic)
+        if gap.standing == ABOVE and abs(gap.value or 0.0) >= score.least:
+            better.append(row)
+    rival = f"the best control, {best.learner} ({written(score, middles[best.learner])})"
+    said = {
+        "above": [row for row in unclear if row in better],
+        "not above": [row for row in above if row not in better and table.middle(row, name) is not None],
+    }
+    return [
+        f"by {score.title} {_listing([_valued(row, name, table) for row in found])} {_be(found)} {side} {rival}"
+        for side, found in said.items()
+        if found
+    ]
+
+
+def _valued(row: Row, name: str, table: TaskTable) -> str:
+    return f"{row.learner} ({written(table.legend.score(name), table.middle(row, name))})"
 
 
 def _race(table: TaskTable, role: str) -> str:
@@ -124,15 +147,26 @@ def _race(table: TaskTable, role: str) -> str:
 
 
 def _apart(first: Row, second: Row, table: TaskTable) -> bool:
-    """Whether there is a gap between the intervals, whichever direction is better, and enough runs behind both."""
-    one, other = (row.scores[table.headline or ""] for row in (first, second))
-    if one.interval is None or other.interval is None or min(one.n, other.n) < FEWEST:
+    """Whether there is a gap between the intervals, whichever direction is better, and enough runs behind both; of
+    medians, whether the interval of their difference leaves 0 out.
+    """
+    headline = table.headline or ""
+    one, other = (row.scores[headline] for row in (first, second))
+    if min(one.n, other.n) < FEWEST:
+        return False
+    if table.statistic != MEAN:
+        keys = [run.key for row in (first, second) for run in row.finished]
+        pair = first.values(headline), second.values(headline)
+        gap = difference(*pair, stream(keys, "medians"), table.judged, table.statistic)
+        return gap.standing in (ABOVE, BELOW)
+    if one.interval is None or other.interval is None:
         return False
     return max(one.interval.low - other.interval.high, other.interval.low - one.interval.high) > 0
 
 
 def _matters(first: Row, second: Row, table: TaskTable) -> bool:
-    return abs(_score(first, table) - _score(second, table)) >= SMALLEST
+    places = [table.judged.place(table.middle(row) or 0.0) for row in (first, second)]
+    return places[0] != places[1] and abs(places[0] - places[1]) >= table.judged.least
 
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:
@@ -161,29 +195,30 @@ def _best_control(table: TaskTable) -> str:
 
 
 def _named(row: Row, table: TaskTable) -> str:
-    return f"{row.learner} has {title_of(table.headline or '')} {score(_score(row, table))}"
+    return f"{row.learner} has {table.judged.title} {_written(row, table)}"
 
 
 def _mean(table: TaskTable, learner: str | None) -> str:
-    return score(_score(_control(table, learner), table))
+    return _written(_control(table, learner), table)
 
 
 def _control(table: TaskTable, learner: str | None) -> Row:
     return next(row for row in table.of_role(CONTROL) if row.learner == learner)
 
 
-def _score(row: Row, table: TaskTable) -> float:
-    return row.scores[table.headline or ""].mean or 0.0
+def _written(row: Row, table: TaskTable) -> str:
+    return written(table.judged, table.middle(row))
 
 
-def _accuracy(row: Row) -> float | None:
-    return row.scores[ACCURACY].mean if ACCURACY in row.scores else None
+def _finely(row: Row, table: TaskTable) -> str:
+    """With the digits that tell two small scores apart."""
+    plain = table.judged.read != LOG and table.statistic == MEAN
+    return fine(table.middle(row) or 0.0) if plain else _written(row, table)
 
 
 def _ranked(table: TaskTable, role: str) -> list[Row]:
-    """Learners of one role with a headline mean; the rows of a table already stand best first."""
-    found = [(row, row.scores.get(table.headline or "")) for row in table.of_role(role)]
-    return [row for row, estimate in found if estimate is not None and estimate.mean is not None]
+    """Learners of one role with a headline; the rows of a table already stand best first."""
+    return [row for row in table.of_role(role) if table.middle(row) is not None]
 
 
 def _be(rows: Sequence[Row]) -> str:

@@ -14,6 +14,8 @@ from quickstudy import __version__
 from quickstudy.base import catalogue
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError, nearest
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
+from quickstudy.base.legend import Legend
+from quickstudy.base.measure import Measure
 from quickstudy.base.origin import code_of, described, is_ours
 from quickstudy.base.parameters import (
     changed_parameters,
@@ -169,6 +171,8 @@ def _call(
     finally:
         learner.close()
     names = labels(setting, parts)
+    measures = [catalogue.measure.get(id) for id in parts.protocol.measures] if traces else []
+    legend = Legend.of(parts.protocol, measures).as_facts() if traces else {}
     for lane, repetition in enumerate(repetitions):
         trace = traces[lane] if traces else None
         record = Record(
@@ -177,8 +181,9 @@ def _call(
             reason=reason,
             where=_where(parts.learner, lanes, started),
             cost=trace.cost.as_facts() if trace else {},
-            scores=_scores(trace, parts.protocol.measures, setting.convention) if trace else {},
+            scores=_scores(trace, measures, setting.convention) if trace else {},
             labels=names,
+            legend=legend,
         )
         yield Outcome(record, trace, snapshots[lane] if snapshots else None)
 
@@ -218,12 +223,10 @@ def _component(instance: Any) -> dict[str, Any]:
     }
 
 
-def _scores(trace: Trace, measures: Sequence[str], convention: str) -> dict[str, Any]:
-    scores = {}
-    for id in measures:
-        measure = catalogue.measure.get(id)
-        scores[id] = {"version": measure.version, "values": dict(measure(trace, convention))}
-    return scores
+def _scores(trace: Trace, measures: Sequence[Measure], convention: str) -> dict[str, Any]:
+    return {
+        measure.id: {"version": measure.version, "values": dict(measure(trace, convention))} for measure in measures
+    }
 
 
 def _where(learner: Choice, lanes: int, started: float) -> dict[str, Any]:

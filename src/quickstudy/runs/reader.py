@@ -156,7 +156,7 @@ def _line(name: str, number: int, content: bytes, files: _Files) -> Line:
 
 
 def _problem(facts: Mapping[str, Any], record: Record, key: str, files: _Files) -> str:
-    for name in ("what", "where", "cost", "scores", "trace", "labels"):
+    for name in ("what", "where", "cost", "scores", "trace", "labels", "legend"):
         if not isinstance(getattr(record, name), Mapping):
             return f"not a record ({name} is not a mapping)"
     if record.status not in _RANKS:

@@ -1,23 +1,22 @@
-"""Scores by name: which measure a score belongs to, and whether the runs of a task will have it."""
+"""The scores of a study: whether the runs of its tasks will have them."""
 
 from __future__ import annotations
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.base.measure import Measure
+from quickstudy.base.measure import Score
 from quickstudy.base.study import Study
 from quickstudy.runs.job import protocol_of
 
 MAXIMUM_OF_MEAN = "maximum-of-mean-curve"
 """A score of many runs together, which no single one has."""
-
-
-def measure_of(score: str) -> Measure | None:
-    """The measure that gives a score; None for one that is not known."""
-    if score in catalogue.measure:
-        return catalogue.measure.get(score)
-    measures = map(catalogue.measure.get, catalogue.measure.names())
-    return next((measure for measure in measures if measure.gives(score)), None)
+MEAN_CURVE = Score(
+    MAXIMUM_OF_MEAN,
+    "maximum of the mean curve",
+    "share of test questions answered rightly",
+    better="higher",
+    range=(0.0, 1.0),
+)
 
 
 def check_scores(study: Study) -> None:
@@ -27,5 +26,5 @@ def check_scores(study: Study) -> None:
         measures = [catalogue.measure.get(id) for id in (*protocol.measures, *study.measures)]
         for score in study.scores:
             if score != MAXIMUM_OF_MEAN and not any(measure.gives(score) for measure in measures):
-                known = [*(name for measure in measures for name in measure.scores), MAXIMUM_OF_MEAN]
+                known = [*(one.name for measure in measures for one in measure.scores), MAXIMUM_OF_MEAN]
                 raise UsageError(f'{study.id}: {row.task} has no score "{score}"; {nearest(score, known)}')

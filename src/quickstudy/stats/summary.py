@@ -56,4 +56,5 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     place = (len(ordered) - 1) * share
     below = math.floor(place)
     low, high = ordered[below], ordered[math.ceil(place)]
-    return low if low == high else low + (place - below) * (high - low)
+    # Between minus infinity and any number there is no place but the former.
+    return low if low == high or math.isinf(low) else low + (place - below) * (high - low)

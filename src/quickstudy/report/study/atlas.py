@@ -1,8 +1,8 @@
 """An atlas: every rule of the cellular automaton on every task, and which is the best where it was not chosen.
 
 Rules are chosen on seeds of their own (the root seed after the reported one; `choosing_seeds` of the settings), by each
-score of the study, higher being better. Only what is chosen, and the published rule, is then run on the reported seeds.
-The difference of the two is what choosing the best of many adds to a score.
+score of the study, in the direction that is better by it. Only what is chosen, and the published rule, is then run on
+the reported seeds. The difference of the two is what choosing the best of many adds to a score.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from quickstudy.report.study.atlas_runs import (
 )
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Page, Paragraph, Part, Picture
-from quickstudy.report.view import title_of
 
 
 def stages(order: Order) -> Iterator[Stage]:
@@ -86,13 +85,15 @@ def _opening(order: Order, tasks: Sequence[TaskRuns]) -> Paragraph:
 
 
 def _map(score: str, tasks: Sequence[TaskRuns], order: Order) -> Picture:
+    read = order.score(score)
     strips = [
-        Strip(task.row.label, task.means(score), task.chosen(score), published_rule(order, task)) for task in tasks
+        Strip(task.row.label, task.means(score), task.chosen(score), published_rule(order, task), read.sign)
+        for task in tasks
     ]
     best = ", ".join(f"{strip.label} rule {strip.chosen}" for strip in strips)
-    title = f"{title_of(score)} of every rule on every task, on the choosing seeds. The best: {best}."
+    title = f"{read.title} of every rule on every task, on the choosing seeds. The best: {best}."
     caption = (
-        f"{title_of(score)}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
+        f"{read.title}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
         "its rules to the highest, the numbers beside its name. A column is a family of rules that are each other's "
         "images, named by its smallest, the families that do best over all tasks first; the quarters of a cell are "
         "that rule, its mirror image and, below, their complements. (In a narrow window: 16 x 16 rules from 0 in the "

@@ -14,7 +14,6 @@ from quickstudy.report.study.atlas_rules import complemented, mirrored
 from quickstudy.report.study.atlas_runs import TaskRuns, criterion_of, published_rules
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Paragraph, Part
-from quickstudy.report.view import title_of
 
 
 def order_part(order: Order, tasks: Sequence[TaskRuns]) -> list[Part]:
@@ -37,7 +36,7 @@ def order_part(order: Order, tasks: Sequence[TaskRuns]) -> list[Part]:
         return []
     text = (
         f"Of the published best rules of {counted(len(rows) - 1, 'task')}, {inside:g} are among as many best here by "
-        f"{title_of(criterion)}, the publication's own criterion; {expected:.1f} would be by chance."
+        f"{order.score(criterion).title}, the publication's own criterion; {expected:.1f} would be by chance."
     )
     caption = "τ: agreement within the published list, 1 for the same order, 0 for none; p: of no agreement, two-sided"
     return [

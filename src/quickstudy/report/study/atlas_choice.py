@@ -16,7 +16,6 @@ from quickstudy.report.study.atlas_rules import images
 from quickstudy.report.study.atlas_runs import TaskRuns, criterion_of, published_rules
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
-from quickstudy.report.view import title_of
 
 
 @dataclass(frozen=True)
@@ -38,15 +37,18 @@ class Choice:
 
 def choice_parts(order: Order, tasks: Sequence[TaskRuns], score: str) -> tuple[list[Part], dict[str, Any]]:
     """Two grids with sentences, and everything as facts by task."""
+    read, criterion = order.score(score), criterion_of(order.study)
+    name, title = f"{order.study.id}-{order.convention}-{score}", read.title
+    if not read.sign:
+        return [Paragraph(f"{title}: direction unknown, so that no rule is the best.", f"Chosen by {title}")], {}
     found = [choice for task in tasks if (choice := _choice(order, task, score))]
-    name, title, criterion = f"{order.study.id}-{order.convention}-{score}", title_of(score), criterion_of(order.study)
     own = [
         ("task", "rule", "its images", "choosing", "reported", "optimism", "rank by the published criterion"),
         *(_own_row(choice, score, criterion) for choice in found),
     ]
     about = (
         f"{title}: mean{half_words(own)}. Optimism: on the choosing seeds less on the reported ones, of the same rule. "
-        f"The rank is among the rules compared on the choosing seeds, by {title_of(criterion)}"
+        f"The rank is among the rules compared on the choosing seeds, by {order.score(criterion).title}"
     )
     parts: list[Part] = [Paragraph(_rise(found, title), f"Chosen by {title}"), Grid(name, about, own)]
     if any(choice.published is not None for choice in found):

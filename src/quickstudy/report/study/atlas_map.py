@@ -21,12 +21,15 @@ _SIGNS = {"ours": "▲", "theirs": "△"}
 
 @dataclass(frozen=True)
 class Strip:
-    """One task. means: by rule, as far as known. chosen, published: rules to be marked, None where there is none."""
+    """One task. means: by rule, as far as known. chosen, published: rules to be marked, None where there is none. sign:
+    -1 where lower is better.
+    """
 
     label: str
     means: Mapping[int, float]
     chosen: int | None = None
     published: int | None = None
+    sign: int = 1
 
     def marks(self) -> list[tuple[int, str]]:
         """The rules to be marked and how; one that is both chosen and published is marked as chosen."""
@@ -93,9 +96,9 @@ def block_map(strips: Sequence[Strip], title: str) -> str:
 
 
 def _standing(strips: Sequence[Strip], family: Sequence[int]) -> float:
-    """Mean level of a family over all tasks and members."""
-    known = [level for strip in strips for rule in family if (level := strip.level(rule)) is not None]
-    return sum(known) / len(known) if known else -1.0
+    """Mean level of a family over all tasks and members, turned round where lower is better."""
+    known = [strip.sign * level for strip in strips for rule in family if (level := strip.level(rule)) is not None]
+    return sum(known) / len(known) if known else -math.inf
 
 
 def _family_cell(strip: Strip, family: Sequence[int], left: float, top: float, width: float) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.report.intervals import Values
 from quickstudy.report.study.found import Found, Runs, scores_of
@@ -77,9 +78,18 @@ class TaskRuns:
 
     def _mean(self, score: str) -> dict[int, float]:
         found = {rule: list(self.values(rule, score).values()) for rule in self.compared}
+        read = self._legend.score(score)
         # fsum, so that rules with the same scores in another order are level.
-        whole = {rule: math.fsum(values) / len(values) for rule, values in found.items() if len(values) == self.runs}
+        whole = {
+            rule: read.value(math.fsum(map(read.place, values)) / len(values))
+            for rule, values in found.items()
+            if len(values) == self.runs and all(map(math.isfinite, values))
+        }
         return {rule: mean for rule, mean in whole.items() if math.isfinite(mean)}
+
+    @cached_property
+    def _legend(self) -> Legend:
+        return read_legend(record for runs in self.choosing.values() for record in runs.values())
 
     @property
     def runs(self) -> int:
@@ -87,16 +97,16 @@ class TaskRuns:
         return len(self.choosing[self.compared[0]]) if self.compared else 0
 
     def chosen(self, score: str) -> int | None:
-        """The rule with the highest mean, the smallest number among equals."""
-        means = self.means(score)
-        return max(means, key=lambda rule: (means[rule], -rule)) if means else None
+        """The rule with the best mean, the smallest number among equals; None where nobody knows which is better."""
+        means, sign = self.means(score), self._legend.score(score).sign
+        return max(means, key=lambda rule: (sign * means[rule], -rule)) if means and sign else None
 
     def rank(self, rule: int, score: str) -> float | None:
         """1 for the best; rules that are level share the mean of their places."""
-        means = self.means(score)
-        if rule not in means:
+        means, sign = self.means(score), self._legend.score(score).sign
+        if rule not in means or not sign:
             return None
-        above = sum(mean > means[rule] for mean in means.values())
+        above = sum(sign * mean > sign * means[rule] for mean in means.values())
         level = sum(mean == means[rule] for mean in means.values())
         return above + (level + 1) / 2
 

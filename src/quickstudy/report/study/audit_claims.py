@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Score
 from quickstudy.base.study import StudyRow, find_study
 from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted
-from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, compare
+from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, compare, oriented
 from quickstudy.report.study.page import Grid, Paragraph
 
 HOLDS, CONTRADICTED, OPEN, ABSENT = "holds", "contradicted", "open", "too few runs"
-UNPRINTED = "no printed number"
+UNPRINTED, UNREAD = "no printed number", "direction unknown"
 NOT_RUN = "not run"
 STANDS, FALLS, CANNOT = "stands", "falls", "cannot be told"
 _WANTS = ("all", "most", "some")
@@ -66,7 +67,7 @@ class Claim:
         if holds or contradicted:
             return HOLDS if holds else CONTRADICTED
         found = [cell for cells in table.values() for cell in cells]
-        return UNPRINTED if UNPRINTED in found else ABSENT if UNTOLD in found else OPEN
+        return next((said for said in (UNREAD, UNPRINTED) if said in found), ABSENT if UNTOLD in found else OPEN)
 
     def verdict(self, found: Sequence[str], wanted: int) -> str:
         """From what the rows say to the verdict. wanted: how many rows the claim is about, examined or not."""
@@ -89,10 +90,11 @@ def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
     labels.update({row.label: row for row in audit.rows})
     examined = [name for name in CONVENTIONS if _examined(audit, name)]
     for claim in claims:
+        read = audit.found.score(claim.score)
         wanted = sum(map(claim.about, labels))
         numbers = {label: row.published for label, row in printed.get(claim.score, {}).items() if claim.about(label)}
         by_print = {
-            label: claim.on_row(lambda one, other, known=known: _by_numbers(known, one, other))  # type: ignore[misc]
+            label: claim.on_row(lambda one, other, known=known, read=read: _by_numbers(known, one, other, read))  # type: ignore[misc]
             for label, known in numbers.items()
         }
         cells, said = [_cell(claim.verdict(list(by_print.values()), wanted), by_print)], {}
@@ -113,11 +115,15 @@ def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
         f"{_count(counts[name]) if name in examined else NOT_RUN}."
         for name in CONVENTIONS
     ]
+    directionless = sorted({claim.score for claim in claims if not audit.found.score(claim.score).sign})
+    unread = (
+        [f"Nobody says whether higher or lower is better (↕): {', '.join(directionless)}."] if directionless else []
+    )
     text = (
         "Each conclusion is written down as a comparison of models, and judged task by task from 95 % intervals of "
         "differences over common seeds, without a correction for their number. In brackets: the tasks on which it "
         "holds, is contradicted (≠), is open (?), has too few runs (–, fewer than "
-        f"{FEWEST}) or lacks a printed number to compare with (∅). " + " ".join(sentences)
+        f"{FEWEST}) or lacks a printed number to compare with (∅). " + " ".join([*sentences, *unread])
     )
     return Section(
         [
@@ -141,18 +147,25 @@ def _printed(audit: Audit) -> dict[str, dict[str, StudyRow]]:
     return {score: {row.label: row for row in find_study(name).rows} for score, name in tables.items()}
 
 
-def _by_numbers(published: Mapping[str, Any], one: str, other: str) -> str:
+def _by_numbers(published: Mapping[str, Any], one: str, other: str, read: Score) -> str:
     if one not in published or other not in published:
         return UNPRINTED
     first, second = published[one].value, published[other].value
     if isinstance(first, str) or isinstance(second, str):
         return UNPRINTED
-    return ABOVE if first > second else BELOW if first < second else LEVEL
+    return _said(ABOVE if first > second else BELOW if first < second else LEVEL, read)
+
+
+def _said(standing: str, read: Score) -> str:
+    """A standing, above being better; nothing is said where nobody knows which is."""
+    return oriented(standing, read) if read.sign else UNREAD
 
 
 def _measured(
     audit: Audit, row: StudyRow, convention: str, score: str, printed: Mapping[str, Mapping[str, StudyRow]]
 ) -> Callable[[str, str], str]:
+    read = audit.found.score(score)
+
     def standing(one: str, other: str) -> str:
         known = [column for column in (one, other) if row.learner(column, convention)]
         values = {c: audit.values(row, row.learner(c, convention), convention, score) for c in known}
@@ -163,14 +176,15 @@ def _measured(
                 values[column] = dict.fromkeys(values[rival], number)
         if one not in values or other not in values:
             return UNPRINTED
-        return compare(values[one], values[other], f"claim {row.task} {one} {other} {convention} {score}").standing
+        purpose = f"claim {row.task} {one} {other} {convention} {score}"
+        return _said(compare(values[one], values[other], purpose, read).standing, read)
 
     return standing
 
 
 def _cell(verdict: str, found: Mapping[str, str]) -> str:
     """The verdict and, in brackets, the numbers of the rows by what they say."""
-    signs = {HOLDS: "", CONTRADICTED: "≠ ", OPEN: "? ", ABSENT: "– ", UNPRINTED: "∅ "}
+    signs = {HOLDS: "", CONTRADICTED: "≠ ", OPEN: "? ", ABSENT: "– ", UNPRINTED: "∅ ", UNREAD: "↕ "}
     groups = {said: [label.split()[0] for label, one in found.items() if one == said] for said in signs}
     rows = "; ".join(signs[said] + " ".join(numbers) for said, numbers in groups.items() if numbers)
     return f"{verdict} [{rows}]" if rows else verdict

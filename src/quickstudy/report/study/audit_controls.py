@@ -14,10 +14,10 @@ from quickstudy.report.study.audit_data import (
     listed,
     mean_of,
     mean_text,
+    oriented,
     pair_text,
 )
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
-from quickstudy.report.view import title_of
 from quickstudy.runs.plan import task_controls
 
 SCORES = ("maximum-accuracy", "wade")
@@ -42,7 +42,7 @@ def section(audit: Audit) -> Section:
 
 
 def _controls(audit: Audit, convention: str) -> list[Part]:
-    rows = [("task", "rule", *(title_of(score) for score in SCORES))]
+    rows = [("task", "rule", *(audit.found.score(score).title for score in SCORES))]
     for row in audit.rows:
         for name in task_controls(row.task):
             values = [audit.values(row, name, convention, score) for score in SCORES]
@@ -56,6 +56,7 @@ def _controls(audit: Audit, convention: str) -> list[Part]:
 
 def _against(audit: Audit, convention: str, score: str) -> Section:
     """Every model less the best control, task by task."""
+    read = audit.found.score(score)
     rows = [("task", "best control", "its score", *audit.columns)]
     facts: dict[str, Any] = {}
     ahead: dict[str, list[str]] = {}
@@ -68,21 +69,21 @@ def _against(audit: Audit, convention: str, score: str) -> Section:
         facts[row.label] = {"control": name, "score": mean_of(values), "models": {}}
         for column in audit.columns:
             own = audit.values(row, row.learner(column, convention), convention, score)
-            pair = compare(own, values, f"control {row.task} {column} {convention} {score}")
+            pair = compare(own, values, f"control {row.task} {column} {convention} {score}", read)
             cells.append(NOTHING if pair.value is None else f"{pair_text(pair)} {_SIGNS[pair.standing]}")
             if pair.value is not None:
                 facts[row.label]["models"][column] = {"difference": pair.value, "standing": pair.standing}
             if pair.standing != UNTOLD:
-                ahead.setdefault(column, []).extend([row.label] if pair.standing == ABOVE else [])
+                ahead.setdefault(column, []).extend([row.label] if oriented(pair.standing, read) == ABOVE else [])
         rows.append((row.label, name, mean_text(values), *cells))
     if len(rows) == 1:
         return Section([], facts)
     caption = (
-        f"{title_of(score)} of every model less that of the best control, convention {convention}: mean"
+        f"{read.title} of every model less that of the best control, convention {convention}: mean"
         f"{half_words(rows)} over common seeds; > above, < below, = level by the interval, ? fewer than {FEWEST} pairs"
     )
     told = [f"{column} on {listed(tasks)}" for column, tasks in ahead.items()]
-    sentence = f"Above the best control by {title_of(score)}, convention {convention}: {'; '.join(told) or 'untold'}."
+    sentence = f"Above the best control by {read.title}, convention {convention}: {'; '.join(told) or 'untold'}."
     return Section(
         [Grid(f"{audit.order.study.id}-above-{score}-{convention}", caption, rows), Paragraph(sentence)], facts
     )

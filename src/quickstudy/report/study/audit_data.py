@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,17 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.report.enough import standing
-from quickstudy.report.intervals import RESAMPLES, Values, estimate, stream
-from quickstudy.report.model import CONTROL
+from quickstudy.report.enough import ABOVE, BELOW
+from quickstudy.report.intervals import Values, difference, estimate, middle, stream
+from quickstudy.report.model import CONTROL, Contrast
 from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.study.found import Found, Runs, scores_of
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Part
 from quickstudy.runs.plan import task_controls
-from quickstudy.stats.bootstrap import Interval, mean_interval
 
 CONVENTIONS = ("published", "corrected")
 
@@ -29,19 +30,6 @@ class Section(NamedTuple):
 
     parts: Sequence[Part]
     facts: Mapping[str, Any]
-
-
-class Pair(NamedTuple):
-    """The mean of one minus another over common seeds, its 95 % interval, and how many pairs there are."""
-
-    value: float | None = None
-    interval: Interval | None = None
-    pairs: int = 0
-
-    @property
-    def standing(self) -> str:
-        """Above or below where the interval says so, level where it holds 0, untold with too few pairs."""
-        return standing(self.interval, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -84,27 +72,35 @@ class Audit:
         return found
 
     def best_control(self, row: StudyRow, convention: str, score: str) -> tuple[str, Values] | None:
-        """The control of a task with the highest mean of a score, and its values; the oracle is none."""
-        found = {}
+        """The control of a task with the best mean of a score, and its values; the oracle is none. None where nobody
+        knows which is better.
+        """
+        found, read = {}, self.found.score(score)
         for name in task_controls(row.task):
             runs = self.runs(row, name, convention)
             values = scores_of(runs, score)
             if values and all(record.labels["role"] == CONTROL for record in runs.values()):
                 found[name] = values
-        best = max(found, key=lambda name: (float(np.mean(list(found[name].values()))), name), default=None)
+        if not read.sign:
+            return None
+        best = max(found, key=lambda name: (read.sign * middle(found[name], read), name), default=None)
         return None if best is None else (best, found[best])
 
 
-def compare(one: Values, other: Values, purpose: str) -> Pair:
-    """One minus the other, over the seeds they share: runs of one seed have seen the same data."""
+def compare(one: Values, other: Values, purpose: str, read: Score = PLAIN) -> Contrast:
+    """One minus the other, over the seeds they share: runs of one seed have seen the same data. Where a score is not
+    finite, medians are compared.
+    """
     seeds = sorted(set(one) & set(other))
-    if not seeds:
-        return Pair()
-    pairs = np.array([one[seed] - other[seed] for seed in seeds])
-    if len(seeds) < 2 or not np.isfinite(pairs).all():
-        return Pair(float(pairs.mean()), None, len(seeds))
     rng = stream([f"{root}/{repetition}" for root, repetition in seeds], purpose)
-    return Pair(float(pairs.mean()), mean_interval(pairs, rng=rng, resamples=RESAMPLES), len(seeds))
+    first, second = ({seed: values[seed] for seed in seeds} for values in (one, other))
+    finite = all(math.isfinite(read.place(value)) for value in (*first.values(), *second.values()))
+    return difference(first, second, rng, read, MEAN if finite else MEDIAN)
+
+
+def oriented(standing: str, read: Score) -> str:
+    """What a standing means: above is better, where lower is better too."""
+    return {ABOVE: BELOW, BELOW: ABOVE}.get(standing, standing) if read.sign < 0 else standing
 
 
 def mean_text(values: Values) -> str:
@@ -118,7 +114,7 @@ def mean_of(values: Values) -> float | None:
     return float(np.mean(list(values.values()))) if values else None
 
 
-def pair_text(pair: Pair) -> str:
+def pair_text(pair: Contrast) -> str:
     """`+0.012 ±0.005`."""
     if pair.value is None:
         return NOTHING

@@ -17,7 +17,6 @@ from quickstudy.report.study.audit_data import (
     pair_text,
 )
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
-from quickstudy.report.view import title_of
 
 SCORES = ("wade", "maximum-accuracy")
 KINDS = ("exchange", "blank")
@@ -36,7 +35,7 @@ def section(audit: Audit) -> Section:
         return Section([], {})
     heading = ["task"]
     for score in SCORES:
-        heading += [f"{title_of(score)}, leaking", "causal", "leaking − causal"]
+        heading += [f"{audit.found.score(score).title}, leaking", "causal", "leaking − causal"]
     rows: list[list[str]] = [heading]
     facts: dict[str, Any] = {}
     told: dict[str, dict[str, str]] = {score: {} for score in SCORES}
@@ -64,7 +63,7 @@ def section(audit: Audit) -> Section:
         return Section([*parts, Paragraph(f"No runs of {leaking} or {causal} are there.")], {"tasks": facts})
     parts += [
         Grid(f"{audit.order.study.id}-leak", f"Mean{half_words(rows)}; differences over common seeds", rows),
-        *(Paragraph(_raised(title_of(score), told[score])) for score in SCORES),
+        *(Paragraph(_raised(audit.found.score(score).title, told[score])) for score in SCORES),
     ]
     swap = _swap(audit, leaking, causal)
     return Section([*parts, *swap.parts], {"tasks": facts, "swap": swap.facts})

@@ -10,7 +10,6 @@ from quickstudy.base.study import Study, StudyRow
 from quickstudy.report.enough import counted
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
-from quickstudy.report.view import title_of
 
 SCORES = ("wade", "maximum-accuracy")
 COUNTS = ("training_sequences", "test_sequences", "test_questions")
@@ -87,7 +86,7 @@ def _closer(audit: Audit) -> Section:
                     means = {column: mean_of(one) for column, one in zip(audit.columns, values, strict=True) if one}
                     facts.setdefault(score, {}).setdefault(convention, {})[row.task] = means
         if len(rows) > 1:
-            caption = f"{title_of(score)} on {label} by what is drawn, mean{half_words(rows)}"
+            caption = f"{audit.found.score(score).title} on {label} by what is drawn, mean{half_words(rows)}"
             grids.append(Grid(f"{audit.order.study.id}-closer-{score}", caption, rows))
     return Section(grids or [Paragraph(f"No runs of the other forms of {label} are there.")], facts)
 

@@ -16,14 +16,18 @@ from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import canonical, plain
+from quickstudy.base.legend import Legend, read_legend
+from quickstudy.base.measure import Score
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study
 from quickstudy.base.trace import Trace
 from quickstudy.report.intervals import Values
+from quickstudy.report.scores import score_of
 from quickstudy.report.spelling import spelled
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.job import Setting, identity
 from quickstudy.runs.reader import Reading, read_results
+from quickstudy.runs.scores import MAXIMUM_OF_MEAN, MEAN_CURVE
 from quickstudy.runs.traces import load_trace
 
 Runs = Mapping[tuple[int, int], Record]
@@ -82,6 +86,10 @@ class Found:
             for row in study.rows
         }
 
+    def score(self, name: str) -> Score:
+        """How a score is read, by what the runs carry."""
+        return MEAN_CURVE if name == MAXIMUM_OF_MEAN else self._legend.score(name)
+
     def trace(self, record: Record) -> Trace:
         """What happened in a run. Raises QuickstudyError if that cannot be read."""
         return load_trace(self.folder, record)
@@ -104,6 +112,10 @@ class Found:
                     scores[id] = {"version": measure.version, "values": values}
             self._scored[record.key] = replace(record, scores=scores)
         return self._scored[record.key]
+
+    @cached_property
+    def _legend(self) -> Legend:
+        return read_legend(self.records)
 
     @cached_property
     def _places(self) -> dict[str, dict[tuple[int, int], Record]]:
@@ -154,14 +166,6 @@ def scores_of(runs: Runs, score: str) -> Values:
     """One score of every run that has it and where it is a number."""
     found = {place: score_of(record, score) for place, record in runs.items()}
     return {place: value for place, value in found.items() if not math.isnan(value)}
-
-
-def score_of(record: Record, score: str) -> float:
-    """One score of a finished run; nan where it has none of that name."""
-    for part in record.scores.values():
-        if score in part["values"]:
-            return float(part["values"][score])
-    return math.nan
 
 
 def _place(what: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.report.study.found import Cells, Found, Shelf
@@ -62,6 +63,10 @@ class Order:
         known = (learner for column in row.learners if (learner := row.learner(column, self.convention)))
         learner = next(known, None)
         return learner is not None and found.has(self.setting(row, learner))
+
+    def score(self, name: str) -> Score:
+        """How a score is read."""
+        return self.shelf.found().score(name)
 
     def cells(self) -> Cells:
         """The finished runs of the study under the convention of the order."""

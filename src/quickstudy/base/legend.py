@@ -1,0 +1,129 @@
+"""How runs are read: what a protocol and its measures say of their numbers, and what a record keeps of that.
+
+A protocol declares, as class attributes, what is listed in `DECLARED`; whatever it leaves out is as usual. A record
+carries it, outside of its identity, so that a folder is read rightly where the code that made it is not installed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.catalogue import DECLARED
+from quickstudy.base.measure import Measure, Score, find_score
+from quickstudy.base.record import Record
+
+MOST_COLUMNS = 6
+"""Of a protocol that names none."""
+
+
+@dataclass(frozen=True)
+class Legend:
+    """headline: the score that goes on the common scale. second: the one that is asked where the headline says little.
+    columns: the scores of a table, in their order. question: what the family asks. once, again: what is said of
+    learners that see everything once, and of those with replay. replay_apart: whether the two are ranked apart. scores:
+    by the id of their measure.
+    """
+
+    headline: str = ""
+    second: str = ""
+    columns: tuple[str, ...] = ()
+    question: str = ""
+    once: str = DECLARED["once"]
+    again: str = DECLARED["again"]
+    replay_apart: bool = DECLARED["replay_apart"]
+    scores: Mapping[str, tuple[Score, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, protocol: Any, measures: Sequence[Measure]) -> Legend:
+        """What a protocol says, of the scores of some measures. Without a headline, the first score is."""
+        declared = [score.name for measure in measures for score in measure.scores]
+        said = {name: getattr(protocol, name, DECLARED[name]) for name in _SAID}
+        said["headline"] = said["headline"] or next((name for name in declared if "*" not in name), "")
+        said["columns"] = tuple(said["columns"]) or tuple(name for name in declared if "*" not in name)[:MOST_COLUMNS]
+        return cls(**said, scores={measure.id: measure.scores for measure in measures})
+
+    def as_facts(self) -> dict[str, Any]:
+        """In plain JSON types, without what is as usual: every record carries it."""
+        usual = Legend()
+        said = {name: getattr(self, name) for name in _SAID if getattr(self, name) != getattr(usual, name)}
+        scores = {id: {score.name: score.as_facts() for score in found} for id, found in self.scores.items()}
+        return {**said, "scores": scores}
+
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> Legend:
+        """The inverse of `as_facts`."""
+        said = _entries(facts, _SAID)
+        said["columns"] = tuple(said.get("columns", ()))
+        scores = {
+            id: tuple(Score(name, **_entries(read, _READ)) for name, read in found.items())
+            for id, found in facts.get("scores", {}).items()
+        }
+        return cls(**said, scores=scores)
+
+    def score(self, name: str) -> Score:
+        """How a score is read; one of which nothing is known has its name only. `measure/name` is that measure's."""
+        id, _, own = name.rpartition("/")
+        known = self.scores.get(id, ()) if id else [score for scores in self.scores.values() for score in scores]
+        found = find_score(own, known) or installed_score(own)
+        return Score(name) if found is None else replace(found, name=name, title=name if id else found.title)
+
+    def order(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Score names as they stand in tables: the headline, the other columns, the rest by name."""
+        known = set(names)
+        first = [name for name in dict.fromkeys((self.headline, *self.columns)) if name in known]
+        return (*first, *sorted(known - set(first)))
+
+    def shown(self, names: Sequence[str]) -> tuple[Score, ...]:
+        """The columns of a table that has some scores; the first few where none of them is a column."""
+        ordered = self.order(names)
+        chosen = [name for name in ordered if name == self.headline or name in self.columns]
+        return tuple(map(self.score, chosen or ordered[:MOST_COLUMNS]))
+
+
+_SAID = tuple(field.name for field in fields(Legend) if field.name != "scores")
+_READ = tuple(field.name for field in fields(Score) if field.name != "name")
+
+
+def read_legend(records: Iterable[Record]) -> Legend:
+    """The legend of runs that belong together: the newest that one of them carries, and the scores of all.
+
+    Where none carries any, as in folders of earlier versions, the installed protocol and measures are asked.
+    """
+    newest: dict[str, float] = {}
+    first: Record | None = None
+    for record in records:
+        first = first or record
+        if record.legend:
+            text = json.dumps(record.legend, sort_keys=True)
+            newest[text] = max(newest.get(text, 0.0), float(record.where.get("started") or 0.0))
+    if newest:
+        found = [_parsed(text) for text in sorted(newest, key=lambda text: (newest[text], text))]
+        scores = {id: own for legend in found for id, own in legend.scores.items()}
+        return Legend(**{name: getattr(found[-1], name) for name in _SAID}, scores=scores)
+    protocol = first.what.get("protocol") if first else None
+    id = str(protocol.get("id")) if isinstance(protocol, Mapping) else ""
+    if id not in catalogue.protocol:
+        return Legend()
+    known = catalogue.protocol.get(id)
+    return Legend.of(known, [catalogue.measure.get(name) for name in known.measures if name in catalogue.measure])
+
+
+def installed_score(name: str) -> Score | None:
+    """How the installed measures say that a score is read; None where none of them gives it."""
+    measures = map(catalogue.measure.get, catalogue.measure.names())
+    return next((found for measure in measures if (found := find_score(name, measure.scores))), None)
+
+
+def _entries(facts: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """Without what only a later version knows."""
+    return {name: facts[name] for name in known if name in facts}
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Legend:
+    return Legend.from_facts(json.loads(text))
