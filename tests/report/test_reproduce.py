@@ -18,8 +18,8 @@ from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.report.reproduce import Best, correction, reproduce, settings_of, summary
-from quickstudy.report.reproduce_text import best_of, reproduction_data, reproduction_rows
+from quickstudy.report.reproduce import Best, reproduce, settings_of
+from quickstudy.report.reproduce_text import best_of, correction, reproduction_data, reproduction_rows, summary
 from quickstudy.report.study import table
 from quickstudy.report.study.found import Shelf
 from quickstudy.report.study.order import Order, by_protocol

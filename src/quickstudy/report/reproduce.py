@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import Published, Study
-from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.intervals import RESAMPLES, estimate, stream
 from quickstudy.report.model import CONTROL, ORACLE
 from quickstudy.report.numbers import interval_of, shown
@@ -22,10 +21,6 @@ from quickstudy.report.study.found import Found, Runs, Shelf
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
 from quickstudy.runs.scores import MAXIMUM_OF_MEAN
-
-FAR = 2.0
-"""Standard errors beyond which two numbers differ."""
-UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
 
 
 @dataclass(frozen=True)
@@ -58,10 +53,6 @@ class Best(Reproduced):
     column: str | None = None
     root: int | None = None
     repetition: int | None = None
-
-
-Pair = tuple[str, str, Reproduced, Reproduced]
-"""Row, column, and its cell under one convention and under another."""
 
 
 @dataclass(frozen=True)
@@ -153,89 +144,8 @@ def reproduce(
     return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], read)
 
 
-def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
-    """What the comparison says, in sentences; with another convention, what changes from this one to it."""
-    judged = found.judged()
-    lines = []
-    if judged:
-        inside = sum(bool(cell.within) for _, _, cell in judged)
-        words = any(cell.published and isinstance(cell.published.value, str) for _, _, cell in judged)
-        within = f"within the published spread{' or bound' if words else ''}"
-        counts = f"{inside} of {len(judged)} cells are {within} ({found.convention})"
-        if found.convention == "published":
-            apart = [f"{row} {column}" for row, column, cell in judged if not cell.within]
-            lines += [f"{counts}.", *([f"Outside: {', '.join(apart)}."] if apart else [])]
-        else:
-            # Other numbers are the point here, not a failure to reproduce.
-            lines.append(f"{counts}, for information only: {UNLIKE}.")
-    if other is not None:
-        lines += _changes(found, other)
-    return lines
-
-
-def correction(study: Study, found: Found, root: int = 0) -> str:
-    """What the corrections do to the cells of a study that was made as published, as far as they have been run."""
-    if study.scores and "corrected" in found.conventions:
-        published, corrected = (
-            reproduce(study, found, convention, root=root) for convention in ("published", "corrected")
-        )
-        known = [pair for pair in _pairs(published, corrected) if _enough(pair)]
-        if known:
-            moved = sum(_apart(first, second, published.read) for *_, first, second in known)
-            return (
-                f"The corrections change {moved} of {counted(len(known), 'cell')} by more than {FAR:g} standard errors"
-            )
-    return "What the corrections change is seen by"
-
-
-def _pairs(found: Reproduction, other: Reproduction) -> list[Pair]:
-    """The cells that were measured under both conventions. The best of many runs has no error, and is left out."""
-    pairs = [
-        (row, column, found.cells[row][column], other.cells[row][column])
-        for row in found.cells
-        for column in found.study.columns
-    ]
-    return [
-        pair
-        for pair in pairs
-        if pair[2].measured is not None and pair[3].measured is not None and not isinstance(pair[2], Best)
-    ]
-
-
-def _enough(pair: Pair) -> bool:
-    return min(pair[2].n, pair[3].n) >= FEWEST
-
-
-def _changes(found: Reproduction, other: Reproduction) -> list[str]:
-    both = _pairs(found, other)
-    known = [pair for pair in both if _enough(pair)]
-    if both and not known:
-        return [
-            f"What changes from {found.convention} to {other.convention} cannot be told: no cell has {FEWEST} runs of "
-            "both."
-        ]
-    if not known:
-        return []
-    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.read)]
-    rows = sorted({row for row, *_ in known}, key=list(found.cells).index)
-    turned = [row for row in rows if found.best(row) != other.best(row)]
-    best = f"the model with the best {found.read.shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
-    lines = [
-        f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
-        f"{FAR:g} standard errors; {best if found.read.sign else 'which model is best is not known'}."
-    ]
-    lines += [f"  {row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
-    return lines
-
-
 def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str, Any]]:
     return {row: {column: asdict(cell) for column, cell in found.items()} for row, found in cells.items()}
-
-
-def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
-    places = [read.place(cell.measured or 0.0) for cell in (first, second)]
-    error = math.hypot(first.error or 0.0, second.error or 0.0)
-    return places[0] != places[1] and not abs(places[0] - places[1]) <= FAR * error
 
 
 def _cell(read: Score, seeds: int, published: Published | None, runs: Runs, found: Found) -> Reproduced:

@@ -14,8 +14,8 @@ from quickstudy.base.trace import Trace
 from quickstudy.report.align import align
 from quickstudy.report.enough import span
 from quickstudy.report.numbers import written
-from quickstudy.report.reproduce import Reproduced, reproduce, summary
-from quickstudy.report.reproduce_text import marks, published_text, reproduction_data, reproduction_rows
+from quickstudy.report.reproduce import Reproduced, reproduce
+from quickstudy.report.reproduce_text import marks, published_text, reproduction_data, reproduction_rows, summary
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.report.study.panels import Line, Panel, Sheet, colour

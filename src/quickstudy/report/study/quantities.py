@@ -14,8 +14,8 @@ from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, QuickstudyError, UsageError, nearest
 from quickstudy.base.origin import described
 from quickstudy.base.study import StudyRow
-from quickstudy.report.reproduce import Reproduced, Reproduction, summary
-from quickstudy.report.reproduce_text import reproduction_rows
+from quickstudy.report.reproduce import Reproduced, Reproduction
+from quickstudy.report.reproduce_text import reproduction_rows, summary
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part
 from quickstudy.runs.job import make_task

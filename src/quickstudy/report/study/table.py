@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quickstudy.report.reproduce import reproduce, settings_of, summary
-from quickstudy.report.reproduce_text import best_of, marks, reproduction_data, reproduction_rows
+from quickstudy.report.reproduce import reproduce, settings_of
+from quickstudy.report.reproduce_text import best_of, marks, reproduction_data, reproduction_rows, summary
 from quickstudy.report.study import audit_claims
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit
 from quickstudy.report.study.order import Order, Stage
