@@ -49,6 +49,7 @@ _PUBLIC = {
     "learner": "quickstudy.base.catalogue",
     "measure": "quickstudy.base.catalogue",
     "protocol": "quickstudy.base.catalogue",
+    "quantity": "quickstudy.base.catalogue",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
+import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import Published, Study, find_study, study_names
@@ -190,7 +194,7 @@ def test_a_row_may_have_only_some_of_the_columns(tmp_path: pathlib.Path) -> None
             'mine: learners: B: no convention "publishd"; did you mean "published"?',
         ),
         ("[0.5, 0.1]", "[0.55, 0.05, 3]", "published A must be a number or [number, spread], got [0.55, 0.05, 3]"),
-        ("[0.5, 0.1]", '"a"', "published A must be a number or [number, spread], got 'a'"),
+        ("[0.5, 0.1]", '["a"]', "published A must be a number or [number, spread], got ['a']"),
         ("[0.5, 0.1]", "[0.5, -0.1]", "published A must be a number or [number, spread], got [0.5, -0.1]"),
         ("[0.5, 0.1]", "nan", "published A must be a number or [number, spread], got nan"),
         ("A = [0.5, 0.1]", "C = 1", 'published numbers of a column that is no learner: "C"; known: A, B, human'),
@@ -227,3 +231,223 @@ def test_a_file_that_is_no_text(tmp_path: pathlib.Path) -> None:
 
 def test_every_study_of_the_package_can_be_read() -> None:
     assert all(find_study(name).rows for name in study_names())
+
+
+GRID = """
+version = 1
+title = "A grid"
+source = "nowhere"
+kind = "table"
+score = ["wade", "final-accuracy"]
+seeds = 2
+protocol = {sequences = 100, schedule = "every"}
+[each]
+units = [100, 20]
+leak = [0.5, 1.0]
+verbs = [1, 2]
+rule = 2
+[together]
+ESN = ["esn *"]
+[learners]
+"esn {units} {leak}" = "esn:units={units},leak={leak}"
+"reca {rule}" = "reca:rule={rule}"
+one = "lstm:units={verbs}{size}"
+[[rows]]
+task = "language/qa:verbs={verbs}"
+label = "qa {verbs}"
+size = 8
+protocol = {share = 0.5, sequences = "{verbs}0"}
+[rows.published."qa 2"]
+ESN = "<1"
+[rows.also.final-accuracy."qa 1"]
+one = 0.5
+[[rows]]
+task = "language/periodic"
+label = "1 periodic"
+columns = ["reca {rule}"]
+"""
+
+
+def test_each_takes_all_combinations_of_columns_and_multiplies_rows(tmp_path: pathlib.Path) -> None:
+    first, second, last = read(tmp_path, GRID).rows
+    assert [(row.label, row.task) for row in (first, second)] == [
+        ("qa 1", "language/qa:verbs=1"),
+        ("qa 2", "language/qa:verbs=2"),
+    ]
+    assert dict(second.learners) == {
+        "esn 100 0.5": "esn:units=100,leak=0.5",
+        "esn 100 1.0": "esn:units=100,leak=1.0",
+        "esn 20 0.5": "esn:units=20,leak=0.5",
+        "esn 20 1.0": "esn:units=20,leak=1.0",
+        "reca 0": "reca:rule=0",
+        "reca 1": "reca:rule=1",
+        "one": "lstm:units=28",
+    }
+    assert list(last.learners) == ["reca 0", "reca 1"]
+
+
+def test_a_row_that_stands_for_several_has_published_numbers_by_label(tmp_path: pathlib.Path) -> None:
+    first, second, _ = read(tmp_path, GRID).rows
+    assert (first.published, second.published) == ({}, {"ESN": Published("<1")})
+    assert (first.also["final-accuracy"], second.also["final-accuracy"]) == ({"one": Published(0.5)}, {})
+    with pytest.raises(UsageError, match='stands for several; published numbers of no label: "ESN"; known: qa 1, qa 2'):
+        read(tmp_path, GRID.replace('[rows.published."qa 2"]', "[rows.published]"))
+
+
+def test_the_protocol_of_a_row_stands_over_that_of_the_study(tmp_path: pathlib.Path) -> None:
+    first, second, last = (row.protocol for row in read(tmp_path, GRID).rows)
+    assert first == {"sequences": "10", "schedule": "every", "share": 0.5}
+    assert second == {"sequences": "20", "schedule": "every", "share": 0.5}
+    assert last == {"sequences": 100, "schedule": "every"}
+
+
+def test_a_model_stands_in_the_place_of_its_columns(tmp_path: pathlib.Path) -> None:
+    study = read(tmp_path, GRID)
+    assert study.together == {"ESN": ("esn 100 0.5", "esn 100 1.0", "esn 20 0.5", "esn 20 1.0")}
+    assert study.models == ("ESN", "reca 0", "reca 1", "one")
+    assert set(study.together["ESN"]) < set(study.columns)
+    plain = read(tmp_path, MINI)
+    assert plain.models == plain.columns
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("[100, 20]", "[]", "mine: each: units must have at least one number or text, got []"),
+        ("[100, 20]", "[[1]]", "mine: each: units must have at least one number or text, got [[1]]"),
+        ("[100, 20]", "[1, 1]", "mine: each: units has a value twice, got [1, 1]"),
+        ("[100, 20]", "0", "mine: each: units must be a whole number from 1 on or a list of values, got 0"),
+        ("rule = 2", "rule = 2\nrul = 2", "mine: each: {rul} stands in no column's name and in no row's label"),
+        ('"reca {rule}" =', '"reca {rule} {verbs}" =', "{verbs} stands in a column's name and in a row's label"),
+        (
+            'label = "qa {verbs}"',
+            'label = "qa"',
+            "mine: each: {verbs} stands in no column's name and in no row's label",
+        ),
+        ('label = "1 periodic"', 'label = "qa 2"', 'mine: two rows have the label "qa 2"'),
+        ('"language/periodic"', '"language/{rule}"', 'row "1 periodic" asks for {rule}, which its label does not hold'),
+        ("size = 8", "size = 8\nverbs = 3", "verbs is a name of [each] already"),
+        (
+            'one = "lstm:units={verbs}{size}"',
+            'one = "lstm:units={units}{size}"',
+            "asks for units, of which the row says",
+        ),
+        ('["esn *"]', '["ens *"]', 'mine: together: ESN: no column fits "ens *"'),
+        ('["esn *"]', "[]", "mine: together: ESN must name at least one column, got []"),
+        ('["esn *"]', '"esn *"', "mine: together: ESN must be a list of names, got 'esn *'"),
+        ('ESN = ["esn *"]', 'one = ["esn *"]\nESN = ["esn *"]', "mine: together: one is the name of a column already"),
+        ("seeds = 2", 'seeds = 2\nconvention = "publshed"', 'no convention "publshed"; did you mean "published"?'),
+        ("seeds = 2", 'seeds = 2\nmeasures = "wade"', "mine: measures must be a list of names, got 'wade'"),
+        (
+            "seeds = 2",
+            'seeds = 2\nquantities = {a = "b"}',
+            "mine: a study has learners, or quantities of its tasks alone",
+        ),
+        ('"<1"', '"0.5"', "published ESN must be a number or [number, spread], got '0.5'"),
+        ('"<1"', '["<1", 2]', "published ESN must be a number or [number, spread], got ['<1', 2]"),
+        ('"<1"', '" "', "published ESN must be a number or [number, spread], got ' '"),
+    ],
+)
+def test_a_mistake_in_what_is_multiplied_is_one_line(
+    tmp_path: pathlib.Path, before: str, after: str, words: str
+) -> None:
+    assert before in GRID
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path, GRID.replace(before, after, 1))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_name_in_a_task_or_protocol_must_be_in_the_label(tmp_path: pathlib.Path) -> None:
+    text = GRID.replace('label = "qa {verbs}"', 'label = "qa"').replace("one =", '"one {verbs}" =')
+    with pytest.raises(UsageError, match=r'row "qa" asks for \{verbs\}, which its label does not hold'):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("units={size}", "units={label:>3000000000}", "a width in it is above 100"),
+        ("units={size}", "units={label:>{size}}", "a width in it is above 100"),
+        ("size = 20", 'size = "' + "x" * 2000 + '"', "2,010 letters, at most 1,000"),
+        ('B = "majority"', '"B {n}" = "majority"\n[each]\nn = 100000000', "are 200,000,002 cells; a study has at most"),
+        ('B = "majority"', '"B {n}" = "majority"\n[each]\nn = 4611686018427387904', "a study has at most 100,000"),
+        ("size = 30", "size = " + "9" * 5000, "mine: a number in it has too many digits"),
+        ("seeds = 100", "seeds = 0x" + "9" * 5000, "mine: a number in it has too many digits"),
+        (
+            "seeds = 100",
+            "seeds = 100\nsettings = {a = " + "[" * 3000 + "]" * 3000 + "}",
+            "mine: it is nested more than 20",
+        ),
+        ("[learners]", "[settings." + ".".join("a" * 500) + "]\n[learners]", "mine: it is nested more than 20 deep"),
+        ("seeds = 100", "seeds = " + str(list(range(5000))), "seeds must be a whole number from 1 on, got [0, 1, 2"),
+        ("seeds = 100", "seeds = 2026-01-01", "a study has no dates, got 2026-01-01"),
+    ],
+)
+def test_a_small_file_cannot_fill_the_memory(tmp_path: pathlib.Path, before: str, after: str, words: str) -> None:
+    began = time.process_time()
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path, MINI.replace(before, after, 1))
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert time.process_time() - began < 1
+
+
+def test_results_of_a_file_without_a_name_would_lie_elsewhere(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "...toml").write_text(MINI)
+    with pytest.raises(UsageError, match="rename the file"):
+        find_study(str(tmp_path / "...toml"))
+
+
+@given(st.floats(allow_nan=False), st.floats(-1e6, 1e6))
+def test_words_that_are_bounds_are_compared(measured: float, bound: float) -> None:
+    number = f"{bound:.3f}"
+    bound = float(number)
+    assert Published(f"<{number}").agrees(measured) is (measured < bound)
+    assert Published(f"> {number}").agrees(measured) is (measured > bound)
+    assert Published(f"<={number}").agrees(measured) is Published(f"≤{number}").agrees(measured) is (measured <= bound)
+    assert Published(f">={number}").agrees(measured) is Published(f"≥{number}").agrees(measured) is (measured >= bound)
+    assert Published("never").agrees(measured) is math.isinf(measured)
+    assert Published("chance").agrees(measured) is None
+    assert Published(bound).agrees(measured) is None
+
+
+def test_nothing_is_compared_with_what_is_no_number() -> None:
+    assert Published("<1").agrees(math.nan) is None
+    assert Published(0.5, 0.1).agrees(math.nan) is None
+    assert Published(">1,000").agrees(1001.0) is True
+
+
+def test_a_study_says_under_which_convention_it_is_made(tmp_path: pathlib.Path) -> None:
+    assert read(tmp_path, MINI).convention == "published"
+    assert read(tmp_path, MINI.replace("seeds = 100", 'seeds = 100\nconvention = "written"')).convention == "written"
+    ours = {name for name in study_names() if find_study(name).convention == "corrected"}
+    assert ours == {"wade-atlas", "wade-audit", "wade-better", "wade-continual", "wade-figure1"}
+
+
+def test_a_study_that_is_like_another_may_have_another_protocol(tmp_path: pathlib.Path) -> None:
+    study = read(tmp_path, LIKE.replace("SCORE", "wade") + "protocol = {sequences = 60}\n")
+    assert all(row.protocol == {"sequences": 60} for row in study.rows)
+    assert all(row.protocol == {} for row in find_study("wade-table4").rows)
+
+
+QUANTITIES = """
+version = 1
+title = "Computed"
+source = "nowhere"
+kind = "quantities"
+[quantities]
+bits = "alphabet"
+[[rows]]
+task = "language/qa"
+label = "5 qa"
+published = {bits = 3}
+"""
+
+
+def test_a_study_of_quantities_has_no_learners_scores_or_seeds(tmp_path: pathlib.Path) -> None:
+    study = read(tmp_path, QUANTITIES)
+    assert (study.quantities, study.columns, study.scores) == ({"bits": "alphabet"}, ("bits",), ())
+    assert study.rows[0].published == {"bits": Published(3.0)}
+    with pytest.raises(UsageError, match="nothing of 'learners', and nothing of 'quantities'"):
+        read(tmp_path, QUANTITIES.replace("[quantities]\nbits", "#").replace("published", "#"))

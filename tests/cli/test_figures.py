@@ -29,7 +29,7 @@ def test_figures_are_made_from_a_file_and_share_their_runs(quickstudy, tmp_path)
     facts = json.loads(made.out)
     assert facts["curves"]["5 qa"]["majority"]["runs"] == 2
     assert facts["wade"]["rows"]["5 qa"]["majority"]["published"] == [0.3, 0.1]
-    with (tmp_path / "runs" / "my-curves-corrected-curves.csv").open() as file:
+    with (tmp_path / "runs" / "my-curves-published-curves.csv").open() as file:
         lines = list(csv.DictReader(file))
     curve = facts["curves"]["5 qa"]["majority"]
     assert len(lines) == 2 * len(curve["steps"])
@@ -43,7 +43,7 @@ def test_figures_are_made_from_a_file_and_share_their_runs(quickstudy, tmp_path)
     scored = quickstudy("reproduce", "my-grid.toml", *common)
     assert scored.status == 0, scored.err
     assert "the order of the models" in scored.out.lower()
-    assert (tmp_path / "runs" / "my-grid-corrected-sensitivity.svg").is_file()
+    assert (tmp_path / "runs" / "my-grid-published-sensitivity.svg").is_file()
     assert not (tmp_path / "results").exists()
 
 

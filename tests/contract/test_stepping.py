@@ -114,7 +114,10 @@ def test_one_program_for_every_step():
 
 
 def test_what_cannot_go_step_by_step_says_why():
-    for name, reason in (("transformer:causal=false", "whole sequences"), ("lstm+pooled:pool=mean,padding=zeros", "padding")):
+    for name, reason in (
+        ("transformer:causal=false", "whole sequences"),
+        ("lstm+pooled:pool=mean,padding=zeros", "padding"),
+    ):
         with pytest.raises(NotApplicable, match=reason):
             pupil_of(name).start(2, 5)
     with pytest.raises(UsageError, match=r"numbers 0\.\.2"):

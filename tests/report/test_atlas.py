@@ -335,5 +335,5 @@ def test_the_command_runs_both_stages(tmp_path: Path) -> None:
     # The token just read is a question mark, never an answer.
     assert facts["tasks"][CRITERION]["language/qa"]["rule"] == 1
     assert facts["tasks"][CRITERION]["language/qa"]["reported_runs"] == 1
-    assert (out / "rules-corrected-map.svg").is_file()
+    assert (out / "rules-published-map.svg").is_file()
     assert not (out / "report.html").exists()

@@ -19,7 +19,7 @@ from quickstudy.cli.main import app
 from quickstudy.report.reproduce import reproduce
 from quickstudy.report.spelling import spelled
 from quickstudy.report.study.found import Found, Shelf
-from quickstudy.report.study.order import Order
+from quickstudy.report.study.order import Order, by_protocol
 from quickstudy.runs import reader
 from quickstudy.runs.job import Setting, identity, labels
 
@@ -84,8 +84,10 @@ def test_convention_protocol_and_root_are_part_of_what_was_run(study: Study) -> 
             run_of(repetition=3, root=1),
         ]
     )
-    usual = {"schedule": run_of().what["protocol"]["parameters"]["schedule"]}
-    assert seeds(found, study) == seeds(found, study, protocol=usual) == [(0, 0)]
+    usual, exact = (by_protocol(study, "corrected", {}, exact=exact) for exact in (False, True))
+    assert usual.rows[0].protocol == {"schedule": run_of().what["protocol"]["parameters"]["schedule"]}
+    assert seeds(found, study) == seeds(found, usual) == [(0, 0)]
+    assert seeds(found, exact) == [(0, 2)]
     assert seeds(found, study, convention="published") == [(0, 1)]
     assert seeds(found, study, root=1) == [(1, 3)]
     assert list(found.cells(study, "published")["5 qa"]) == ["Same"]
@@ -141,12 +143,12 @@ def test_a_failed_run_is_the_status_of_every_command_that_asks_for_it(study: Stu
         tmp_path / "out",
         [run_of(protocol=protocol), run_of("polarity", status=FAILED, protocol=protocol)],
     )
-    arguments = ["reproduce", str(tmp_path / "rules.toml"), "-o", str(folder), "-j", "0"]
-    assert CliRunner().invoke(app, [*arguments, "--seeds", "1"]).exit_code == 1
+    arguments = ["reproduce", str(tmp_path / "rules.toml"), "-o", str(folder), "-j", "0", "--seeds", "1"]
+    corrected = [*arguments, "--convention", "corrected"]
+    assert CliRunner().invoke(app, corrected).exit_code == 1
     # Under the published convention that column has no learner: what failed is not asked for.
-    published = [*arguments, "--seeds", "1", "--convention", "published"]
-    assert CliRunner().invoke(app, published).exit_code == 0
-    assert CliRunner().invoke(app, [*arguments, "--seeds", "1", "--retry-failed"]).exit_code == 0
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    assert CliRunner().invoke(app, [*corrected, "--retry-failed"]).exit_code == 0
 
 
 JSON = st.recursive(

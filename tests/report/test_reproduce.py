@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +13,26 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.report.reproduce import reproduce, settings_of, summary
-from quickstudy.report.reproduce_text import marks, reproduction_rows
+from quickstudy.report.reproduce import Best, reproduce, settings_of
+from quickstudy.report.reproduce_text import (
+    best_of,
+    correction,
+    marks,
+    reproduction_data,
+    reproduction_rows,
+    summary,
+)
+from quickstudy.report.study import table
+from quickstudy.report.study.found import Shelf
+from quickstudy.report.study.order import Order, by_protocol
+from quickstudy.report.study.page import Grid
+from quickstudy.report.study.render import write_page
 
 Make = Callable[..., Any]
 
@@ -158,3 +176,145 @@ def test_without_a_direction_nothing_is_the_best(make_record: Make, save: Make, 
     assert found.best("5 qa") is None
     assert reproduction_rows(found)[1][4] == "–"
     assert "direction unknown" in marks(found)
+
+
+def test_the_corrections_are_counted_where_they_have_been_run(folder: Path, tmp_path: Path) -> None:
+    found = Shelf(folder).found()
+    assert correction(study(), found) == "The corrections change 1 of 2 cells by more than 2 standard errors"
+    assert correction(study(), Shelf(tmp_path / "empty").found()) == "What the corrections change is seen by"
+
+
+def together(score: str = "wade", published: Published | None = None) -> Study:
+    row = StudyRow("language/qa", "5 qa", {"a": "majority", "b": "polarity"}, {"AB": published} if published else {})
+    columns = ("a", "b", "AB")
+    return Study(
+        "mini", 1, "A model", "nowhere", "table", (score,), 5, columns, (row,), runs="mini", together={"AB": ["a", "b"]}
+    )
+
+
+def runs_of(make_record: Make, name: str, values: dict[str, list[float]]) -> list[Any]:
+    more = {"role": "control", "convention": "published", "protocol": protocol("published")}
+    return [
+        make_record(learner, repetition=seed, scores={"any": {"version": 1, "values": {name: value}}}, **more)
+        for learner, several in values.items()
+        for seed, value in enumerate(several)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("score", "best", "word"),
+    [
+        ("wade", ("b", 1, 0.7), "highest"),
+        ("forgetting", ("a", 2, -0.1), "lowest"),
+        ("steps-to-0.9", ("a", 2, -0.1), "lowest"),
+    ],
+)
+def test_a_model_of_several_columns_is_the_best_of_all_their_runs(
+    make_record: Make, save: Make, tmp_path: Path, score: str, best: tuple[str, int, float], word: str
+) -> None:
+    values = {"majority": [0.3, 0.5, -0.1], "polarity": [0.2, 0.7]}
+    found = reproduce(together(score), save(tmp_path, runs_of(make_record, score, values)), "published")
+    cell = found.cells["5 qa"]["AB"]
+    assert isinstance(cell, Best)
+    assert (cell.column, cell.repetition, cell.measured) == best
+    assert (cell.n, cell.low, cell.error) == (5, None, None)
+    assert reproduction_rows(found)[0][1:2] == ("AB",)
+    assert reproduction_rows(found)[1][1].endswith("(best of 5)")
+    (line,) = best_of(found)
+    assert line.startswith(f"AB is the {word} of all runs of 2 columns, not a mean")
+    assert line.endswith(f"({best[0]}, repetition {best[1]}, of 5 runs).")
+    heading, *lines = reproduction_data(found)
+    model = next(dict(zip(heading, one, strict=True)) for one in lines if one[1] == "AB")
+    assert (model["best_column"], int(model["best_repetition"]), float(model["mean"])) == best
+    assert {"a", "b"} < {one[1] for one in lines}
+
+
+def test_the_best_of_a_score_of_unknown_direction_is_not_told(make_record: Make, save: Make, tmp_path: Path) -> None:
+    folder = save(tmp_path, runs_of(make_record, "odd", {"majority": [0.3], "polarity": [0.2]}))
+    found = reproduce(together("odd", Published(0.3, 0.1)), folder, "published")
+    assert (found.cells["5 qa"]["AB"].measured, found.cells["5 qa"]["AB"].n) == (None, 2)
+    assert best_of(found) == ["AB has no best run: which way odd is better is not known."]
+    assert reproduction_rows(found)[1][1] == "0.300"
+
+
+def test_cells_that_are_no_model_have_the_keys_they_had(folder: Path) -> None:
+    cell = reproduce(study(), folder, "published").as_facts()["rows"]["5 qa"]["Same"]
+    assert list(cell) == ["published", "n", "measured", "low", "high", "spread", "error", "within", "distance"]
+
+
+@pytest.mark.parametrize(
+    ("words", "values", "within", "text"),
+    [
+        ("<1", [0.5, 0.7], True, "<1 | 0.600 ±0.100 ="),
+        ("<1", [1.5, 1.7], False, "<1 | 1.600 ±0.100 ≠"),
+        ("chance", [0.5, 0.5], None, "chance | 0.500 ±0.000"),
+        ("never", [0.5, math.inf], True, "never | ∞ ="),
+    ],
+)
+def test_words_in_the_place_of_a_published_number(
+    make_record: Make, save: Make, tmp_path: Path, words: str, values: list[float], within: bool | None, text: str
+) -> None:
+    row = StudyRow("language/qa", "5 qa", {"a": "majority"}, {"a": Published(words)})
+    mini = Study("mini", 1, "Words", "nowhere", "table", ("wade",), 5, ("a",), (row,), runs="mini")
+    folder = save(tmp_path, runs_of(make_record, "wade", {"majority": values}))
+    found = reproduce(mini, folder, "published")
+    assert found.cells["5 qa"]["a"].within is within
+    assert reproduction_rows(found)[1][1] == text
+    page = table.page(Order(mini, folder, "published", 2))
+    write_page(page, folder, "page")
+    assert ("or bound" in next(part for part in page.parts if isinstance(part, Grid)).caption) is (within is not None)
+    with (folder / "mini-published-wade.csv").open() as file:
+        assert next(csv.DictReader(file))["published"] == words
+
+
+def test_steps_that_may_never_be_enough_have_a_median(make_record: Make, save: Make, tmp_path: Path) -> None:
+    folder = save(
+        tmp_path, runs_of(make_record, "steps-to-0.9", {"majority": [5, math.inf, 8], "polarity": [math.inf]})
+    )
+    found = reproduce(study("steps-to-0.9"), folder, "published")
+    assert reproduction_rows(found)[1][1:3] == ("0.3 | 8 ≠", "0.9 | never ≠")
+
+
+def test_a_measure_that_the_study_names_is_applied_to_stored_traces(
+    make_record: Make, save: Make, tmp_path: Path
+) -> None:
+    about: dict[str, Any] = {"chance": "none", "equation": "a[0]", "kinds": ("learning-curve",)}
+
+    @catalogue.measure("first", version=1, scores=(Score("first-accuracy", better="lower"),), **about)
+    def first(trace: Any, convention: str) -> dict[str, float]:
+        """The first accuracy."""
+        return {"first-accuracy": float(trace.arrays["accuracy"][0])}
+
+    try:
+        more = {"convention": "published", "role": "control", "protocol": protocol("published")}
+        curves = [([1, 2], [0.1, 0.9]), ([1, 2], [0.5, 0.3])]
+        records = [make_record("majority", repetition=seed, curve=one, **more) for seed, one in enumerate(curves)]
+        folder = save(tmp_path, records)
+        named = dataclasses.replace(study("first-accuracy"), measures=("first",))
+        assert reproduce(named, folder, "published").cells["5 qa"]["Same"].measured == pytest.approx(0.3)
+        unnamed = reproduce(study("first-accuracy"), folder, "published").cells["5 qa"]["Same"]
+        assert (unnamed.n, unnamed.measured) == (2, None)
+    finally:
+        catalogue.measure._entries.pop(("first", 1))
+
+
+def test_parameters_of_the_protocol_have_their_order() -> None:
+    one = StudyRow("language/qa", "5 qa", {"a": "majority"}, {}, protocol={"schedule": "every", "share": 0.5})
+    other = StudyRow("continual/chained", "chain", {"a": "majority"}, {})
+    mini = Study("mini", 1, "Two protocols", "nowhere", "table", ("wade",), 5, ("a",), (one, other), runs="mini")
+
+    def chosen(given: dict[str, Any], exact: bool = False) -> list[dict[str, Any]]:
+        return [dict(row.protocol) for row in by_protocol(mini, "published", given, exact).rows]
+
+    assert chosen({}) == [{"schedule": "every", "share": 0.5}, {"schedule": "thinned"}]
+    assert chosen({}, exact=True) == [{"schedule": "every", "share": 0.5}, {"schedule": "every"}]
+    # `order` is a parameter of the first protocol alone.
+    assert chosen({"order": "sequences", "schedule": "thinned"}, exact=True) == [
+        {"schedule": "thinned", "share": 0.5, "order": "sequences"},
+        {"schedule": "thinned"},
+    ]
+    with pytest.raises(UsageError, match='mini: no protocol of it has a parameter "ordr"; did you mean "order"'):
+        chosen({"ordr": "sequences"})
+    wrong = dataclasses.replace(mini, rows=(dataclasses.replace(one, protocol={"shar": 0.5}),))
+    with pytest.raises(UsageError, match='mini: row "5 qa": language: no parameter "shar"; did you mean "share"'):
+        by_protocol(wrong, "published", {})

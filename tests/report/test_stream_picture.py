@@ -98,10 +98,11 @@ Copy = "copy-last"
 [[rows]]
 task = "continual/chained:members=symbol-counting/qa"
 label = "short chain"
+protocol = {sequences = 40}
 """
     )
     declared = find_study(str(study))
-    order = Order(declared, tmp_path / "results", "corrected", 2, protocol={"sequences": 40})
+    order = Order(declared, tmp_path / "results", "corrected", 2)
     for stage in kind_of(declared).stages(order):
         execute(make_plan(stage.settings, stage.seeds), order.folder, choose_engine(0))
     parts = kind_of(declared).page(order).parts

@@ -15,7 +15,7 @@ from quickstudy.base.record import Record
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.report.html import as_html
-from quickstudy.report.reproduce import UNLIKE
+from quickstudy.report.reproduce_text import UNLIKE
 from quickstudy.report.study import table
 from quickstudy.report.study.numeric import numeric
 from quickstudy.report.study.order import Order

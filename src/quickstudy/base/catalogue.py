@@ -84,6 +84,9 @@ _KINDS: dict[type, Any] = {tuple: (tuple, list), dict: Mapping}
 protocol = ProtocolRegistry("protocol", _sources)
 """Ways of examining: frozen dataclasses with examine(task, learner, streams)."""
 
+quantity: Registry[Any] = Registry("quantity", _sources)
+"""Numbers that belong to a task alone, without a learner: functions of the task. Facts: unit, equation."""
+
 
 class MeasureRegistry(Registry[Measure]):
     """The registry of measures: its decorator takes a function and all that a reader must know about its numbers."""

@@ -1,14 +1,20 @@
 """A study: a declared grid of runs, with the published numbers where there are any. It is data; nothing in it computes.
 
 A file `NAME.toml` has
-- `version`, `title`, `source`, `notes`; `seeds` of the publication;
+- `version`, `title`, `source`, `notes`; `seeds` of the publication; `convention`: under which it is made unless another
+  is asked for (`published`, if it says nothing);
 - `kind`: what is made of the runs (`table`, `curves`, ...; see `report/study`);
 - `score`: a score's name, or `maximum-of-mean-curve`; a list where there are several, the first being the main one;
+- `measures`: measures besides those of the protocol, whose scores may be asked for;
 - `learners`: column = learner, or column = a learner for each convention; `{name}` stands for an entry of the row;
+- `together`: model = the columns (or patterns of them) that are one model, of which the best run is shown;
+- `quantities`: column = a number that is computed from the task alone; then there are no learners;
 - `beside`: columns that have published numbers and no learner; `human` needs no mention;
-- `each`: name = number of values; a column whose name holds `{name}` is there once for every value from 0 on;
-- `rows`: each with a `task`, a `label`, its entries, and `published`: column = [value, spread], or a single value;
-  with `columns`, only these of the learners run on it; `also.SCORE` has published numbers of another score;
+- `each`: names that stand for several values, in the names of columns or in the labels of rows (see `each.py`);
+- `protocol`: parameters of the protocol, for all rows;
+- `rows`: each with a `task`, a `label`, its entries, `protocol` of its own, and `published`: column = [value, spread],
+  a single value, or words; with `columns`, only these of the learners run on it; `also.SCORE` has published numbers of
+  another score;
 - `settings`: numbers and words that the kind asks for.
 `like = "OTHER"` takes learners, rows and settings from another study, its runs, and its published numbers where the
 main score is the same; rows that are given have published numbers of their own.
@@ -19,25 +25,63 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import importlib.resources
+import math
 import pathlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from quickstudy.base.errors import UsageError, nearest
 
+ROUNDED = 0.005
+"""Published spreads are rounded to two decimals: one that is printed as 0.00 is up to this."""
+NEVER = "never"
+_BOUND = re.compile(r"(?P<sign><=|>=|[<>≤≥])\s*(?P<number>[-+]?\d[\d,]*(\.\d+)?([eE][-+]?\d+)?)")
+
 
 class Published(NamedTuple):
-    """A published number and its spread (a standard deviation over runs), None where none was given."""
+    """A published number and its spread (a standard deviation over runs), None where none was given.
 
-    value: float
+    Where words were printed, value is these words. A bound (`<1`, `≥100`) and `never` (infinite) can be compared with a
+    number; others (`chance`) are shown, and compared with nothing.
+    """
+
+    value: float | str
     spread: float | None = None
+
+    def agrees(self, measured: float) -> bool | None:
+        """Whether a number is within the spread, or where the words say it is; None where that cannot be told.
+
+        >>> Published(0.5, 0.1).agrees(0.55), Published("<1").agrees(1.0), Published("chance").agrees(0.5)
+        (True, False, None)
+        """
+        if math.isnan(measured):
+            return None
+        if isinstance(self.value, str):
+            return _fits(self.value, measured)
+        return None if self.spread is None else abs(measured - self.value) <= max(self.spread, ROUNDED)
+
+
+def _fits(words: str, measured: float) -> bool | None:
+    if words == NEVER:
+        return math.isinf(measured)
+    bound = _BOUND.fullmatch(words)
+    if bound is None:
+        return None
+    number = float(bound["number"].replace(",", ""))
+    return {
+        "<": measured < number,
+        ">": measured > number,
+        "≤": measured <= number,
+        "≥": measured >= number,
+    }[bound["sign"].replace("<=", "≤").replace(">=", "≥")]
 
 
 @dataclass(frozen=True)
 class StudyRow:
     """One task of a study: its learners by column (by convention, where they differ), the published numbers of the
-    main score, and those of other scores.
+    main score, and those of other scores; parameters of its protocol.
     """
 
     task: str
@@ -45,6 +89,7 @@ class StudyRow:
     learners: Mapping[str, str | Mapping[str, str]]
     published: Mapping[str, Published]
     also: Mapping[str, Mapping[str, Published]] = dataclasses.field(default_factory=dict)
+    protocol: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def learner(self, column: str, convention: str) -> str | None:
         """The learner of a column under a convention; None where the column has none."""
@@ -55,7 +100,9 @@ class StudyRow:
 @dataclass(frozen=True)
 class Study:
     """A published table or figure. seeds: runs behind each published number. runs: whose results folder it reads and
-    extends, its own or that of the study it is like.
+    extends, its own or that of the study it is like. convention: the one it is made under unless another is asked for.
+    together: the columns of every model that has several. measures: those applied besides the protocol's. quantities:
+    what is computed from the tasks alone, by column.
     """
 
     id: str
@@ -70,11 +117,24 @@ class Study:
     notes: str = ""
     runs: str = ""
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    convention: str = "published"
+    together: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    measures: tuple[str, ...] = ()
+    quantities: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     @property
     def score(self) -> str:
         """The main score."""
         return self.scores[0]
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The columns of a table: a model in the place of the first of its columns, every other column as it is."""
+        owners: dict[str, list[str]] = {}
+        for model, columns in self.together.items():
+            for column in columns:
+                owners.setdefault(column, []).append(model)
+        return tuple(dict.fromkeys(name for column in self.columns for name in owners.get(column, [column])))
 
     def only(self, patterns: Sequence[str]) -> Study:
         """The study with only the rows whose task or label fits one of the patterns; all when there is none."""

@@ -16,7 +16,7 @@ def add(app: typer.Typer) -> None:
 
 def ls(
     kind: str = typer.Argument(
-        ..., help="tasks, learners, cores, trainings, controls, oracles, measures, protocols or studies."
+        ..., help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities or studies."
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
@@ -35,6 +35,7 @@ def ls(
         "controls": [catalogue.control],
         "measures": [catalogue.measure],
         "protocols": [catalogue.protocol],
+        "quantities": [catalogue.quantity],
     }
     rows: list[dict[str, Any]]
     if kind == "studies":

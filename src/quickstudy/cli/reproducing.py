@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, DATA, JSON, command_line, name_data, print_json
+from quickstudy.cli.output import DATA, INCLUDE, JSON, command_line, name_data, print_json
 
 DEFAULT_SEEDS = 6
 
@@ -25,28 +25,36 @@ def reproduce(
     out: pathlib.Path | None = typer.Option(
         None, "--out", "-o", help="Results folder; default results/STUDY, or that of the study whose runs it shares."
     ),
-    convention: str = CONVENTION,
+    convention: str | None = typer.Option(
+        None, "--convention", help="published (default, unless the study names another), corrected or written."
+    ),
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
     only: list[str] = typer.Option([], "--only", help="Only these rows of the study: patterns of tasks or labels."),
+    set_: list[str] = typer.Option([], "--set", help="A parameter of the protocol, over the study's own."),
     exact: bool = typer.Option(False, "--exact", help="Test as often as the publication did; a few times slower."),
     controls: bool = typer.Option(False, help="Also run each task's controls and oracle."),
     workers: int | None = typer.Option(
         None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
     ),
+    limit: float | None = typer.Option(None, "--limit", help="Seconds a run may take before it counts as failed."),
     data: pathlib.Path | None = DATA,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables."),
     json: bool = JSON,
+    include: list[str] = INCLUDE,
 ) -> None:
     """Run a published table or figure, or what is missing of it, and print published beside measured."""
     from quickstudy.runs.threads import pin_threads
 
     pin_threads()
     from quickstudy.api import check_seeds, default_workers
-    from quickstudy.base.parameters import check_convention
+    from quickstudy.base.parameters import check_convention, parse_assignments
+    from quickstudy.base.registry import include as include_file
     from quickstudy.base.study import find_study
     from quickstudy.cli.running import preview
-    from quickstudy.report.study.order import Order, kind_of
+    from quickstudy.report.reproduce_text import correction
+    from quickstudy.report.study.order import Order, by_protocol, kind_of
     from quickstudy.report.study.render import as_lines, write_page
     from quickstudy.report.write import write_report
     from quickstudy.runs.engines import choose_engine
@@ -58,27 +66,37 @@ def reproduce(
     name_data(data)
     wanted = DEFAULT_SEEDS if seeds is None else seeds
     check_seeds(wanted)
+    for file in include:
+        include_file(file)
+    found = find_study(study)
+    convention = convention or found.convention
     check_convention(convention)
-    declared = find_study(study).only(only)
-    folder = out or pathlib.Path("results", declared.runs)
-    protocol = {"schedule": "every" if exact else "thinned"}
-    order = Order(declared, folder, convention, wanted, root, protocol, controls)
-    kind = kind_of(declared)
+    kind = kind_of(found)
+    whole = by_protocol(found, convention, parse_assignments(",".join(set_)), exact)
+    declared = whole.only(only)
     check_scores(declared)
+    folder = out or pathlib.Path("results", declared.runs)
+    order = Order(declared, folder, convention, wanted, root, controls)
     number = default_workers() if workers is None else workers
     execution = Execution()
     ran: set[int] = set()
     for stage in kind.stages(order):
         ran |= {stage.seeds} if stage.settings else set()
         reading = order.shelf.reading()
-        plan = make_plan(stage.settings, stage.seeds, reading=reading)
+        plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=include)
         if dry_run:
             # What comes after the first stage follows from its results.
             preview(plan, retry_failed, number, json)
             return
-        progress = choose_progress(quiet=json, stream=sys.stderr)
-        engine = choose_engine(number)
-        done = execute(plan, folder, engine, retry_failed=retry_failed, reading=reading, report=progress)
+        done = execute(
+            plan,
+            folder,
+            choose_engine(number),
+            retry_failed=retry_failed,
+            limit_seconds=limit,
+            reading=reading,
+            report=choose_progress(quiet=quiet or json, stream=sys.stderr),
+        )
         execution = done.after(execution)
         if execution.interrupted:
             break
@@ -86,7 +104,8 @@ def reproduce(
         number_of_runs = f"runs {max(ran)} of each" if ran else "runs nothing"
         typer.echo(f"{declared.id} {number_of_runs} whatever --seeds says, got {seeds}", err=True)
     # All rows of which there are runs: a few must not take the place of a page that showed more.
-    page = kind.page(order.widened(find_study(study)))
+    wider = order.widened(whole)
+    page = kind.page(wider)
     path = write_page(page, folder, f"{declared.id}-{convention}")
     if not page.whole:
         readings = {folder: order.shelf.reading()}
@@ -94,7 +113,11 @@ def reproduce(
     if json:
         print_json({**page.facts, "report": str(path)})
     else:
-        for line in as_lines(page):
-            typer.echo(line)
+        if not quiet:
+            for line in as_lines(page):
+                typer.echo(line)
+            if convention == "published":
+                changed = correction(wider.study, wider.shelf.found(), root)
+                typer.echo(f"{changed}: {command_line()} --convention corrected")
         typer.echo(f"Report: {path}" if page.whole else f"All runs: {folder / 'report.html'}\nReport: {path}")
     raise typer.Exit(execution.exit_status)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, include_files, print_json, print_table
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_table
 
 if TYPE_CHECKING:
     from quickstudy.base.study import Study
@@ -22,9 +22,12 @@ def add(app: typer.Typer) -> None:
 
 def show(
     name: str = typer.Argument(
-        ..., help="The id of a task, core, training, learner, control, measure, protocol or study, or a study's file."
+        ...,
+        help="The id of a task, core, training, learner, control, measure, protocol, quantity or study, or its file.",
     ),
-    convention: str = CONVENTION,
+    convention: str | None = typer.Option(
+        None, "--convention", help="corrected (default; a study has its own), published or written."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -36,11 +39,12 @@ def show(
     if name in study_names() or name.endswith(".toml"):
         from quickstudy.runs.scores import check_scores
 
-        check_convention(convention)
         study = find_study(name)
+        check_convention(convention or study.convention)
         check_scores(study)
-        _show_study(study, convention, json)
+        _show_study(study, convention or study.convention, json)
         return
+    convention = convention or "corrected"
     kind, found = _find(name)
     facts = {
         "id": found.id,
@@ -92,6 +96,7 @@ def _find(name: str) -> tuple[str, Any]:
         catalogue.control,
         catalogue.measure,
         catalogue.protocol,
+        catalogue.quantity,
     ]
     for registry in registries:
         if name in registry:
@@ -110,8 +115,13 @@ def _show_study(study: Study, convention: str, json: bool) -> None:
         return
     typer.echo(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
     published = any(row.published or row.also for row in study.rows)
-    behind = f"{study.seeds} runs behind each published number" if published else "no numbers were published"
-    typer.echo(f"Score: {', '.join(study.scores)}; {behind}")
+    if study.quantities:
+        computed = ", ".join(f"{column} ({quantity})" for column, quantity in study.quantities.items())
+        typer.echo(f"Computed from the tasks alone: {computed}")
+    else:
+        behind = f"{study.seeds} runs behind each published number" if published else "no numbers were published"
+        typer.echo(f"Score: {', '.join(study.scores)}; {behind}")
+    typer.echo(f"Convention unless another is asked for: {study.convention}")
     rows = [
         (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners])) for row in study.rows
     ]

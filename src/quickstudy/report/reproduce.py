@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import Published, Study
-from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.intervals import RESAMPLES, estimate, stream
 from quickstudy.report.model import CONTROL, ORACLE
 from quickstudy.report.numbers import interval_of, shown
@@ -22,10 +21,6 @@ from quickstudy.report.study.found import Found, Runs, Shelf
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
 from quickstudy.runs.scores import MAXIMUM_OF_MEAN
-
-FAR = 2.0
-"""Standard errors beyond which two numbers differ."""
-UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
 
 
 @dataclass(frozen=True)
@@ -45,6 +40,19 @@ class Reproduced:
     error: float | None = None
     within: bool | None = None
     distance: float | None = None
+
+
+@dataclass(frozen=True)
+class Best(Reproduced):
+    """The cell of a model that is several columns: the best of all their runs, by the direction of the score.
+
+    It is the number of one run, so it has no interval; n: of how many. column, root, repetition: which it was (for a
+    score of many runs together the best column, and no single run).
+    """
+
+    column: str | None = None
+    root: int | None = None
+    repetition: int | None = None
 
 
 @dataclass(frozen=True)
@@ -68,8 +76,14 @@ class Reproduction:
         return [place for place in found if place[2].within is not None]
 
     def best(self, row: str) -> str | None:
-        """The column with the best measured number of a row; None where nobody knows which is better."""
-        known = {column: cell.measured for column, cell in self.cells[row].items() if cell.measured is not None}
+        """The column with the best measured number of a row; None where nobody knows which is better. The best of many
+        runs is none of them.
+        """
+        known = {
+            column: cell.measured
+            for column, cell in self.cells[row].items()
+            if cell.measured is not None and not isinstance(cell, Best)
+        }
         return max(known, key=lambda column: self.read.sign * known[column]) if known and self.read.sign else None
 
     def as_facts(self) -> dict[str, Any]:
@@ -86,12 +100,10 @@ class Reproduction:
         }
 
 
-def settings_of(
-    study: Study, convention: str, root: int = 0, protocol: Mapping[str, Any] | None = None
-) -> list[Setting]:
+def settings_of(study: Study, convention: str, root: int = 0) -> list[Setting]:
     """The runs that a study asks for under a convention."""
     return [
-        Setting(row.task, learner, convention, root, protocol or {})
+        Setting(row.task, learner, convention, root, row.protocol)
         for row in study.rows
         for column in row.learners
         if (learner := row.learner(column, convention))
@@ -102,88 +114,38 @@ def reproduce(
     study: Study,
     results: str | pathlib.Path | Found,
     convention: str,
-    protocol: Mapping[str, Any] | None = None,
     score: str | None = None,
     root: int = 0,
 ) -> Reproduction:
-    """What a results folder holds of a study, beside what was published; only runs of just this protocol and root seed.
+    """What a results folder holds of a study, beside what was published; only runs of just its protocol and root seed.
 
     results: the folder, or what was found in it. score: one of the study's, the main one if none is given.
     """
-    found = results if isinstance(results, Found) else Shelf(pathlib.Path(results)).found()
+    found = results if isinstance(results, Found) else Shelf(pathlib.Path(results), study.measures).found()
     score = score or study.score
     read = found.score(score)
-    runs = found.cells(study, convention, protocol, root)
+    runs = found.cells(study, convention, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
     for row in study.rows:
-        cells[row.label] = {}
-        for column in study.columns:
-            numbers = row.published if score == study.score else row.also.get(score, {})
-            published = numbers.get(column)
-            own = runs[row.label].get(column, {})
-            cells[row.label][column] = _cell(read, study.seeds, published, own, found)
+        numbers = row.published if score == study.score else row.also.get(score, {})
+        own = {column: runs[row.label].get(column, {}) for column in study.columns}
+        cells[row.label] = {
+            column: _cell(read, study.seeds, numbers.get(column), own[column], found) for column in study.columns
+        }
+        for model, columns in study.together.items():
+            members = {column: own[column] for column in columns}
+            cells[row.label][model] = _best(read, numbers.get(model), members, cells[row.label])
         for name in task_controls(row.task):
-            own = found.of(Setting(row.task, name, convention, root, protocol or {}))
-            if own:
-                role = next(iter(own.values())).labels.get("role", CONTROL)
-                rules[role].setdefault(row.label, {})[name] = _cell(read, study.seeds, None, own, found)
+            ruled = found.of(Setting(row.task, name, convention, root, row.protocol))
+            if ruled:
+                role = next(iter(ruled.values())).labels.get("role", CONTROL)
+                rules[role].setdefault(row.label, {})[name] = _cell(read, study.seeds, None, ruled, found)
     return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], read)
-
-
-def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
-    """What the comparison says, in sentences; with another convention, what changes from this one to it."""
-    judged = found.judged()
-    lines = []
-    if judged:
-        inside = sum(bool(cell.within) for _, _, cell in judged)
-        counts = f"{inside} of {len(judged)} cells are within the published spread ({found.convention})"
-        if found.convention == "published":
-            apart = [f"{row} {column}" for row, column, cell in judged if not cell.within]
-            lines += [f"{counts}.", *([f"Outside: {', '.join(apart)}."] if apart else [])]
-        else:
-            # Other numbers are the point here, not a failure to reproduce.
-            lines.append(f"{counts}, for information only: {UNLIKE}.")
-    if other is not None:
-        lines += _changes(found, other)
-    return lines
-
-
-def _changes(found: Reproduction, other: Reproduction) -> list[str]:
-    pairs = [
-        (row, column, found.cells[row][column], other.cells[row][column])
-        for row in found.cells
-        for column in found.study.columns
-    ]
-    both = [pair for pair in pairs if pair[2].measured is not None and pair[3].measured is not None]
-    known = [pair for pair in both if min(pair[2].n, pair[3].n) >= FEWEST]
-    if both and not known:
-        return [
-            f"What changes from {found.convention} to {other.convention} cannot be told: no cell has {FEWEST} runs of "
-            "both."
-        ]
-    if not known:
-        return []
-    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.read)]
-    rows = sorted({row for row, *_ in known}, key=list(found.cells).index)
-    turned = [row for row in rows if found.best(row) != other.best(row)]
-    best = f"the model with the best {found.read.shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
-    lines = [
-        f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
-        f"{FAR:g} standard errors; {best if found.read.sign else 'which model is best is not known'}."
-    ]
-    lines += [f"  {row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
-    return lines
 
 
 def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str, Any]]:
     return {row: {column: asdict(cell) for column, cell in found.items()} for row, found in cells.items()}
-
-
-def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
-    places = [read.place(cell.measured or 0.0) for cell in (first, second)]
-    error = math.hypot(first.error or 0.0, second.error or 0.0)
-    return places[0] != places[1] and not abs(places[0] - places[1]) <= FAR * error
 
 
 def _cell(read: Score, seeds: int, published: Published | None, runs: Runs, found: Found) -> Reproduced:
@@ -203,13 +165,33 @@ def _cell(read: Score, seeds: int, published: Published | None, runs: Runs, foun
         low, high = interval_of(read, known) or (math.nan, math.nan)
         error = spread / math.sqrt(known.n)
     within = distance = None
-    if published is not None and published.spread is not None:
-        # Published spreads are rounded to two decimals: a spread printed as 0.00 is up to 0.005.
-        within = abs(number - published.value) <= max(published.spread, 0.005)
-        combined = math.hypot(error, published.spread / math.sqrt(seeds))
-        # A published spread is one of the values themselves, not of their orders of magnitude.
-        distance = (number - published.value) / combined if combined > 0 and read.read != LOG else None
+    if published is not None:
+        within = published.agrees(number)
+        if published.spread is not None and not isinstance(published.value, str):
+            combined = math.hypot(error, published.spread / math.sqrt(seeds))
+            # A published spread is one of the values themselves, not of their orders of magnitude.
+            distance = (number - published.value) / combined if combined > 0 and read.read != LOG else None
     return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
+
+
+def _best(
+    read: Score, published: Published | None, runs: Mapping[str, Runs], cells: Mapping[str, Reproduced]
+) -> Reproduced:
+    """The best of several columns and all their runs."""
+    count = sum(map(len, runs.values()))
+    values: dict[tuple[str, int | None, int | None], float] = {}
+    for column, own in runs.items():
+        if read.name == MAXIMUM_OF_MEAN:
+            measured = cells[column].measured
+            values[column, None, None] = math.nan if measured is None else measured
+        else:
+            values.update({(column, *place): score_of(record, read.name) for place, record in own.items()})
+    known = {place: value for place, value in values.items() if not math.isnan(value)}
+    if not known or not read.sign:
+        return Best(published, count)
+    place = max(known, key=lambda one: read.sign * known[one])
+    within = published.agrees(known[place]) if published else None
+    return Best(published, count, known[place], None, None, None, None, within, None, *place)
 
 
 def _best_of_mean(

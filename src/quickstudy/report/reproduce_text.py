@@ -6,9 +6,19 @@ import math
 from collections.abc import Iterator, Mapping
 
 from quickstudy.base.measure import LOG, MEAN, Score
+from quickstudy.base.study import Published, Study
+from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.numbers import NOTHING, described, half_width, written
-from quickstudy.report.reproduce import Reproduced, Reproduction
+from quickstudy.report.reproduce import Best, Reproduced, Reproduction, reproduce
+from quickstudy.report.study.found import Found
 from quickstudy.stats.bootstrap import Interval
+
+FAR = 2.0
+"""Standard errors beyond which two numbers differ."""
+UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
+
+Pair = tuple[str, str, Reproduced, Reproduced]
+"""Row, column, and its cell under one convention and under another."""
 
 
 def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
@@ -16,7 +26,7 @@ def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
 
     Where controls were run, the best of each task has a column, and so has the oracle.
     """
-    columns = found.study.columns
+    columns = found.study.models
     rules = {name: known for name, known in (("best control", found.controls), ("oracle", found.oracles)) if known}
     rows = [("task", *columns, *rules)]
     for row, cells in found.cells.items():
@@ -30,9 +40,31 @@ def reproduction_data(found: Reproduction) -> list[tuple[str, ...]]:
     """One line per task and learner, controls and oracles among them, at full precision; empty where nothing is known.
 
     low, high: the 95 % interval of the mean over so many runs. within: whether the mean is within the published spread.
+    Where columns are one model, it has a line too: in the place of the mean the best of all runs, and which it was.
     """
     heading = ("task", "learner", "published", "published_spread", "mean", "low", "high", "runs", "within")
-    return [heading, *_lines(found)]
+    return [heading + (("best_column", "best_repetition") if found.study.together else ()), *_lines(found)]
+
+
+def best_of(found: Reproduction) -> list[str]:
+    """For every model that is several columns: its best run on every task, and of how many it is the best."""
+    lines = []
+    for model in found.study.together:
+        cells = {row: cell for row, columns in found.cells.items() if isinstance(cell := columns[model], Best)}
+        known = [
+            f"{row} {written(found.read, cell.measured)} ({_which(cell)})"
+            for row, cell in cells.items()
+            if cell.measured is not None
+        ]
+        if not found.read.sign and any(cell.n for cell in cells.values()):
+            lines.append(f"{model} has no best run: which way {found.read.title} is better is not known.")
+        elif known:
+            best = "highest" if found.read.sign > 0 else "lowest"
+            lines.append(
+                f"{model} is the {best} of all runs of {counted(len(found.study.together[model]), 'column')}, not a "
+                f"mean: it gets better with their number, and has no interval. {'; '.join(known)}."
+            )
+    return lines
 
 
 def marks(found: Reproduction) -> str:
@@ -45,7 +77,97 @@ def marks(found: Reproduction) -> str:
         return f"{described(found.read)}: {number if several else 'of one run'}"
     measured = f"measured{half}" if several else "measured, of one run"
     unlike = "" if found.convention == "published" else " (not like with like)"
-    return f"{described(found.read)}: published | {measured}; = within the published spread, ≠ outside{unlike}"
+    within = "within the published spread"
+    words = any(isinstance(cell.published.value, str) for _, _, cell in found.judged() if cell.published)
+    if words:
+        within += " or bound (other words are not compared)"
+    return f"{described(found.read)}: published | {measured}; = {within}, ≠ outside{unlike}"
+
+
+def published_text(number: Published, read: Score) -> str:
+    """A published number, or the words in its place."""
+    return number.value if isinstance(number.value, str) else written(read, number.value)
+
+
+def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
+    """What the comparison says, in sentences; with another convention, what changes from this one to it."""
+    judged = found.judged()
+    lines = []
+    if judged:
+        inside = sum(bool(cell.within) for _, _, cell in judged)
+        words = any(cell.published and isinstance(cell.published.value, str) for _, _, cell in judged)
+        within = f"within the published spread{' or bound' if words else ''}"
+        counts = f"{inside} of {len(judged)} cells are {within} ({found.convention})"
+        if found.convention == "published":
+            apart = [f"{row} {column}" for row, column, cell in judged if not cell.within]
+            lines += [f"{counts}.", *([f"Outside: {', '.join(apart)}."] if apart else [])]
+        else:
+            # Other numbers are the point here, not a failure to reproduce.
+            lines.append(f"{counts}, for information only: {UNLIKE}.")
+    if other is not None:
+        lines += _changes(found, other)
+    return lines
+
+
+def correction(study: Study, found: Found, root: int = 0) -> str:
+    """What the corrections do to the cells of a study that was made as published, as far as they have been run."""
+    if study.scores and "corrected" in found.conventions:
+        published, corrected = (
+            reproduce(study, found, convention, root=root) for convention in ("published", "corrected")
+        )
+        known = [pair for pair in _pairs(published, corrected) if _enough(pair)]
+        if known:
+            moved = sum(_apart(first, second, published.read) for *_, first, second in known)
+            return (
+                f"The corrections change {moved} of {counted(len(known), 'cell')} by more than {FAR:g} standard errors"
+            )
+    return "What the corrections change is seen by"
+
+
+def _pairs(found: Reproduction, other: Reproduction) -> list[Pair]:
+    """The cells that were measured under both conventions. The best of many runs has no error, and is left out."""
+    pairs = [
+        (row, column, found.cells[row][column], other.cells[row][column])
+        for row in found.cells
+        for column in found.study.columns
+    ]
+    return [
+        pair
+        for pair in pairs
+        if pair[2].measured is not None and pair[3].measured is not None and not isinstance(pair[2], Best)
+    ]
+
+
+def _enough(pair: Pair) -> bool:
+    return min(pair[2].n, pair[3].n) >= FEWEST
+
+
+def _changes(found: Reproduction, other: Reproduction) -> list[str]:
+    both = _pairs(found, other)
+    known = [pair for pair in both if _enough(pair)]
+    if both and not known:
+        return [
+            f"What changes from {found.convention} to {other.convention} cannot be told: no cell has {FEWEST} runs of "
+            "both."
+        ]
+    if not known:
+        return []
+    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.read)]
+    rows = sorted({row for row, *_ in known}, key=list(found.cells).index)
+    turned = [row for row in rows if found.best(row) != other.best(row)]
+    best = f"the model with the best {found.read.shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
+    lines = [
+        f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
+        f"{FAR:g} standard errors; {best if found.read.sign else 'which model is best is not known'}."
+    ]
+    lines += [f"  {row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
+    return lines
+
+
+def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
+    places = [read.place(cell.measured or 0.0) for cell in (first, second)]
+    error = math.hypot(first.error or 0.0, second.error or 0.0)
+    return places[0] != places[1] and not abs(places[0] - places[1]) <= FAR * error
 
 
 def _best(rules: Mapping[str, Reproduced], found: Reproduction) -> tuple[str, Reproduced] | None:
@@ -65,19 +187,29 @@ def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
             published = (cell.published.value, cell.published.spread) if cell.published else (None, None)
             numbers = (*published, cell.measured, cell.low, cell.high)
             within = "" if cell.within is None else "yes" if cell.within else "no"
-            yield row, learner, *map(_number, numbers), str(cell.n), within
+            chosen = (cell.column, cell.repetition) if isinstance(cell, Best) else (None, None)
+            more = ["" if one is None else str(one) for one in chosen] if found.study.together else []
+            yield row, learner, *map(_number, numbers), str(cell.n), within, *more
 
 
-def _number(value: float | None) -> str:
+def _which(cell: Best) -> str:
+    run = "" if cell.repetition is None else f", repetition {cell.repetition}"
+    return f"{cell.column}{run}, of {counted(cell.n, 'run')}"
+
+
+def _number(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return value
     return "" if value is None or math.isnan(value) else repr(value)
 
 
 def _cell(cell: Reproduced, read: Score) -> str:
-    published = written(read, cell.published.value) if cell.published else ""
+    published = published_text(cell.published, read) if cell.published else ""
     if cell.measured is None:
         return published or NOTHING
     low, high = cell.low, cell.high
     known = cell.n > 1 and low is not None and high is not None and not math.isnan(low)
     half = f" {half_width(Interval(low or 0.0, high or 0.0), read)}" if known else ""
     mark = "" if cell.within is None else " =" if cell.within else " ≠"
-    return f"{published + ' | ' if published else ''}{written(read, cell.measured)}{half}{mark}"
+    best = f" (best of {cell.n:,})" if isinstance(cell, Best) else ""
+    return f"{published + ' | ' if published else ''}{written(read, cell.measured)}{half}{best}{mark}"

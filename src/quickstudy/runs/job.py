@@ -58,16 +58,23 @@ class Setting:
 
     def resolve(self) -> Parts:
         """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
-        name, _, assignments = self.task.partition(":")
-        task_class = catalogue.task.get(name)
-        task = configure(name, task_class, parse_assignments(assignments), self.convention)
-        # A task on data that is not here says so before anything is run.
-        getattr(task, "ready", lambda: None)()
+        task = make_task(self.task, self.convention)
         protocol_name = protocol_of(task)
         protocol_class = catalogue.protocol.get(protocol_name)
         protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
         chosen = choose_learner(self.learner, self.convention, task, asked_of(task, protocol))
         return Parts(task, chosen, protocol)
+
+
+def make_task(name: str, convention: str) -> Any:
+    """A task as a user types it, `language/qa:verbs=1`. Raises UsageError for one that does not exist, or whose data is
+    not here.
+    """
+    id, _, assignments = name.partition(":")
+    task = configure(id, catalogue.task.get(id), parse_assignments(assignments), convention)
+    # A task on data that is not here says so before anything is run.
+    getattr(task, "ready", lambda: None)()
+    return task
 
 
 def protocol_of(task: Any) -> str:

@@ -21,9 +21,9 @@ MEAN_CURVE = Score(
 
 def check_scores(study: Study) -> None:
     """Raise UsageError for a score that the runs of some row will not have."""
-    for row in study.rows:
+    for row in (row for row in study.rows if row.learners):
         protocol = catalogue.protocol.get(protocol_of(catalogue.task.get(row.task.partition(":")[0])))
-        measures = [catalogue.measure.get(id) for id in protocol.measures]
+        measures = [catalogue.measure.get(id) for id in (*protocol.measures, *study.measures)]
         for score in study.scores:
             if score != MAXIMUM_OF_MEAN and not any(measure.gives(score) for measure in measures):
                 known = [*(one.name for measure in measures for one in measure.scores), MAXIMUM_OF_MEAN]

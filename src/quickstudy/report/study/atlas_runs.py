@@ -43,7 +43,7 @@ def setting_of(order: Order, row: StudyRow, rule: int, root: int) -> Setting:
     learner = row.learner(str(rule), order.convention)
     if learner is None:
         raise UsageError(f"{order.study.id}: no learner for rule {rule} under the convention {order.convention}")
-    return Setting(row.task, learner, order.convention, root, order.protocol)
+    return Setting(row.task, learner, order.convention, root, row.protocol)
 
 
 @dataclass(frozen=True)

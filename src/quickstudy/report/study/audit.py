@@ -31,25 +31,17 @@ def stages(order: Order) -> Iterator[Stage]:
     """All models and controls under the conventions wanted, what the closer looks need, and the tampered networks."""
     study = order.study
     wanted = CONVENTIONS if order.convention == "corrected" else (order.convention,)
-    settings = []
+    settings: list[Setting] = []
     for convention in wanted:
-        settings += settings_of(study, convention, order.root, order.protocol)
-        settings += [
-            Setting(row.task, name, convention, order.root, order.protocol)
-            for row in study.rows
-            for name in task_controls(row.task)
-        ]
+        settings += settings_of(study, convention, order.root)
+        settings += [order.setting(row, name, convention) for row in study.rows for name in task_controls(row.task)]
         settings += _closer(order, convention)
     networks = [study.settings[name] for name in ("leaking", "causal") if name in study.settings]
     if "published" in wanted:
-        settings += [
-            Setting(row.task, network, "published", order.root, order.protocol)
-            for row in study.rows
-            for network in networks
-        ]
+        settings += [order.setting(row, network, "published") for row in study.rows for network in networks]
     yield Stage(settings, order.seeds)
     tampered = [
-        Setting(row.task, audit_leak.tampered(network, how), "published", order.root, order.protocol)
+        order.setting(row, audit_leak.tampered(network, how), "published")
         for row in study.rows
         if "published" in wanted and row.task in study.settings.get("exchange", [])
         for network in networks
@@ -77,7 +69,7 @@ def _runs(order: Order) -> str:
     """How many there are of every model on every task."""
     said = []
     for convention in CONVENTIONS:
-        cells = order.shelf.found().cells(order.study, convention, order.protocol, order.root)
+        cells = order.shelf.found().cells(order.study, convention, order.root)
         counts = [len(runs) for columns in cells.values() for runs in columns.values() if runs]
         number = f"{span(counts)} {'run' if max(counts) == 1 else 'runs'} a cell" if counts else "none"
         said.append(f"{number} under the convention {convention}")
@@ -86,13 +78,11 @@ def _runs(order: Order) -> str:
 
 def _closer(order: Order, convention: str) -> list[Setting]:
     """Every model on the other forms of the task that is looked at more closely."""
-    tasks = {row.task: row for row in order.study.rows}
     return [
-        Setting(form, learner, convention, order.root, order.protocol)
-        for task, form in audit_material.variants(order.study.settings)
-        if task in tasks
-        for column in tasks[task].learners
-        if (learner := tasks[task].learner(column, convention))
+        order.setting(form, learner, convention)
+        for form in audit_material.variants(order.study)
+        for column in form.learners
+        if (learner := form.learner(column, convention))
     ]
 
 
@@ -102,9 +92,7 @@ def _absent(audit: Audit) -> list[Paragraph]:
     for convention in CONVENTIONS:
         lacking = {
             row.label: [
-                column
-                for column in audit.columns
-                if not audit.runs(row.task, row.learner(column, convention), convention)
+                column for column in audit.columns if not audit.runs(row, row.learner(column, convention), convention)
             ]
             for row in audit.rows
         }

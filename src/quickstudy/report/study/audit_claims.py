@@ -137,9 +137,7 @@ def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
 def _examined(audit: Audit, convention: str) -> bool:
     """Whether any model was run under a convention."""
     return convention in audit.found.conventions and any(
-        audit.runs(row.task, row.learner(column, convention), convention)
-        for row in audit.rows
-        for column in audit.columns
+        audit.runs(row, row.learner(column, convention), convention) for row in audit.rows for column in audit.columns
     )
 
 
@@ -153,6 +151,8 @@ def _by_numbers(published: Mapping[str, Any], one: str, other: str, read: Score)
     if one not in published or other not in published:
         return UNPRINTED
     first, second = published[one].value, published[other].value
+    if isinstance(first, str) or isinstance(second, str):
+        return UNPRINTED
     return _said(ABOVE if first > second else BELOW if first < second else LEVEL, read)
 
 
@@ -168,11 +168,12 @@ def _measured(
 
     def standing(one: str, other: str) -> str:
         known = [column for column in (one, other) if row.learner(column, convention)]
-        values = {c: audit.values(row.task, row.learner(c, convention), convention, score) for c in known}
+        values = {c: audit.values(row, row.learner(c, convention), convention, score) for c in known}
         for column, rival in ((one, other), (other, one)):
             published = printed.get(score, {}).get(row.label)
-            if column not in known and rival in known and published and column in published.published:
-                values[column] = dict.fromkeys(values[rival], published.published[column].value)
+            number = published.published[column].value if published and column in published.published else None
+            if column not in known and rival in known and isinstance(number, float):
+                values[column] = dict.fromkeys(values[rival], number)
         if one not in values or other not in values:
             return UNPRINTED
         purpose = f"claim {row.task} {one} {other} {convention} {score}"

@@ -45,7 +45,7 @@ def _controls(audit: Audit, convention: str) -> list[Part]:
     rows = [("task", "rule", *(audit.found.score(score).title for score in SCORES))]
     for row in audit.rows:
         for name in task_controls(row.task):
-            values = [audit.values(row.task, name, convention, score) for score in SCORES]
+            values = [audit.values(row, name, convention, score) for score in SCORES]
             if any(values):
                 rows.append((row.label, name, *map(mean_text, values)))
     if len(rows) == 1:
@@ -68,7 +68,7 @@ def _against(audit: Audit, convention: str, score: str) -> Section:
         cells = []
         facts[row.label] = {"control": name, "score": mean_of(values), "models": {}}
         for column in audit.columns:
-            own = audit.values(row.task, row.learner(column, convention), convention, score)
+            own = audit.values(row, row.learner(column, convention), convention, score)
             pair = compare(own, values, f"control {row.task} {column} {convention} {score}", read)
             cells.append(NOTHING if pair.value is None else f"{pair_text(pair)} {_SIGNS[pair.standing]}")
             if pair.value is not None:

@@ -20,7 +20,6 @@ from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.study.found import Found, Runs, scores_of
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Part
-from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
 
 CONVENTIONS = ("published", "corrected")
@@ -54,20 +53,18 @@ class Audit:
         """An entry of the study's settings."""
         return self.order.study.settings.get(key, default)
 
-    def runs(self, task: str, learner: str | None, convention: str) -> Runs:
-        """The finished runs of a learner on a task."""
-        if learner is None:
-            return {}
-        return self.found.of(Setting(task, learner, convention, self.order.root, self.order.protocol))
+    def runs(self, row: StudyRow, learner: str | None, convention: str) -> Runs:
+        """The finished runs of a learner on the task of a row."""
+        return {} if learner is None else self.found.of(self.order.setting(row, learner, convention))
 
-    def values(self, task: str, learner: str | None, convention: str, score: str) -> Values:
+    def values(self, row: StudyRow, learner: str | None, convention: str, score: str) -> Values:
         """One score of these runs."""
-        return scores_of(self.runs(task, learner, convention), score)
+        return scores_of(self.runs(row, learner, convention), score)
 
-    def traces(self, task: str, learner: str | None, convention: str) -> dict[tuple[int, int], Trace]:
+    def traces(self, row: StudyRow, learner: str | None, convention: str) -> dict[tuple[int, int], Trace]:
         """Their learning curves; those that cannot be read are left out, as `quickstudy doctor` will say."""
         found = {}
-        for place, record in self.runs(task, learner, convention).items():
+        for place, record in self.runs(row, learner, convention).items():
             try:
                 found[place] = self.found.trace(record)
             except QuickstudyError:
@@ -80,7 +77,7 @@ class Audit:
         """
         found, read = {}, self.found.score(score)
         for name in task_controls(row.task):
-            runs = self.runs(row.task, name, convention)
+            runs = self.runs(row, name, convention)
             values = scores_of(runs, score)
             if values and all(record.labels["role"] == CONTROL for record in runs.values()):
                 found[name] = values

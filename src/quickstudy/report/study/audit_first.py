@@ -39,7 +39,7 @@ def section(audit: Audit) -> Section:
         for row in audit.rows:
             cells = []
             for column in audit.columns:
-                traces = audit.traces(row.task, row.learner(column, convention), convention)
+                traces = audit.traces(row, row.learner(column, convention), convention)
                 values = {seed: first_share(trace, convention) for seed, trace in traces.items()}
                 known: Values = {seed: value for seed, value in values.items() if not np.isnan(value)}
                 cells.append(mean_text(known))

@@ -42,7 +42,7 @@ def section(audit: Audit) -> Section:
     for row in audit.rows:
         cells, numbers = [row.label], {}
         for score in SCORES:
-            one, other = (audit.values(row.task, learner, "published", score) for learner in (leaking, causal))
+            one, other = (audit.values(row, learner, "published", score) for learner in (leaking, causal))
             pair = compare(one, other, f"leak {row.task} {score}")
             cells += [mean_text(one), mean_text(other), pair_text(pair)]
             numbers[score] = {"leaking": mean_of(one), "causal": mean_of(other), "standing": pair.standing}
@@ -88,7 +88,7 @@ def _swap(audit: Audit, leaking: str, causal: str) -> Section:
     for row in audit.rows:
         for name, learner in (("leaking", leaking), ("causal", causal)):
             names = [learner, *(tampered(learner, how) for how in KINDS)]
-            found = [audit.values(row.task, name_of, "published", score) for name_of in names]
+            found = [audit.values(row, name_of, "published", score) for name_of in names]
             # Of the seeds that all three have, so that their means can be compared.
             seeds = set(found[0]).intersection(*found[1:])
             usual, *changed = ({seed: values[seed] for seed in sorted(seeds)} for values in found)

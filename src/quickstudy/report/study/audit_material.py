@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from quickstudy.base.study import Study, StudyRow
 from quickstudy.report.enough import counted
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
@@ -13,10 +15,15 @@ SCORES = ("wade", "maximum-accuracy")
 COUNTS = ("training_sequences", "test_sequences", "test_questions")
 
 
-def variants(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The forms of the task that is looked at more closely: (task, with its parameter), as one types them."""
-    closer = settings.get("closer", {})
-    return [(closer["task"], f"{closer['task']}:{closer['parameter']}={value}") for value in closer.get("values", [])]
+def variants(study: Study) -> list[StudyRow]:
+    """The other forms of the row that is looked at more closely; none where the study has no such row."""
+    closer = study.settings.get("closer", {})
+    return [
+        dataclasses.replace(row, task=f"{row.task}:{closer['parameter']}={value}")
+        for row in study.rows
+        if row.task == closer.get("task")
+        for value in closer.get("values", [])
+    ]
 
 
 def section(audit: Audit) -> Section:
@@ -27,7 +34,7 @@ def section(audit: Audit) -> Section:
     facts: dict[str, Any] = {}
     for row in audit.rows:
         for convention in CONVENTIONS:
-            counts = _counts(audit, row.task, [row.learner(column, convention) for column in audit.columns], convention)
+            counts = _counts(audit, row, [row.learner(column, convention) for column in audit.columns], convention)
             if counts:
                 train, test, questions = (counts[name] for name in COUNTS)
                 whole = sorted({one + other for one, other in zip(train, test, strict=True)})
@@ -61,34 +68,34 @@ def _least(sizes: Mapping[str, list[int]]) -> str:
 
 
 def _closer(audit: Audit) -> Section:
-    found = [one for one in variants(audit.order.study.settings) if one[0] in {row.task for row in audit.rows}]
+    found = variants(audit.order.study)
     if not found:
         return Section([], {})
-    row = next(row for row in audit.rows if row.task == found[0][0])
+    label = found[0].label
     grids: list[Part] = []
     facts: dict[str, Any] = {}
     for score in SCORES:
         rows = [("convention", "task", *audit.columns)]
         for convention in CONVENTIONS:
-            for _, task in found:
+            for row in found:
                 values = [
-                    audit.values(task, row.learner(column, convention), convention, score) for column in audit.columns
+                    audit.values(row, row.learner(column, convention), convention, score) for column in audit.columns
                 ]
                 if any(values):
-                    rows.append((convention, task, *map(mean_text, values)))
+                    rows.append((convention, row.task, *map(mean_text, values)))
                     means = {column: mean_of(one) for column, one in zip(audit.columns, values, strict=True) if one}
-                    facts.setdefault(score, {}).setdefault(convention, {})[task] = means
+                    facts.setdefault(score, {}).setdefault(convention, {})[row.task] = means
         if len(rows) > 1:
-            caption = f"{audit.found.score(score).title} on {row.label} by what is drawn, mean{half_words(rows)}"
+            caption = f"{audit.found.score(score).title} on {label} by what is drawn, mean{half_words(rows)}"
             grids.append(Grid(f"{audit.order.study.id}-closer-{score}", caption, rows))
-    return Section(grids or [Paragraph(f"No runs of the other forms of {row.label} are there.")], facts)
+    return Section(grids or [Paragraph(f"No runs of the other forms of {label} are there.")], facts)
 
 
-def _counts(audit: Audit, task: str, learners: list[str | None], convention: str) -> dict[str, list[int]]:
+def _counts(audit: Audit, row: StudyRow, learners: list[str | None], convention: str) -> dict[str, list[int]]:
     """The counts that every run of a task has noted; all learners of a seed have the same."""
     seen: dict[tuple[int, int], list[int]] = {}
     for learner in learners:
-        for place, record in audit.runs(task, learner, convention).items():
+        for place, record in audit.runs(row, learner, convention).items():
             facts = record.trace.get("facts", {})
             if all(name in facts for name in COUNTS):
                 seen[place] = [int(facts[name]) for name in COUNTS]

@@ -60,8 +60,8 @@ def _convention(audit: Audit, convention: str) -> Section:
         scored: dict[str, dict[str, Values]] = {}
         for column in audit.columns:
             learner = row.learner(column, convention)
-            scored.setdefault(HOW[convention], {})[column] = audit.values(row.task, learner, convention, "wade")
-            traces = audit.traces(row.task, learner, convention)
+            scored.setdefault(HOW[convention], {})[column] = audit.values(row, learner, convention, "wade")
+            traces = audit.traces(row, learner, convention)
             for unit in _others(convention):
                 values = {seed: wade_in(unit, trace, convention) for seed, trace in traces.items()}
                 scored.setdefault(unit, {})[column] = values

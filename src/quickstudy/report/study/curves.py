@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 from quickstudy.report.align import align
 from quickstudy.report.enough import span
-from quickstudy.report.numbers import score as written
-from quickstudy.report.reproduce import Reproduced, reproduce, summary
-from quickstudy.report.reproduce_text import marks, reproduction_data, reproduction_rows
+from quickstudy.report.numbers import written
+from quickstudy.report.reproduce import Reproduced, reproduce
+from quickstudy.report.reproduce_text import marks, published_text, reproduction_data, reproduction_rows, summary
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.report.study.panels import Line, Panel, Sheet, colour
@@ -45,7 +46,7 @@ def page(order: Order) -> Page:
         row: {column: mean_curve(traces) for column, traces in cells.items() if traces}
         for row, cells in found.cells.items()
     }
-    numbers = reproduce(study, order.shelf.found(), order.convention, order.protocol, root=order.root)
+    numbers = reproduce(study, order.shelf.found(), order.convention, root=order.root)
     parts: list[Part] = [Paragraph(counts(found.cells, order.convention)), *found.remarks()]
     if any(curves.values()):
         unit = str(study.settings.get("unit", "sequences"))
@@ -78,12 +79,12 @@ def _picture(
     curves: Mapping[str, Mapping[str, MeanCurve]],
     numbers: Mapping[str, Mapping[str, Reproduced]],
 ) -> Picture:
-    study = order.study
+    study, read = order.study, order.score(order.study.score)
     panels = [
         Panel(
             row,
             [
-                _line(study.columns.index(column), column, curves[row].get(column), numbers[row][column])
+                _line(study.columns.index(column), column, curves[row].get(column), read, numbers[row][column])
                 for column in columns
             ],
         )
@@ -97,23 +98,22 @@ def _picture(
     )
     runs = [curve.runs for columns in curves.values() for curve in columns.values()]
     several = f"mean of {span(runs)} runs; shading: ± 1 standard deviation over runs, as in the publication"
-    title = order.score(study.score).title
     published = any(cell.published for columns in numbers.values() for cell in columns.values())
     caption = (
         f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In parentheses: "
-        f"{title}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A "
+        f"{read.title}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A "
         "learner that is shown single questions, m in a sequence, stands at 1 + (questions − 1) / m."
     )
     wide, narrow = sheet.drawn()
     return Picture(f"{study.id}-{order.convention}-curves", caption, wide, narrow, list(_data(unit, curves)))
 
 
-def _line(index: int, column: str, curve: MeanCurve | None, number: Reproduced) -> Line:
-    known = [number.published.value] if number.published else []
+def _line(index: int, column: str, curve: MeanCurve | None, read: Score, number: Reproduced) -> Line:
+    known = [published_text(number.published, read)] if number.published else []
     if curve is None:
-        return Line(f"{column} ({' | '.join([*map(written, known), 'no runs'])})", f"{colour(index)} absent")
-    known += [number.measured] if number.measured is not None else []
-    label = f"{column} ({' | '.join(map(written, known))})" if known else column
+        return Line(f"{column} ({' | '.join([*known, 'no runs'])})", f"{colour(index)} absent")
+    known += [written(read, number.measured)] if number.measured is not None else []
+    label = f"{column} ({' | '.join(known)})" if known else column
     low, high = curve.mean - curve.deviation, curve.mean + curve.deviation
     several = curve.runs > 1
     return Line(

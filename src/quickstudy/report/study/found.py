@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import pathlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from quickstudy.base import catalogue
 from quickstudy.base.canonical import canonical, plain
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.measure import Score
@@ -38,16 +39,21 @@ Cells = Mapping[str, Mapping[str, Runs]]
 
 @dataclass(frozen=True)
 class Found:
-    """records: finished runs, in any order. folder: where their traces are. Looking up a setting reads no trace."""
+    """records: finished runs, in any order. folder: where their traces are. measures: those that are applied to the
+    traces of all runs that are looked up, besides what their records have. Without them no trace is read.
+    """
 
     records: Sequence[Record]
     folder: pathlib.Path = pathlib.Path()
+    measures: Sequence[str] = ()
     _identities: dict[tuple[str, ...], dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
+    _scored: dict[str, Record] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of_reading(cls, reading: Reading, folder: str | pathlib.Path) -> Found:
+    def of_reading(cls, reading: Reading, folder: str | pathlib.Path, measures: Sequence[str] = ()) -> Found:
         """The finished runs among what was read of a folder."""
-        return cls([record for record in reading.records.values() if record.status == OK], pathlib.Path(folder))
+        finished = [record for record in reading.records.values() if record.status == OK]
+        return cls(finished, pathlib.Path(folder), measures)
 
     def of(self, setting: Setting) -> Runs:
         """All runs of one setting, of its root seed."""
@@ -64,17 +70,16 @@ class Found:
 
     def like(self, what: Mapping[str, Any]) -> Runs:
         """All runs of one identity, whatever its repetition."""
-        return self._places.get(_place(plain(what)), {})
+        runs = self._places.get(_place(plain(what)), {})
+        return {place: self._measured(record) for place, record in runs.items()} if self.measures else runs
 
-    def cells(
-        self, study: Study, convention: str, protocol: Mapping[str, Any] | None = None, root: int = 0
-    ) -> dict[str, dict[str, Runs]]:
+    def cells(self, study: Study, convention: str, root: int = 0) -> dict[str, dict[str, Runs]]:
         """The runs of a study. Every column that has a learner under the convention is there, empty if nothing was
         run.
         """
         return {
             row.label: {
-                column: self.of(Setting(row.task, learner, convention, root, protocol or {}))
+                column: self.of(Setting(row.task, learner, convention, root, row.protocol))
                 for column in row.learners
                 if (learner := row.learner(column, convention))
             }
@@ -96,6 +101,18 @@ class Found:
             self._identities[name] = identity(setting, setting.resolve(), 0)
         return {**self._identities[name], "root": setting.root}
 
+    def _measured(self, record: Record) -> Record:
+        """A record with the scores of the measures that it lacks, where they are for traces of its kind."""
+        if record.key not in self._scored:
+            trace, scores = self.trace(record), dict(record.scores)
+            for id in self.measures:
+                measure = catalogue.measure.get(id)
+                if id not in scores and trace.kind in measure.kinds:
+                    values = dict(measure(trace, str(record.what["convention"])))
+                    scores[id] = {"version": measure.version, "values": values}
+            self._scored[record.key] = replace(record, scores=scores)
+        return self._scored[record.key]
+
     @cached_property
     def _legend(self) -> Legend:
         return read_legend(self.records)
@@ -115,9 +132,13 @@ class Found:
 
 @dataclass
 class Shelf:
-    """A results folder that is read when it is first asked for, and again only when its journals have changed."""
+    """A results folder that is read when it is first asked for, and again only when its journals have changed.
+
+    measures: see `Found`.
+    """
 
     folder: pathlib.Path
+    measures: Sequence[str] = ()
     _mark: list[tuple[str, int, int]] | None = None
     _reading: Reading = field(default_factory=Reading)
     _found: Found = field(default_factory=lambda: Found([]))
@@ -137,7 +158,7 @@ class Shelf:
         mark = [(path.name, *_size_and_time(path)) for path in sorted((self.folder / RUNS).glob("*.jsonl"))]
         if mark != self._mark:
             self._reading = read_results(self.folder)
-            self._found = Found.of_reading(self._reading, self.folder)
+            self._found = Found.of_reading(self._reading, self.folder, self.measures)
             self._mark = mark
 
 

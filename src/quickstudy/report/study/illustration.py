@@ -22,7 +22,7 @@ THRESHOLDS = 10
 
 def stages(order: Order) -> Iterator[Stage]:
     """One run of every learner of the study on every task."""
-    yield Stage(settings_of(order.study, order.convention, order.root, order.protocol), 1)
+    yield Stage(settings_of(order.study, order.convention, order.root), 1)
 
 
 @dataclass(frozen=True)

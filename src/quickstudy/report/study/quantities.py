@@ -1,0 +1,111 @@
+"""Numbers of the tasks alone, published beside computed: nothing is run, and no learner has a part in it.
+
+A quantity is a function of a task, registered with `@quantity(id, version=, unit=, equation=)`. It gives one number, or
+several by name, of which a study asks for one as `id.name`. It has no random numbers but from streams of its own, so
+that it is the same every time. A task that it is not for raises NotApplicable with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import NotApplicable, QuickstudyError, UsageError, nearest
+from quickstudy.base.origin import described
+from quickstudy.base.study import StudyRow
+from quickstudy.report.reproduce import Reproduced, Reproduction
+from quickstudy.report.reproduce_text import reproduction_rows, summary
+from quickstudy.report.study.order import Order, Stage
+from quickstudy.report.study.page import Grid, Page, Paragraph, Part
+from quickstudy.runs.job import make_task
+
+
+def stages(order: Order) -> Iterator[Stage]:
+    """Nothing is run. Raises UsageError for a quantity or a task that does not exist."""
+    for name in order.study.quantities.values():
+        catalogue.quantity.get(_id(name))
+    for row in order.study.rows:
+        make_task(row.task, order.convention)
+    yield Stage([], 0)
+
+
+def page(order: Order) -> Page:
+    """One table, a task a row, a quantity a column; what could not be computed, and why; what the columns are."""
+    study = order.study
+    cells: dict[str, dict[str, Reproduced]] = {}
+    reasons: list[str] = []
+    for row in study.rows:
+        numbers = _numbers(order, row, reasons)
+        cells[row.label] = {}
+        for column in study.columns:
+            published, number = row.published.get(column), numbers.get(column)
+            within = published.agrees(number) if published and number is not None else None
+            cells[row.label][column] = Reproduced(published, measured=number, within=within)
+    found = Reproduction(study, order.convention, "", cells)
+    beside = any(cell.published for columns in cells.values() for cell in columns.values())
+    caption = (
+        f"{'published | ' if beside else ''}computed from the tasks alone, convention {order.convention}"
+        f"{'; = within the published spread or bound, ≠ outside' if found.judged() else ''}"
+    )
+    parts: list[Part] = [
+        Grid(f"{study.id}-{order.convention}", caption, reproduction_rows(found), _data(found)),
+        *(Paragraph(line) for line in (*summary(found), *reasons, *_meanings(study.quantities))),
+    ]
+    facts = found.as_facts()
+    return Page.of(study, parts, {name: facts[name] for name in ("study", "version", "convention", "rows")}, whole=True)
+
+
+def _numbers(order: Order, row: StudyRow, reasons: list[str]) -> dict[str, float]:
+    """The quantities of a row by column, each function asked once. reasons: gains a sentence for what there is not."""
+    task = make_task(row.task, order.convention)
+    known: dict[str, Mapping[str, float]] = {}
+    numbers: dict[str, float] = {}
+    for column, name in order.study.quantities.items():
+        id = _id(name)
+        try:
+            if id not in known:
+                known[id] = _computed(id, task)
+            if name not in known[id]:
+                hint = nearest(name, known[id])
+                raise UsageError(f'{order.study.id}: {row.label}: quantity "{id}" gives no "{name}"; {hint}')
+            numbers[column] = known[id][name]
+        except NotApplicable as error:
+            reasons.append(f"{row.label}, {column}: {error}.")
+    return numbers
+
+
+def _computed(id: str, task: Any) -> Mapping[str, float]:
+    """What a quantity says of a task, by the names that a study may ask for."""
+    try:
+        found = catalogue.quantity.get(id)(task)
+        if isinstance(found, Mapping):
+            return {f"{id}.{name}": float(value) for name, value in found.items()}
+        return {id: float(found)}
+    except QuickstudyError:
+        raise
+    except Exception as error:
+        raise QuickstudyError(f'quantity "{id}" of {task.id}: {described(error)}') from error
+
+
+def _id(name: str) -> str:
+    """The quantity that a column asks for: `id`, or `id.name` for one of several numbers."""
+    return name if name in catalogue.quantity else name.rpartition(".")[0] or name
+
+
+def _meanings(quantities: Mapping[str, str]) -> Iterator[str]:
+    for column, name in quantities.items():
+        found = catalogue.quantity.get(_id(name))
+        said = [str(getattr(found, fact)) for fact in ("unit", "equation") if getattr(found, fact, None)]
+        yield f"{column}: {name}, version {found.version}{''.join(f'; {one}' for one in said)}."
+
+
+def _data(found: Reproduction) -> list[tuple[str, ...]]:
+    lines: list[tuple[str, ...]] = [("task", "quantity", "published", "published_spread", "computed")]
+    for row, cells in found.cells.items():
+        for column, cell in cells.items():
+            published = cell.published or (None, None)
+            numbers = (*published, cell.measured)
+            if any(number is not None for number in numbers):
+                lines.append((row, column, *("" if number is None else str(number) for number in numbers)))
+    return lines
