@@ -147,9 +147,9 @@ class Sums:
 @training("ridge", version=1)
 @dataclass(frozen=True)
 class Ridge:
-    """Ridge regression readout: the least squared error on all questions so far, in float64, fitted when it is asked.
+    """Ridge regression readout: the least squared error on all questions so far, in float64.
 
-    strength: what is added to the squares of the features (not of the bias). none: where the lesson has a validation
+    It is fitted when it is asked. strength: what is added to the squares of the features (not of the bias). none: where the lesson has a validation
     part, the one of 1e-9, 1e-8 ... 1000 with the least squared error there, for each repetition by itself; where it has
     none, 1e-6. What is validated on is not learned from. Symbols are one-hot targets, and one that has never been an
     answer is never given as one. Features are held for 2,048 steps at a time: a series may have any length.
