@@ -167,7 +167,8 @@ def test_a_learner_around_another_holds_the_usual_one():
         ("majority", Brief(Reals(1), Reals(1), "squared", 3, 3), "majority gives symbols, not real numbers"),
         ("uniform", Brief(Reals(1), Tokens(2), "cross-entropy", 3, 3), "uniform reads symbols, not real numbers"),
         ("copy-last", Brief(Tokens(2), Reals(1), "squared", 3, 3), "copy-last gives symbols, not real numbers"),
-        ("tampered:learner=reca", Brief(Reals(1), Reals(1), "squared", 3, 3), "reca reads symbols and bits"),
+        ("relearning:learner=reca", Brief(Reals(1), Reals(1), "squared", 3, 3), "reca reads symbols and bits"),
+        ("tampered:learner=esn", Brief(Tokens(2), Reals(1), "squared", 3, 3), "tampered gives symbols, not real"),
     ],
 )
 def test_who_is_not_made_for_a_task_says_so(world, name, brief, reason):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from quickstudy.api import Results, run
+from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import configure
@@ -80,3 +81,16 @@ def test_learners_of_one_seed_see_the_same_data_and_cannot_see_whose_it_is() -> 
     assert "language" not in repr(private)
     assert private == streams.for_learner() != Streams(7, "language/qa", 4).for_learner()
     assert not np.array_equal(private.words("data"), streams.words("data"))
+
+
+def test_what_nothing_here_can_be_trained_for_is_not_applicable_and_the_run_goes_on(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LanguageProtocol, "asks", "reward", raising=False)
+    monkeypatch.setattr(catalogue.training, "entries", list)
+    learners = ["esn", "lstm:units=3,rate=0.1", "relearning:learner=esn", "copy-last"]
+    results = run("language/qa", learners, seeds=1, out=tmp_path, protocol=SMALL, controls=False, workers=0)
+    found = {record.labels["learner"]: (record.status, record.reason) for record in results.records}
+    reason = "no way of training a core by reward is installed"
+    assert found == {**dict.fromkeys(learners[:3], ("not-applicable", reason)), "copy-last": ("ok", "")}
+    assert "no way of training a core by reward" in str(results.as_json())

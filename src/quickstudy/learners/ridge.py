@@ -147,13 +147,13 @@ class Sums:
 @training("ridge", version=1)
 @dataclass(frozen=True)
 class Ridge:
-    """Ridge regression readout: the least squared error on all questions so far, in float64, fitted when it is asked.
+    """Ridge regression readout: the least squared error on all questions so far, in float64.
 
-    strength: what is added to the squares of the features (not of the bias). none: where the lesson has a validation
-    part, the one of 1e-9, 1e-8 ... 1000 with the least squared error there, for each repetition by itself; where it has
-    none, 1e-6. What is validated on is not learned from. Symbols are one-hot targets, and one that has never been an
-    answer is never given as one. Features are held for 2,048 steps at a time: a series may have any length.
-    passes: times the material is shown (more than 1 counts it several times).
+    It is fitted when it is asked. strength: what is added to the squares of the features (not of the bias). none: where
+    the lesson has a validation part, the one of 1e-9, 1e-8 ... 1000 with the least squared error there, for each
+    repetition by itself; where it has none, 1e-6. What is validated on is not learned from. passes: times the material
+    is shown (more than 1 counts it several times). Symbols are one-hot targets, and one that has never been an answer
+    is never given as one. Features are held for 2,048 steps at a time: a series may have any length.
     """
 
     strength: float | None = parameter(None, above=0)
@@ -208,7 +208,10 @@ class RidgePupil:
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
         """(lane, question, output): the regression's values; a symbol that has not been seen never wins."""
-        values = self._values(exam, self._fitted())
+        return self._scores(self._values(exam, self._fitted()))
+
+    def _scores(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of the regression's values (lane, row, output)."""
         if not self._tokens:
             return values
         seen = np.stack([sums.arrays["seen"] for sums in self._sums])

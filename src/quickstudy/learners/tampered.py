@@ -16,6 +16,7 @@ from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Snapshot, f
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import CONVENTIONS, parameter
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Space, Tokens, check_spaces
 from quickstudy.cores.core import ABSENT
 from quickstudy.learners.wrapping import Wrapping
 
@@ -40,9 +41,12 @@ class Tampered(Wrapping):
     convention: str = parameter("corrected", choices=CONVENTIONS)
 
     programs: ClassVar[int] = 2
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> TamperedPupil:
-        """A fresh pupil."""
+        """A fresh pupil. Raises NotApplicable for anything but symbols: no other answers can be exchanged."""
+        check_spaces("tampered", self, brief.inputs, brief.outputs)
         return TamperedPupil(face(self.other.begin(brief, streams), Answering), self.how)
 
 

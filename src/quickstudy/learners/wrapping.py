@@ -28,7 +28,7 @@ class Wrapping:
     """What is asked of it, and so of the learner within; no parameter: it follows from task and protocol."""
 
     def __post_init__(self) -> None:
-        self.other  # noqa: B018  # a learner that does not exist is said now
+        self._choice  # noqa: B018  # a learner that does not exist is said now
 
     def asked_for(self, asked: str) -> Self:
         """The same around the learner that is usual for what is asked."""
