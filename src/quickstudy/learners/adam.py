@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
@@ -19,12 +20,13 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.harvest import all_states
-from quickstudy.learners.lanes import Frame, named_arrays, stack_lanes, with_arrays
+from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
 from quickstudy.learners.leak import check_leak
 from quickstudy.learners.lengths import Lengths
 from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson
 from quickstudy.learners.padding import padded_lanes, padded_lesson
 from quickstudy.learners.stepping import Speaker, SteppingPupil
+from quickstudy.learners.streaming import KEPT, streamed
 from quickstudy.learners.updates import ADAM, answering, updating
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
@@ -114,6 +116,7 @@ class AdamPupil(SteppingPupil):
         # Model and moments are kept as bare arrays: what they are part of is put together where it is compiled.
         self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
         self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
+        self._widths = models[0].core.width, brief.outputs.width
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
@@ -127,7 +130,7 @@ class AdamPupil(SteppingPupil):
         if self._leaks:
             check_leak(brief)
         self._lesson: tuple[Lesson, Any, Callable[..., Any]] | None = None
-        self._exam: tuple[Exam, GroupedExam, Callable[..., Any]] | None = None
+        self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
@@ -149,11 +152,26 @@ class AdamPupil(SteppingPupil):
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
         if self._exam is None or self._exam[0] is not exam:
-            grouped, allowed = self._grouped(exam)
-            self._exam = exam, grouped, answering(self._frame, allowed, self.lanes)
-        _, grouped, answered = self._exam
+            self._exam = exam, None if self._is_large(exam) else self._grouped(exam)
+        if self._exam[1] is None:
+            model = self._frame.filled(self._arrays)[0]
+            return streamed(model.core, exam, lambda rows: _headed(model.head, rows, self.lanes))
+        grouped, allowed = self._exam[1]
+        answered = answering(self._frame, allowed, self.lanes)
         scores = np.asarray(answered(self._arrays, grouped.inputs, grouped.asked, grouped.steps))
         return np.take_along_axis(scores.reshape(self.lanes, -1, scores.shape[-1]), grouped.found[:, :, None], axis=1)
+
+    def _is_large(self, exam: Exam) -> bool:
+        """Whether what is held at once is more than a lane may: copies of the inputs, features of a group, and by
+        example and question its place, copied, and the scores.
+        """
+        width, outputs = self._widths
+
+        def held(lane: Examples) -> int:
+            asked = lane.count * int(lane.asked.sum(axis=0).max(initial=0))
+            return 4 * (lane.inputs.nbytes + PACKED_TOGETHER * lane.steps * width + asked * (outputs + 4))
+
+        return not self._leaks and max(map(held, exam.examples)) > KEPT
 
     def _grouped(self, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None]:
         """The exam; for a core that does not take any length, with the lengths that its groups may have."""
@@ -200,6 +218,11 @@ class AdamPupil(SteppingPupil):
     def cost(self) -> list[Cost]:
         """Updates are full batches."""
         return [Cost(int(shown), int(shown) // self._training.batch, *self._sizes) for shown in self._shown]
+
+
+@eqx.filter_jit
+def _headed(head: Any, rows: Any, lanes: int) -> Any:
+    return over_lanes(lambda head, rows: head(rows), lanes)(head, rows)
 
 
 def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:

@@ -38,6 +38,11 @@ class Shape(NamedTuple):
         together = min(most, rounded(max(lane.count for lane in examples), 2))
         return cls(steps, together, together * (steps if 2 * questions > steps else rounded(questions, 2)))
 
+    def within(self, rows: int) -> Shape:
+        """With no more sequences side by side than give so many rows; one, if even one gives more."""
+        together = max(1, min(self.together, rows * self.together // self.rows))
+        return self._replace(together=together, rows=self.rows // self.together * together)
+
 
 @eqx.filter_jit
 def rows_at(cores: Any, inputs: Any, positions: Any, lanes: int) -> Any:

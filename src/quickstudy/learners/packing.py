@@ -45,8 +45,8 @@ def phase_rows(batch: int) -> tuple[int, ...]:
 
 def needed_steps(examples: Examples) -> NDArray[np.int64]:
     """(example,): steps up to the last question."""
-    steps = np.arange(1, examples.steps + 1)[:, None]
-    return np.asarray(np.where(examples.asked, steps, 0).max(axis=0, initial=0))
+    last = examples.steps - np.argmax(examples.asked[::-1], axis=0)
+    return np.asarray(np.where(examples.asked.any(axis=0), last, 0))
 
 
 def packed_lesson(lesson: Lesson, batch: int) -> tuple[tuple[Any, ...], Plan]:
