@@ -43,8 +43,10 @@ class Trained:
 
     @property
     def batch(self) -> int:
-        """Examples per update: between two updates nothing changes, so nothing is examined."""
-        return int(self.training.batch)
+        """Examples per update: between two updates nothing changes, so nothing is examined. 1 where an update takes the
+        whole lesson (0), which is not known here.
+        """
+        return int(self.training.batch) or 1
 
     @property
     def reads_out(self) -> bool:
