@@ -122,7 +122,7 @@ class Stepping(Pupil, Protocol):
         """The state before anything is read. capacity: steps that may follow."""
 
     def step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
-        """Read one step (lane, row, ...), fields as mappings by name: the state after it, and (lane, row, width) scores.
+        """Read one step (lane, row, ...), fields as mappings by name: the state after it, (lane, row, width) scores.
 
         The scores are those that `answer` gives to a question at this step, to the rounding of another program.
         """
@@ -189,10 +189,10 @@ class HostLearner(Protocol):
     answer itself, or a score for each possible answer. Row t must not depend on inputs after t.
 
     Optional: `act(observation, reward, first)`, `states(inputs)`; `start(rows, capacity)`, `step(state, inputs)` and
-    `rows(state, numbers)`, as in `Stepping` but without a lane axis (else `predict` is asked again after every step, with
-    one more row); `snapshot()` and `restore(snapshot)`, `close()` when
-    all is over, and the attributes `parameters` (how many it has), `bits` (its description length) and `learns` (False
-    for a rule whose answers never change, whatever it is shown: an exam is then put to it only once).
+    `rows(state, numbers)`, as in `Stepping` but without a lane axis (else `predict` is asked again after every step,
+    with one more row); `snapshot()` and `restore(snapshot)`, `close()` when all is over, and the attributes
+    `parameters` (how many it has), `bits` (its description length) and `learns` (False for a rule
+    whose answers never change, whatever it is shown: an exam is then put to it only once).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:

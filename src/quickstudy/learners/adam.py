@@ -17,7 +17,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.cores.core import CoreSpec
+from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.harvest import all_states
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
@@ -46,7 +46,8 @@ class Head(eqx.Module):
         of_weights, of_bias = core.head_bounds
         weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
         bias = rng.uniform(-of_bias, of_bias, outputs)
-        return cls(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32))
+        kind = precision_of(core)
+        return cls(*(jnp.asarray(np.asarray(part, np.float32), kind) for part in (weights, bias)))
 
     def __call__(self, features: Any) -> Any:
         """(..., V) from (..., F)."""
@@ -72,11 +73,12 @@ class Model(Speaker):
 class Adam:
     """Backpropagation through time with Adam: one update per batch of examples.
 
-    rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass. passes: times the material
-    is shown, in a new order each time (more than 1 is replay, and the report says so). total: `mean` or `sum` of the
-    examples' losses in a batch; an example's loss is the mean over its questions. l1, l2: what the sum of all trained
-    numbers' absolute values, and that of their squares, adds to a batch's loss. The head starts uniform in +- 1/sqrt(features), unless the core says
-    otherwise. A core with noise (dropout) has it while it learns, never when it answers.
+    rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass. passes: times the
+    material is shown, in a new order each time (more than 1 is replay, and the report says so). total: `mean` or `sum`
+    of the examples' losses in a batch; an example's loss is the mean over its questions. l1, l2: times the sum of the
+    absolute values, and of the squares, of all trained numbers is added to it. The head starts uniform in
+    +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns, never when
+    it answers.
     Source: Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
     """
 
@@ -193,7 +195,7 @@ class AdamPupil(SteppingPupil):
         """
         width, outputs = self._widths
 
-        def held(lane: Examples) -> int:
+        def held(lane: Examples) -> Any:
             asked = lane.count * int(lane.asked.sum(axis=0).max(initial=0))
             return 4 * (lane.inputs.nbytes + PACKED_TOGETHER * lane.steps * width + asked * (outputs + 4))
 

@@ -72,8 +72,8 @@ def rows_until(cores: Any, inputs: Any, positions: Any, steps: Any) -> Any:
         state, features = lax.optimization_barrier(core.step(state, inputs[0, time]))
 
         def keep(number: Any, rows: Any) -> Any:
-            row = lax.dynamic_slice(features, (positions[0, number, 1], 0), (1, core.width))
-            return lax.dynamic_update_slice(rows, row, (number, 0))
+            row = lax.dynamic_slice_in_dim(features, positions[0, number, 1], 1)
+            return lax.dynamic_update_slice_in_dim(rows, row, number, 0)
 
         return state, lax.fori_loop(begins[time], begins[time + 1], keep, rows)
 
@@ -147,7 +147,7 @@ def _placed(rows: Any, piece: Any, starts: Any) -> Any:
 
     In place: the features of a whole lesson are most of the memory, and are held once.
     """
-    return jax.vmap(lambda rows, piece, start: lax.dynamic_update_slice(rows, piece, (start, 0)))(rows, piece, starts)
+    return jax.vmap(partial(lax.dynamic_update_slice_in_dim, axis=0))(rows, piece, starts)
 
 
 @eqx.filter_jit

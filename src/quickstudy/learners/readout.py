@@ -68,7 +68,7 @@ class Readout(Speaker):
 class ReadoutPupil(SteppingPupil):
     """Runs the core once over what it is shown, and changes the readout question by question.
 
-    Examples stream: the features of a few dozen are held at a time, and of one that is long, those of a stretch of time.
+    Examples stream: the features of a few dozen are held at a time, and of a long one those of a stretch of time.
     An exam's features are kept if they fit (`streaming.KEPT`), else made anew for every test. Questions in a free
     order (as published), and a rule that peeks, need the features of the whole lesson at once.
     """
@@ -126,7 +126,9 @@ class ReadoutPupil(SteppingPupil):
         exam = Exam([lane.take([index]) for lane, index in zip(lesson.examples, chosen, strict=True)])
         for rows, numbers in blocks(self._cores, exam.examples):
             counts = np.where(there, [len(lane) for lane in numbers], 0)
-            targets = np.stack([_lengthened(exam.targets[lane][None, own], rows.shape[1])[0] for lane, own in enumerate(numbers)])  # fmt: skip
+            targets = np.concatenate(
+                [_lengthened(lane[None, own], rows.shape[1]) for lane, own in zip(exam.targets, numbers, strict=True)]
+            )
             sequence = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int32), rows.shape[:2])
             bounds = np.stack([np.zeros_like(counts), counts], axis=1)
             self._state = _advance(

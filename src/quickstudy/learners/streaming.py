@@ -26,8 +26,8 @@ BLOCK = 64
 """Steps of a block that has as many rows as it may; of fewer rows, as many more: a block costs a call, and holds its
 features."""
 FEW, MANY = 64, 512
-"""The most sequences side by side through a large core and through a small one, which they keep busy; of each of several
-lanes a quarter."""
+"""The most sequences side by side through a large core, and through a small one, which they keep busy; of each of
+several lanes a quarter."""
 
 
 class Block(NamedTuple):
@@ -60,7 +60,8 @@ def blocks(cores: Any, examples: Sequence[Examples]) -> Iterator[Block]:
         state = _started(cores, together, capacity, lanes)
         done = [firsts[lane][own] for lane, own in enumerate(columns)]
         for time in range(0, longest, steps):
-            inputs = np.stack([_cut(lane.inputs, time, steps, own, together) for lane, own in zip(examples, columns, strict=True)])  # fmt: skip
+            pairs = zip(examples, columns, strict=True)
+            inputs = np.stack([_cut(lane.inputs, time, steps, own, together) for lane, own in pairs])
             positions = np.zeros((lanes, rows, 2), np.int32)
             numbers = []
             for lane, own in enumerate(columns):
@@ -95,14 +96,15 @@ def _width(cores: Any) -> int:
 
 def _room(cores: Any, capacity: int, lanes: int) -> int:
     """Rows whose states have room, one at least."""
-    kinds = [jax.eval_shape(lambda rows=rows: _started(cores, rows, capacity, lanes)) for rows in (1, 2)]  # type: ignore[misc]
+    kinds = jax.eval_shape(lambda: [_started(cores, rows, capacity, lanes) for rows in (1, 2)])
     alone, beside = (sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(kind)) for kind in kinds)
-    return max(1, STATES // max(beside - alone, 1))
+    return int(max(1, STATES // max(beside - alone, 1)))
 
 
 def _most(counts: NDArray[np.int32], order: NDArray[np.int64], starts: range) -> int:
     """Questions of the fullest block, by questions (block, example)."""
-    return int(np.add.reduceat(counts[:, order], [first for first in starts if first < len(order)], axis=1).max(initial=1))
+    there = [first for first in starts if first < len(order)]
+    return int(np.add.reduceat(counts[:, order], there, axis=1).max(initial=1))
 
 
 def _cut(inputs: NDArray[Any], time: int, steps: int, columns: NDArray[np.int64], together: int) -> NDArray[Any]:
