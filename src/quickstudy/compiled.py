@@ -3,8 +3,8 @@
     @njit
     def longest_run(bits): ...
 
-The same source is compiled where Numba is installed (the extra `learners`) and run as it stands where it is not: slower,
-and with the same numbers. What is compiled is kept on disk beside JAX's programs, and its seconds go to the same clock.
+The same source is compiled where Numba is installed (the extra `learners`) and run as it stands where it is not:
+slower, with the same numbers. What is compiled is kept on disk beside JAX's programs; its seconds go to the same clock.
 Nothing in a compiled function is random: it is handed its random numbers.
 """
 
@@ -20,14 +20,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 _cache = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
 os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(_cache, "quickstudy", "numba"))
 
+numba: Any
+_timer: Any
 try:
     import numba
     from numba.core import event
 except ModuleNotFoundError:
-    numba = None
+    numba = _timer = None
 else:
-    _timer = event.TimingListener()
-    event.register("numba:compile", _timer)
+    _timer = event.TimingListener()  # type: ignore[no-untyped-call]
+    event.register("numba:compile", _timer)  # type: ignore[no-untyped-call]
 
 
 @overload
@@ -51,4 +53,4 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 def compile_seconds() -> float:
     """Seconds this process has spent so far in Numba's compiler."""
-    return float(_timer.duration) if numba is not None and _timer.done else 0.0
+    return float(_timer.duration) if _timer is not None and _timer.done else 0.0

@@ -9,7 +9,6 @@ import time
 
 import numpy as np
 import pytest
-
 from quickstudy.protocols.clock import Clock
 
 pytest.importorskip("numba")

@@ -113,15 +113,19 @@ def test_one_program_for_every_step():
     assert compiled == []
 
 
-def test_what_cannot_go_step_by_step_says_why():
-    for name, reason in (
-        ("transformer:causal=false", "whole sequences"),
-        ("lstm+pooled:pool=mean,padding=zeros", "padding"),
-    ):
-        with pytest.raises(NotApplicable, match=reason):
-            pupil_of(name).start(2, 5)
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("transformer:causal=false", "whole sequences"), ("lstm+pooled:pool=mean,padding=zeros", "padding")],
+)
+def test_what_cannot_go_step_by_step_says_why(name, reason):
+    with pytest.raises(NotApplicable, match=reason):
+        pupil_of(name).start(2, 5)
+
+
+def test_rows_that_are_not_there_are_refused():
+    pupil = pupil_of("esn:units=10")
+    state = pupil.start(3, 5)
     with pytest.raises(UsageError, match=r"numbers 0\.\.2"):
-        pupil = pupil_of("esn:units=10")
-        pupil.rows(pupil.start(3, 5), [3])
+        pupil.rows(state, [3])
     with pytest.raises(UsageError, match="3 rows on axis 1"):
-        pupil.step(pupil.start(3, 5), np.zeros((1, 4), int))
+        pupil.step(state, np.zeros((1, 4), int))

@@ -9,6 +9,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.parameters import parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
@@ -55,8 +56,8 @@ def alone(examples, index):
     return tuple(jnp.asarray(part[:length, index]) for part in (examples.inputs, examples.targets, examples.asked))
 
 
-def reference(setup, total, updates, batch=8):
-    """Adam as its paper writes it, with the gradients of a batch added up or averaged."""
+def reference(setup, total, updates, batch=8, l1=0.0, l2=0.0):
+    """Adam as its paper writes it, with the gradients of a batch added up or averaged, and those of the penalties."""
     lesson, exam, _, streams = setup
     model = drawn_model(streams[0], 5)
     gradient = eqx.filter_jit(eqx.filter_grad(sequence_loss))
@@ -69,6 +70,7 @@ def reference(setup, total, updates, batch=8):
         each = [jax.tree.leaves(gradient(model, *alone(lesson.examples[0], index))) for index in chosen]
         for place, parts in enumerate(zip(*each, strict=True)):
             slope = sum(np.asarray(part, float) for part in parts) / (batch if total == "mean" else 1)
+            slope = slope + l1 * np.sign(weights[place]) + 2 * l2 * weights[place]
             first[place] = 0.9 * first[place] + 0.1 * slope
             second[place] = 0.999 * second[place] + 0.001 * slope**2
             mean, square = first[place] / (1 - 0.9 ** (number + 1)), second[place] / (1 - 0.999 ** (number + 1))
@@ -87,6 +89,62 @@ def test_updates_are_those_of_unpadded_sequences(setup, total):
     pupil.learn(lesson, 0, 16)
     np.testing.assert_allclose(pupil.answer(exam)[0], reference(setup, total, 2), atol=2e-4)
     assert pupil.cost()[0].updates == 2
+
+
+@pytest.mark.parametrize(("l1", "l2", "total"), [(0.02, 0.0, "mean"), (0.0, 0.05, "sum"), (0.01, 0.03, "mean")])
+def test_penalties_are_part_of_the_loss(setup, l1, l2, total):
+    lesson, exam, brief, streams = setup
+    pupil = Adam(rate=RATE, total=total, l1=l1, l2=l2).begin(CORE, brief, streams)
+    pupil.learn(lesson, 0, 16)
+    wanted = reference(setup, total, 2, l1=l1, l2=l2)
+    np.testing.assert_allclose(pupil.answer(exam)[0], wanted, atol=2e-4)
+    assert np.abs(wanted - reference(setup, total, 2)).max() > 1e-3
+
+
+def test_penalties_and_the_whole_lesson_leave_other_identities_alone():
+    assert parameters_of(Adam()) == {"rate": 0.001, "batch": 8, "passes": 10, "total": "mean"}
+    assert parameters_of(Adam(l2=0.1))["l2"] == 0.1
+
+
+@pytest.mark.parametrize("core", [CORE, EchoState(units=6)])
+@pytest.mark.parametrize("total", ["mean", "sum"])
+def test_the_whole_lesson_is_one_batch(setup, world, total, core):
+    """As a batch of that size; of examples that come twice, too, which are read once and count twice."""
+    _, exam, brief, streams = setup
+    twice = world.examples(14).take([*range(14), 3, 3, 5, 7, 9, 11])
+    lesson = world.lesson(twice, passes=3)
+    answers = []
+    for batch in (0, 20):
+        pupil = Adam(rate=RATE, total=total, batch=batch).begin(core, brief, streams)
+        pupil.learn(lesson, 0, 19)
+        assert pupil.cost()[0].updates == 0
+        pupil.learn(lesson, 19, 60)
+        assert (pupil.cost()[0].examples, pupil.cost()[0].updates) == (60, 3)
+        answers.append(pupil.answer(exam))
+    np.testing.assert_allclose(*answers, atol=2e-5)
+
+
+def test_lanes_have_whole_lessons_of_their_own_sizes(world):
+    lanes = [world.examples(9, seed=4), world.examples(13, seed=5)]
+    exam, streams = world.examples(10, seed=6), world.streams(2)
+    brief = world.brief(lanes[1])
+    lesson = world.lesson(*lanes, passes=2)
+    pupil = Adam(rate=RATE, batch=0).begin(CORE, brief, streams)
+    pupil.learn(lesson, 0, lesson.items)
+    assert [cost.updates for cost in pupil.cost()] == [2, 2]
+    answers = pupil.answer(Exam([exam, exam]))
+    for lane in range(2):
+        alone = Adam(rate=RATE, batch=0).begin(CORE, brief, streams[lane : lane + 1])
+        own = Lesson(lanes[lane : lane + 1], lesson.order[lane : lane + 1, : lesson.lengths[lane]])
+        alone.learn(own, 0, own.items)
+        np.testing.assert_allclose(alone.answer(Exam([exam]))[0], answers[lane], atol=2e-5)
+
+
+def test_a_pass_that_leaves_examples_out_is_no_whole_lesson(setup, world):
+    _, _, brief, streams = setup
+    lesson = Lesson([world.examples(3)], np.array([[0, 1, 1]]))
+    with pytest.raises(UsageError, match="every pass must show every example once"):
+        Adam(batch=0).begin(CORE, brief, streams).learn(lesson, 0, 3)
 
 
 def test_split_calls_equal_one_call_bit_for_bit(setup):

@@ -49,8 +49,9 @@ class Pace:
     """How a learner takes its material. A protocol goes by it; nothing else about a learner is guessed.
 
     passes: how often it is shown. batch: examples per update, between which nothing changes and so nothing is examined;
-    None: it has no batches, and may change with every example. by_question: only a readout is trained, and it can be
-    shown single questions. peeks: it looks at the whole lesson before it learns, as some published programs do.
+    0: an update takes the whole lesson; None: it has no batches, and may change with every example. by_question: only a
+    readout is trained, and it can be shown single questions. peeks: it looks at the whole lesson before it learns, as
+    some published programs do.
     """
 
     passes: int = 1
@@ -59,14 +60,14 @@ class Pace:
     peeks: bool = False
 
     def __post_init__(self) -> None:
-        for name, value in (("passes", self.passes), ("batch", self.batch)):
-            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                raise UsageError(f"{name} of a learner must be a whole number from 1, got {value!r}")
+        for name, value, least in (("passes", self.passes, 1), ("batch", self.batch, 0)):
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+                raise UsageError(f"{name} of a learner must be a whole number from {least}, got {value!r}")
 
     @property
     def stride(self) -> int:
         """Examples after which something may have changed: those of a batch, or one."""
-        return 1 if self.batch is None else self.batch
+        return self.batch or 1
 
 
 def pace_of(learner: Any) -> Pace:
@@ -161,7 +162,7 @@ class Stepping(Pupil, Protocol):
         """The state before anything is read. capacity: steps that may follow."""
 
     def step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[Any]]:
-        """Read one step (lane, row, ...), fields as mappings by name: the state after it, and (lane, row, width) scores.
+        """Read one step (lane, row, ...), fields as mappings by name: the state after it, (lane, row, width) scores.
 
         The scores are those that `answer` gives to a question at this step, to the rounding of another program.
         """
@@ -240,13 +241,13 @@ class HostLearner(Protocol):
     answer itself, or a score for each possible answer. Row t must not depend on inputs after t.
 
     Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the players in front where
-    there are several; with `learning=False` as well, when it must not learn), `states(inputs)`; `start(rows, capacity)`,
-    `step(state, inputs)` and `rows(state, numbers)`, as in `Stepping` but without a lane axis (else `predict` is asked
-    again after every step, with one more row); `snapshot()` and `restore(snapshot)`, `close()` when all is over, and the
-    attributes `parameters` (how many it has), `bits` (its description length), `learns` (False for a rule whose answers
-    never change, whatever it is shown: an exam is then put to it only once) and `scale` (how its scores are to be read:
-    see `Answering`; else `order`, or `values` for real numbers). Its class may say its pace (`passes = 3`, `batch = 8`)
-    and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
+    there are several; with `learning=False` as well, when it must not learn), `states(inputs)`; `start(rows,
+    capacity)`, `step(state, inputs)` and `rows(state, numbers)`, as in `Stepping` but without a lane axis (else
+    `predict` is asked again after every step, with one more row); `snapshot()` and `restore(snapshot)`, `close()` when
+    all is over, and the attributes `parameters` (how many it has), `bits` (its description length), `learns` (False for
+    a rule whose answers never change, whatever it is shown: an exam is then put to it only once) and `scale` (how its
+    scores are to be read: see `Answering`; else `order`, or `values` for real numbers). Its class may say its pace
+    (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:

@@ -8,11 +8,13 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 
 from quickstudy.base.spaces import Fields, Space, Tokens
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.gateway import double, eqx, jax, jnp, lax
 
 State: TypeAlias = Any
 Array: TypeAlias = Any
 
+PRECISIONS = ("float32", "float64")
+"""In which numbers a core computes."""
 ABSENT = -1
 """No token at all: the padding of a sequence, where a core has to know it."""
 
@@ -52,12 +54,11 @@ class Core(eqx.Module):
         """
 
         def pick(part: Array, alone: Any, beside: Any) -> Array:
-            axes = [
-                axis for axis, sizes in enumerate(zip(alone.shape, beside.shape, strict=True)) if len(set(sizes)) > 1
-            ]
-            return jnp.take(part, numbers, axis=axes[0]) if axes else part
+            grows = np.not_equal(alone.shape, beside.shape)
+            return jnp.take(part, numbers, axis=int(np.argmax(grows))) if grows.any() else part
 
-        return jax.tree.map(pick, state, *(jax.eval_shape(lambda: self.start(batch, 1)) for batch in (1, 2)))
+        alone, beside = jax.eval_shape(lambda: (self.start(1, 1), self.start(2, 1)))
+        return jax.tree.map(pick, state, alone, beside)
 
     def trainable(self) -> Any:
         """A tree of booleans: which arrays are trained. All inexact ones, unless a core says otherwise."""
@@ -104,6 +105,21 @@ class CoreSpec(Protocol):
 
     def build(self, inputs: Space, rng: np.random.Generator) -> Core:
         """A core with weights drawn on the host, so that they are the same on every device and in every JAX."""
+
+
+def at_precision(core: Core, precision: str) -> Any:
+    """The core with the same numbers in a precision. In float64 it is for use within `gateway.double()` only, which is
+    where a learner of such a core lives.
+    """
+    if precision == PRECISIONS[0]:
+        return core
+    with double():
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf, precision) if eqx.is_inexact_array(leaf) else leaf, core)
+
+
+def precision_of(core: Core) -> Any:
+    """The kind of number that a core's weights are, float32 if it has none."""
+    return jnp.result_type(np.float32, *(leaf for leaf in jax.tree.leaves(core) if eqx.is_inexact_array(leaf)))
 
 
 class InputWeights(eqx.Module):

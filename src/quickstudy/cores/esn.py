@@ -13,7 +13,7 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
-from quickstudy.cores.core import Array, InputWeights, Reservoir
+from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision
 from quickstudy.gateway import eqx, jnp, lax
 
 
@@ -64,7 +64,7 @@ class EchoState:
     probability terms/units; with fewer units than terms, all are). radius: the spectral radius the recurrent matrix is
     scaled to; none leaves it as drawn, uniform in [-1, 1]. input_scale: input weights are uniform in +- this.
     bias_scale: two bias vectors, each uniform in +- this over the square root of units. leak: share of the state that
-    is renewed at a step.
+    is renewed at a step. precision: float32, or float64: the same weights, computed with in double precision.
 
     Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83), whose text has no
     biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1.
@@ -76,6 +76,7 @@ class EchoState:
     input_scale: float = parameter(1.0, at_least=0)
     bias_scale: float = parameter(1.0, at_least=0)
     leak: float = parameter(1.0, above=0, at_most=1)
+    precision: str = parameter("float32", choices=PRECISIONS, added=True)
 
     frozen: ClassVar[bool] = True
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"bias_scale": 0.0}}
@@ -88,7 +89,7 @@ class EchoState:
         scale = 1.0 if self.radius is None else _scale_to(self.radius, groups)
         input_weights = rng.uniform(-1.0, 1.0, (inputs.width, self.units)) * self.input_scale
         bias = rng.uniform(-1.0, 1.0, (2, self.units)).sum(axis=0) * self.bias_scale / np.sqrt(self.units)
-        return EchoStateCore(
+        core = EchoStateCore(
             InputWeights(jnp.asarray(input_weights, jnp.float32), inputs),
             tuple(jnp.asarray(sources, jnp.int32) for sources, _ in groups),
             tuple(jnp.asarray(strengths * scale, jnp.float32) for _, strengths in groups),
@@ -96,6 +97,7 @@ class EchoState:
             jnp.float32(self.leak),
             self.units,
         )
+        return at_precision(core, self.precision)  # type: ignore[no-any-return]
 
 
 Groups: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.float64]]]

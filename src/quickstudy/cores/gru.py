@@ -56,6 +56,7 @@ class GRU(RecurrentLayer):
     this network and of an output layer for as many symbols as it reads; `written` leaves the biases out of the count,
     as the paper does; `published` repeats the formula of the published programs for their other recurrent networks,
     whose slip of sign makes the network about three times larger.
+    precision: float32, or float64 for the same first weights in double precision.
 
     The reset gate acts on the recurrent product with its bias, as in PyTorch. Weights are uniform in
     +- 1/sqrt(units), with two bias vectors. Source: Cho et al. 2014; Cisneros et al. 2022 use it on reviews.

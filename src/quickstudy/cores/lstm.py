@@ -50,6 +50,7 @@ class LSTM(RecurrentLayer):
     this network and of an output layer for as many symbols as it reads; `written` leaves the biases out of the count,
     as the paper does; `published` repeats the formula of the published programs, whose slip of sign makes the network
     about four times larger.
+    precision: float32, or float64 for the same first weights in double precision.
 
     Weights are uniform in +- 1/sqrt(units), with two bias vectors. Source: Cisneros et al. 2022.
     """

@@ -10,7 +10,7 @@ import numpy as np
 
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.cores.core import Array, Core, InputWeights
+from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_precision
 from quickstudy.cores.packed import Cell, Drives, Phases, States, product, unrolled
 from quickstudy.cores.sizing import matched_units, published_units
 from quickstudy.gateway import eqx, jnp
@@ -74,11 +74,15 @@ class RecurrentCore(Core):
 
 @dataclass(frozen=True)
 class RecurrentLayer:
-    """Parameters that all recurrent layers have. gates: blocks of weights per unit. core: the class that is built."""
+    """Parameters that all recurrent layers have. gates: blocks of weights per unit. core: the class that is built.
+
+    precision: float32, or float64: the same first weights, computed with in double precision.
+    """
 
     units: int | None = parameter(None, at_least=1)
     budget: int = parameter(1800, at_least=1)
     sizing: str = parameter("matched", choices=("matched", "written", "published"))
+    precision: str = parameter("float32", choices=PRECISIONS, added=True)
 
     frozen: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -98,4 +102,5 @@ class RecurrentLayer:
         bound = 1.0 / np.sqrt(units)
         shapes = (inputs.width, self.gates * units), (units, self.gates * units), (2, self.gates * units)
         drawn = [jnp.asarray(rng.uniform(-bound, bound, shape), jnp.float32) for shape in shapes]
-        return self.core(InputWeights(drawn[0], inputs), drawn[1], drawn[2], units)
+        built = self.core(InputWeights(drawn[0], inputs), drawn[1], drawn[2], units)
+        return at_precision(built, self.precision)  # type: ignore[no-any-return]

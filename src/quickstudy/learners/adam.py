@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.cores.core import CoreSpec
+from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.harvest import all_states
-from quickstudy.learners.lanes import Frame, named_arrays, stack_lanes, with_arrays
+from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
 from quickstudy.learners.leak import check_leak
 from quickstudy.learners.lengths import Lengths
-from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson
+from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson, whole_lesson
 from quickstudy.learners.padding import padded_lanes, padded_lesson
 from quickstudy.learners.stepping import Speaker, SteppingPupil
+from quickstudy.learners.streaming import KEPT, streamed
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, updating
 
@@ -45,7 +47,8 @@ class Head(eqx.Module):
         of_weights, of_bias = core.head_bounds
         weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
         bias = rng.uniform(-of_bias, of_bias, outputs)
-        return cls(jnp.asarray(weights, jnp.float32), jnp.asarray(bias, jnp.float32))
+        kind = precision_of(core)
+        return cls(*(jnp.asarray(np.asarray(part, np.float32), kind) for part in (weights, bias)))
 
     def __call__(self, features: Any) -> Any:
         """(..., V) from (..., F)."""
@@ -71,18 +74,21 @@ class Model(Speaker):
 class Adam:
     """Backpropagation through time with Adam: one update per batch of examples.
 
-    rate: step size. batch: examples per update. passes: times the material is shown, in a new order each time (more
-    than 1 is replay, and the report says so). total: `mean` or `sum` of the examples' losses in a batch; an example's
-    loss is the mean over its questions. The head starts uniform in +- 1/sqrt(features), unless the core says
-    otherwise. A core with noise (dropout) has it while it learns, never when it answers.
-    Where real numbers are asked for, rate is 0.005 and passes 200; for whole strings, passes is 100.
+    rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass. passes: times the
+    material is shown, in a new order each time (more than 1 is replay, and the report says so). total: `mean` or `sum`
+    of the examples' losses in a batch; an example's loss is the mean over its questions. l1, l2: times the sum of the
+    absolute values, and of the squares, of all trained numbers is added to it. The head starts uniform in
+    +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns, never when
+    it answers. Where real numbers are asked for, rate is 0.005 and passes 200; for whole strings, passes is 100.
     Source: Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
     """
 
     rate: float = parameter(0.001, above=0)
-    batch: int = parameter(8, at_least=1)
+    batch: int = parameter(8, at_least=0)
     passes: int = parameter(10, at_least=1)
     total: str = parameter("mean", choices=("mean", "sum"))
+    l1: float = parameter(0.0, at_least=0, added=True)
+    l2: float = parameter(0.0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
@@ -109,6 +115,15 @@ class Adam:
         return AdamPupil(self, core, brief, streams)
 
 
+class _Lesson(NamedTuple):
+    """A lesson as it is learned: the program and its material, (lane,) examples per update, settings."""
+
+    material: Any
+    train: Callable[..., Any]
+    batches: NDArray[np.int64]
+    settings: Any
+
+
 class AdamPupil(SteppingPupil):
     """A model in training. An update is made when its batch is full, so what is shown between two changes nothing."""
 
@@ -126,11 +141,12 @@ class AdamPupil(SteppingPupil):
         # Model and moments are kept as bare arrays: what they are part of is put together where it is compiled.
         self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
         self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
+        self._widths = models[0].core.width, brief.outputs.width
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
-        scale = float(training.batch if training.total == "sum" else 1.0)
-        self._settings = jnp.asarray([[training.rate, scale]] * self.lanes, jnp.float32)
+        # Without penalties the program is the one without them; all penalties share another.
+        self._penalties = [training.l1, training.l2] if training.l1 or training.l2 else []
         self._leaks = models[0].core.leaks
         self._any_length = hasattr(models[0].core, "unroll_packed")
         self._few_places = hasattr(models[0].core, "unroll_at")
@@ -138,34 +154,63 @@ class AdamPupil(SteppingPupil):
         self._packs = self.lanes == 1 and self._any_length
         if self._leaks:
             check_leak(brief)
-        self._lesson: tuple[Lesson, Any, Callable[..., Any]] | None = None
-        self._exam: tuple[Exam, GroupedExam, Callable[..., Any]] | None = None
+        self._lesson: tuple[Lesson, _Lesson] | None = None
+        self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """All updates whose batch fills up between start and stop, in one call."""
         if lesson.item != "example":
             raise UsageError("adam learns from whole examples, not from single questions")
-        batch = self._training.batch
         if self._lesson is None or self._lesson[0] is not lesson:
-            given, allowed = (
-                (packed_lesson(lesson, batch), None) if self._packs else padded_lesson(lesson, batch, self._leaks)
-            )
-            self._lesson = lesson, given, updating(self._frame, allowed, batch, self._tokens, self.lanes)
-        _, material, train = self._lesson
-        bounds = (lesson.within(start, stop) // batch).astype(np.int32)
-        self._arrays = train(self._arrays, material, bounds, self._settings, self._keys)
+            self._lesson = lesson, self._prepared(lesson)
+        prepared = self._lesson[1]
+        bounds = (lesson.within(start, stop) // prepared.batches[:, None]).astype(np.int32)
+        self._arrays = prepared.train(self._arrays, prepared.material, bounds, prepared.settings, self._keys)
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
         jax.block_until_ready(self._arrays)
+
+    def _prepared(self, lesson: Lesson) -> _Lesson:
+        batch, whole = self._training.batch, self._training.batch == 0
+        batches = np.array([lane.count for lane in lesson.examples]) if whole else np.full(self.lanes, batch)
+        weights = None
+        if whole:
+            lesson, weights = whole_lesson(lesson)
+            batch = lesson.items
+        material, allowed = (
+            (packed_lesson(lesson, batch, weights), None)
+            if self._packs
+            else padded_lesson(lesson, batch, self._leaks, weights)
+        )
+        scales = batches if self._training.total == "sum" else np.ones(self.lanes)
+        settings = jnp.asarray([[self._training.rate, scale, *self._penalties] for scale in scales], jnp.float32)
+        return _Lesson(
+            material, updating(self._frame, allowed, batch, whole, self._tokens, self.lanes), batches, settings
+        )
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
         if self._exam is None or self._exam[0] is not exam:
-            grouped, allowed = self._grouped(exam)
-            self._exam = exam, grouped, answering(self._frame, allowed, self.lanes)
-        _, grouped, answered = self._exam
+            self._exam = exam, None if self._is_large(exam) else self._grouped(exam)
+        if self._exam[1] is None:
+            model = self._frame.filled(self._arrays)[0]
+            return streamed(model.core, exam, lambda rows: _headed(model.head, rows, self.lanes))
+        grouped, allowed = self._exam[1]
+        answered = answering(self._frame, allowed, self.lanes)
         scores = np.asarray(answered(self._arrays, grouped.inputs, grouped.asked, grouped.steps))
         return np.take_along_axis(scores.reshape(self.lanes, -1, scores.shape[-1]), grouped.found[:, :, None], axis=1)
+
+    def _is_large(self, exam: Exam) -> bool:
+        """Whether what is held at once is more than a lane may: copies of the inputs, features of a group, and by
+        example and question its place, copied, and the scores.
+        """
+        width, outputs = self._widths
+
+        def held(lane: Examples) -> Any:
+            asked = lane.count * int(lane.asked.sum(axis=0).max(initial=0))
+            return 4 * (lane.inputs.nbytes + PACKED_TOGETHER * lane.steps * width + asked * (outputs + 4))
+
+        return not self._leaks and max(map(held, exam.examples)) > KEPT
 
     def _grouped(self, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None]:
         """The exam; for a core that does not take any length, with the lengths that its groups may have."""
@@ -211,7 +256,16 @@ class AdamPupil(SteppingPupil):
 
     def cost(self) -> list[Cost]:
         """Updates are full batches."""
-        return [Cost(int(shown), int(shown) // self._training.batch, *self._sizes) for shown in self._shown]
+        if self._training.batch:
+            updates = self._shown // self._training.batch
+        else:  # lessons may be of different sizes, and the moments have counted
+            updates = np.asarray(self._frame.filled(self._arrays)[1].count)
+        return [Cost(int(shown), int(made), *self._sizes) for shown, made in zip(self._shown, updates, strict=True)]
+
+
+@eqx.filter_jit
+def _headed(head: Any, rows: Any, lanes: int) -> Any:
+    return over_lanes(lambda head, rows: head(rows), lanes)(head, rows)
 
 
 def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:

@@ -38,6 +38,11 @@ class Shape(NamedTuple):
         together = min(most, rounded(max(lane.count for lane in examples), 2))
         return cls(steps, together, together * (steps if 2 * questions > steps else rounded(questions, 2)))
 
+    def within(self, rows: int) -> Shape:
+        """With no more sequences side by side than give so many rows; one, if even one gives more."""
+        together = max(1, min(self.together, rows * self.together // self.rows))
+        return self._replace(together=together, rows=self.rows // self.together * together)
+
 
 @eqx.filter_jit
 def rows_at(cores: Any, inputs: Any, positions: Any, lanes: int) -> Any:
@@ -67,8 +72,8 @@ def rows_until(cores: Any, inputs: Any, positions: Any, steps: Any) -> Any:
         state, features = lax.optimization_barrier(core.step(state, inputs[0, time]))
 
         def keep(number: Any, rows: Any) -> Any:
-            row = lax.dynamic_slice(features, (positions[0, number, 1], 0), (1, core.width))
-            return lax.dynamic_update_slice(rows, row, (number, 0))
+            row = lax.dynamic_slice_in_dim(features, positions[0, number, 1], 1)
+            return lax.dynamic_update_slice_in_dim(rows, row, number, 0)
 
         return state, lax.fori_loop(begins[time], begins[time + 1], keep, rows)
 
@@ -143,7 +148,7 @@ def _placed(rows: Any, piece: Any, starts: Any) -> Any:
 
     In place: the features of a whole lesson are most of the memory, and are held once.
     """
-    return jax.vmap(lambda rows, piece, start: lax.dynamic_update_slice(rows, piece, (start, 0)))(rows, piece, starts)
+    return jax.vmap(partial(lax.dynamic_update_slice_in_dim, axis=0))(rows, piece, starts)
 
 
 @eqx.filter_jit

@@ -79,8 +79,8 @@ class HostPupil:
             self.watch = host.watch
         if hasattr(host, "predict"):
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
-            self._stepper: Any = host if own else _Prefixes(self._predicted)
-            self.start, self.rows, self.step = self._stepper.start, self._stepper.rows, self._step
+            stepper: Any = host if own else _Prefixes(self._predicted)
+            self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Show the items one after another."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Lesson
 from quickstudy.gateway import jnp
@@ -45,14 +46,47 @@ def phase_rows(batch: int) -> tuple[int, ...]:
 
 def needed_steps(examples: Examples) -> NDArray[np.int64]:
     """(example,): steps up to the last question."""
-    steps = np.arange(1, examples.steps + 1)[:, None]
-    return np.asarray(np.where(examples.asked, steps, 0).max(axis=0, initial=0))
+    last = examples.steps - np.argmax(examples.asked[::-1], axis=0)
+    return np.asarray(np.where(examples.asked.any(axis=0), last, 0))
 
 
-def packed_lesson(lesson: Lesson, batch: int) -> tuple[tuple[Any, ...], Plan]:
+def whole_lesson(lesson: Lesson) -> tuple[Lesson, list[NDArray[np.float64]]]:
+    """A lesson as one batch: every different example once, and (example,) what each counts beside the others, by lane.
+
+    Equal examples are one that counts more: the same loss for less work. Empty examples fill up to a number that
+    lessons share. Raises UsageError where an update would not see every example as often as the lesson has it.
+    """
+    lanes, counts = [], []
+    for examples, order in zip(lesson.examples, lesson.order, strict=True):
+        passes = order[: (order >= 0).sum() // examples.count * examples.count].reshape(-1, examples.count)
+        if (np.sort(passes, axis=1) != np.arange(examples.count)).any():
+            raise UsageError("with the whole lesson as batch, every pass must show every example once; give a batch")
+        parts = examples.inputs, examples.targets, examples.asked, examples.lengths[None]
+        content = [np.moveaxis(part, 1, 0).reshape(examples.count, -1) for part in parts]
+        keys = np.concatenate([np.ascontiguousarray(part).view(np.uint8) for part in content], axis=1)
+        _, firsts, times = np.unique(keys, axis=0, return_index=True, return_counts=True)
+        shown = np.argsort(firsts)  # in the order of the lesson
+        lanes.append(examples.take(firsts[shown]))
+        counts.append(times[shown])
+    size = rounded(max(lane.count for lane in lanes), 2)
+    weights = [np.pad(times * size / times.sum(), (0, size - len(times))) for times in counts]
+    filled = [_filled(lane, size) for lane in lanes]
+    return Lesson(filled, np.tile(np.arange(size), (len(filled), 1))), weights
+
+
+def _filled(examples: Examples, count: int) -> Examples:
+    grow = [(0, 0), (0, count - examples.count)]
+    parts = (examples.inputs, examples.targets, examples.asked)
+    grown = [np.pad(part, grow + [(0, 0)] * (part.ndim - 2)) for part in parts]
+    return Examples(grown[0], grown[1], grown[2], np.pad(examples.lengths, grow[1]))
+
+
+def packed_lesson(
+    lesson: Lesson, batch: int, weights: Sequence[NDArray[np.float64]] | None = None
+) -> tuple[tuple[Any, ...], Plan]:
     """The steps of a lesson of one lane as inputs and targets (1, T * examples, ...), and how its batches are read.
 
-    Everything has a lane axis.
+    weights: of the lane's examples, what each counts beside the others. Everything has a lane axis.
     """
     (examples,) = lesson.examples
     order = lesson.order[0, : lesson.items // batch * batch].reshape(-1, batch)
@@ -70,6 +104,8 @@ def packed_lesson(lesson: Lesson, batch: int) -> tuple[tuple[Any, ...], Plan]:
     batches, row, times = np.nonzero(np.moveaxis(examples.asked[:, order], 0, 2))
     asked, shares = _by_batch(len(order), batches, first[batches, times] + row)
     of_example = 1.0 / (batch * examples.asked.sum(axis=0)[order[batches, row]])
+    if weights is not None:
+        of_example *= weights[0][order[batches, row]]
     shares[shares > 0] = of_example
     count = rounded(len(order), 4)
     plan = Plan(*(_lengthened(array, count) for array in (places, steps.astype(np.int32), asked, shares)))

@@ -51,8 +51,13 @@ class PaddedLesson(NamedTuple):
     lengths: Any
 
 
-def padded_lesson(lesson: Lesson, batch: int, leaks: bool) -> tuple[PaddedLesson, tuple[int, ...]]:
-    """Device arrays of shapes that seeds share, and the lengths that batches may have."""
+def padded_lesson(
+    lesson: Lesson, batch: int, leaks: bool, weights: Sequence[NDArray[np.float64]] | None = None
+) -> tuple[PaddedLesson, tuple[int, ...]]:
+    """Device arrays of shapes that seeds share, and the lengths that batches may have.
+
+    weights: of each lane's examples, what each counts beside the others.
+    """
     padded = padded_lanes(lesson.examples, leaks)
     steps = padded[0].steps
     count = rounded(max(lane.count for lane in lesson.examples), 4)
@@ -64,6 +69,8 @@ def padded_lesson(lesson: Lesson, batch: int, leaks: bool) -> tuple[PaddedLesson
     places, there = zip(*(asked_steps(lane) for lane in padded), strict=True)
     targets = [lane.targets[table, np.arange(lane.count)[:, None]] for lane, table in zip(padded, places, strict=True)]
     shares = [part / np.maximum(part.sum(axis=1, keepdims=True), 1) for part in there]
+    if weights is not None:
+        shares = [part * own[:, None].astype(np.float32) for part, own in zip(shares, weights, strict=True)]
     width = max(table.shape[1] for table in places)
     inputs = _stacked([lane.inputs for lane in padded], steps, count)
     by_question = (_stacked(arrays, count, width) for arrays in (places, targets, shares))

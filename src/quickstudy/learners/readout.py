@@ -18,6 +18,7 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.harvest import Shape, all_states, harvest
 from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Speaker, SteppingPupil
+from quickstudy.learners.streaming import KEPT, blocks, streamed
 
 
 class Rule(Protocol):
@@ -67,8 +68,9 @@ class Readout(Speaker):
 class ReadoutPupil(SteppingPupil):
     """Runs the core once over what it is shown, and changes the readout question by question.
 
-    Examples stream: the features of a few dozen are held at a time. Questions in a free order (as published)
-    need the features of the whole lesson at once.
+    Examples stream: the features of a few dozen are held at a time, and of a long one those of a stretch of time.
+    An exam's features are kept if they fit (`streaming.KEPT`), else made anew for every test. Questions in a free
+    order (as published), and a rule that peeks, need the features of the whole lesson at once.
     """
 
     def __init__(
@@ -84,6 +86,7 @@ class ReadoutPupil(SteppingPupil):
         cores = [core.build(brief.inputs, stream.numpy("core")) for stream in streams]
         self._cores = stack_lanes(cores)
         self._state = stack_lanes([start(cores[0].width)] * self.lanes)
+        self._room = KEPT // (4 * cores[0].width)  # rows of features
         self._lesson: tuple[Lesson, int, _Material] | None = None
         self._shape: tuple[Lesson, Shape] | None = None
         self._exam: tuple[Exam, Any] | None = None
@@ -94,10 +97,19 @@ class ReadoutPupil(SteppingPupil):
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Items start .. stop-1, streamed in chunks of the order."""
         if self._shape is None or self._shape[0] is not lesson:
-            self._shape = lesson, Shape.of(lesson.examples)
-        size = self._shape[1].together if lesson.item == "example" else lesson.items
+            self._shape = lesson, Shape.of(lesson.examples).within(self._room)
+        if lesson.item == "example" and self._shape[1].rows > self._room:
+            for number in range(start, stop):
+                self._learn_long(lesson, number)
+        else:
+            self._learn_pieces(lesson, start, stop, self._shape[1])
+        self._shown += np.diff(lesson.within(start, stop))[:, 0]
+        jax.block_until_ready(self._state)
+
+    def _learn_pieces(self, lesson: Lesson, start: int, stop: int, shape: Shape) -> None:
+        size = shape.together if lesson.item == "example" else lesson.items
         for first in range(start // size * size, stop, size):
-            material = self._material(lesson, first, size, self._shape[1])
+            material = self._material(lesson, first, size, shape)
             begin, end = max(start, first) - first, min(stop, first + size) - first
             ends = np.minimum([[begin, end]], np.maximum(lesson.lengths[:, None] - first, 0))
             bounds = np.take_along_axis(material.offsets, ends, axis=1)
@@ -106,18 +118,43 @@ class ReadoutPupil(SteppingPupil):
                 jnp.asarray(bounds, jnp.int32), self.lanes,
             )  # fmt: skip
             self._updates += bounds[:, 1] - bounds[:, 0]
-        self._shown += np.diff(lesson.within(start, stop))[:, 0]
-        jax.block_until_ready(self._state)
+
+    def _learn_long(self, lesson: Lesson, number: int) -> None:
+        """One example, of which not even the features fit: stretch after stretch."""
+        there = lesson.lengths > number
+        chosen = np.where(there, lesson.order[:, number], 0)
+        exam = Exam([lane.take([index]) for lane, index in zip(lesson.examples, chosen, strict=True)])
+        for rows, numbers in blocks(self._cores, exam.examples):
+            counts = np.where(there, [len(lane) for lane in numbers], 0)
+            targets = np.concatenate(
+                [_lengthened(lane[None, own], rows.shape[1]) for lane, own in zip(exam.targets, numbers, strict=True)]
+            )
+            sequence = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int32), rows.shape[:2])
+            bounds = np.stack([np.zeros_like(counts), counts], axis=1)
+            self._state = _advance(
+                self._rule, self._state, rows, jnp.asarray(targets), jnp.asarray(sequence),
+                jnp.asarray(bounds, jnp.int32), self.lanes,
+            )  # fmt: skip
+            self._updates += counts
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) scores. The features of the last exam are kept: the core does not change."""
         if self._exam is None or self._exam[0] is not exam:
-            rows = harvest(self._cores, exam, Shape.of(exam.examples))
-            if self.lanes == 1:  # a copy without the padding: every test reads all rows
-                rows = rows[:, : rounded(exam.counted.shape[1], 2)]
-            self._exam = exam, self._arranged(rows)
+            self._exam = exam, self._kept(exam)
+        if self._exam[1] is None:
+            return streamed(self._cores, exam, lambda rows: _answer(self._rule, self._state, rows, self.lanes))
         scores = _answer(self._rule, self._state, self._exam[1], self.lanes)
         return np.asarray(scores)[:, : exam.counted.shape[1]]
+
+    def _kept(self, exam: Exam) -> Any:
+        """The features of an exam, arranged; None where there is no room for them."""
+        shape = Shape.of(exam.examples)
+        if max(shape.rows, *(lane.questions for lane in exam.examples)) > self._room:
+            return None
+        rows = harvest(self._cores, exam, shape)
+        if self.lanes == 1:  # a copy without the padding: every test reads all rows
+            rows = rows[:, : rounded(exam.counted.shape[1], 2)]
+        return self._arranged(rows)
 
     def _arranged(self, rows: Any) -> Any:
         """The rows of an exam, (lane, row, feature), as the rule's `scores` reads them best."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, Protocol
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable
-from quickstudy.base.learner import Brief, Pace, Pupil
+from quickstudy.base.learner import Brief, Cost, Pace, Pupil
 from quickstudy.base.origin import is_ours
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import check_spaces
@@ -115,4 +115,35 @@ class Trained:
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with one lane per stream. Raises NotApplicable for spaces that it is not for."""
         check_spaces(self.training.id, self.training, brief.inputs, brief.outputs)
+        if getattr(self.core, "precision", "float32") == "float64":
+            return DoublePupil(lambda: self.training.begin(self.core, brief, streams))
         return self.training.begin(self.core, brief, streams)  # type: ignore[no-any-return]
+
+
+class DoublePupil:
+    """A pupil that lives where float64 is float64: from its beginning, and in every call."""
+
+    lanes: int
+
+    def __init__(self, begin: Callable[[], Any]) -> None:
+        from quickstudy.gateway import double
+
+        self._double = double
+        with double():
+            self._pupil = begin()
+
+    def cost(self) -> Sequence[Cost]:
+        """As the pupil."""
+        return self._pupil.cost()  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._pupil, name)
+        if not callable(found):
+            return found
+
+        @wraps(found)
+        def called(*given: Any) -> Any:
+            with self._double():
+                return found(*given)
+
+        return called

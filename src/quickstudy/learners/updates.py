@@ -20,23 +20,29 @@ ADAM = optax.scale_by_adam()
 
 @lru_cache
 def updating(
-    frame: Frame, allowed: tuple[int, ...] | None, batch: int, tokens: bool, lanes: int
+    frame: Frame, allowed: tuple[int, ...] | None, batch: int, whole: bool, tokens: bool, lanes: int
 ) -> Callable[..., list[Any]]:
     """The arrays of (model, moments), which the frame has lost, after some updates.
 
     From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings (lane, 2): step size and
-    what the loss is multiplied by, and the words of the lanes' random keys or None. allowed: lengths that batches are
-    cut to; None: they are packed.
+    what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are; and the words
+    of the lanes' random keys or None. allowed: lengths that batches are cut to; None: they are packed. whole: there is
+    one batch, and every update takes it.
     """
 
     def single(model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any) -> Any:
         trained, fixed = eqx.partition(model, model.trainable())
 
         def loss(trained: Any, number: Any, key: Any) -> Any:
-            whole = eqx.combine(trained, fixed)
+            model, place = eqx.combine(trained, fixed), 0 if whole else number
             if allowed is None:
-                return settings[1] * _packed_loss(whole, material, number, batch, tokens)
-            return settings[1] * _loss(whole, material, allowed, number, batch, key, tokens)
+                total = settings[1] * _packed_loss(model, material, place, batch, tokens)
+            else:
+                total = settings[1] * _loss(model, material, allowed, place, batch, key, tokens)
+            if len(settings) == 2:
+                return total
+            sizes = [(jnp.abs(leaf).sum(), jnp.square(leaf).sum()) for leaf in jax.tree.leaves(trained)]
+            return total + sum(settings[2] * first + settings[3] * second for first, second in sizes)
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
