@@ -33,7 +33,7 @@ FLAGS = (
 )
 Browse = Callable[..., tuple[str, str]]
 
-# Written into the page after its own script: moves over the first plot, and sorts the first table by final accuracy.
+# Written into the page after its own script: moves over the first plot, and sorts the first table by WADE.
 PROBE = """<script>addEventListener("load", () => {
   const plot = document.querySelector("svg.wide[data-curves]"), box = plot.getBoundingClientRect();
   plot.dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + box.width / 3, clientY: box.top + 20}));
@@ -77,9 +77,9 @@ def test_the_page_loads_and_answers(study_report: ReportData, browse: Browse) ->
     dom, console = browse(as_html(study_report).replace("</body>", PROBE + "</body>"), "--dump-dom")
     assert console == ""
     table = study_report.tables[0]
-    by_accuracy = sorted(table.of_role(LEARNER), key=lambda row: -(row.scores["final-accuracy"].mean or 0))
+    by_wade = sorted(table.of_role(LEARNER), key=lambda row: -(row.scores["wade"].mean or 0))
     names = rows_of(dom, "scores-0")
-    assert names[:3] == [row.learner for row in by_accuracy]
+    assert names[:3] == [row.learner for row in by_wade]
     assert names[:3] != [row.learner for row in table.of_role(LEARNER)]
     assert names[3:] == ["polarity", "majority", "oracle"]
     readout = dom[dom.index('<div class="readout"') :]
