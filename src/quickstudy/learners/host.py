@@ -59,12 +59,17 @@ class HostPupil:
         self.host = host
         self._brief = brief
         usual = "order" if isinstance(brief.outputs, Tokens) else "values"
-        self.scale = check_scale(getattr(host, "scale", usual), brief.outputs)
+        self._scale = check_scale(getattr(host, "scale", usual), brief.outputs)
         self._shown = 0
         self._fixed: tuple[Exam, NDArray[np.float64]] | None = None
         for name in ("act", "states", "snapshot", "restore"):
             if hasattr(host, name):
                 setattr(self, name, getattr(self, f"_{name}"))
+
+    @property
+    def scale(self) -> str:
+        """As the host says; else the largest score is the answer, or scores are values."""
+        return self._scale
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Show the items one after another."""
