@@ -65,7 +65,7 @@ class HostPupil:
         self.host = host
         self._brief = brief
         usual = "order" if isinstance(brief.outputs, Tokens) else "values"
-        self.scale = check_scale(getattr(host, "scale", usual), brief.outputs)
+        self._scale = check_scale(getattr(host, "scale", usual), brief.outputs)
         self._shown = 0
         self._fixed: tuple[Exam, NDArray[np.float64]] | None = None
         self._checked = _checker(brief.outputs)
@@ -81,6 +81,11 @@ class HostPupil:
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
             stepper: Any = host if own else _Prefixes(self._predicted)
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
+
+    @property
+    def scale(self) -> str:
+        """As the host says; else the largest score is the answer, or scores are values."""
+        return self._scale
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Show the items one after another."""
