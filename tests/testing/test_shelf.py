@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 import pytest
 
 from quickstudy.testing import check_learner, check_task, specimens
@@ -71,6 +72,26 @@ def test_what_is_asked_in_vain_is_said_and_no_fault():
     )
     assert faces(specimens.FaultyPlayer(), PureLevers()) == "rehearses, keeps"
     assert faces(specimens.FaultyPuller).endswith("rehearses (HostPupil has no rehearse and no perform)")
+
+
+def test_a_class_need_not_know_of_symbols():
+    """One that is for real numbers, and raises when it is asked for symbols, is a learner all the same."""
+
+    class Mean:
+        def __init__(self, brief, seed):
+            self.slope = 0.0
+
+        def learn(self, inputs, targets):
+            self.slope += 0.1 * float(np.mean(inputs[:, 0] * (targets[:, 0] - self.slope * inputs[:, 0])))
+
+        def predict(self, inputs):
+            return self.slope * inputs
+
+    findings = check_learner(Mean)
+    assert "real numbers: same seed, same answers" in [finding.what for finding in findings]
+    assert "same seed, same answers" not in [finding.what for finding in findings]
+    (faces,) = [finding.detail for finding in findings if finding.what == "its faces"]
+    assert "answers (IndexError" in faces
 
 
 def test_fixed_data_are_no_fault_where_they_are_said():

@@ -81,12 +81,13 @@ class Examinee:
 
 
 class AnsweringChecks:
-    """The checks of one learner. What `answers` finds first, the others compare with.
+    """The checks of one learner. What `answers` finds first, the others compare with. raised: it came to no answer.
 
     Raises NotApplicable for a learner that cannot be asked.
     """
 
     doors = 1
+    raised = False
 
     def __init__(self, examinee: Examinee, material: Material) -> None:
         self.examinee = examinee
@@ -116,6 +117,9 @@ class AnsweringChecks:
             self.scores = self.answered(self.pupil, self.material.exam)
         except LearnerFault as fault:
             raise Broken(str(fault)) from fault
+        except Exception:
+            self.raised = True
+            raise
         wanted = (1, self.material.exam.counted.shape[1], self.material.brief.outputs.width)
         if self.scores.shape != wanted:
             raise Broken(f"scores must be (lanes, questions, outputs) = {wanted}, got {self.scores.shape}")

@@ -90,8 +90,10 @@ class _Room:
             return
         self.findings = self._under(examine_all(checks.promises(), checks.doors))
         if not self.findings[0].ok:
-            # Who answers with symbols need not know that there are real numbers: it is seen when it is asked.
-            self.refusal = self.findings[0].detail if self.face == "answers" and self.title else ""
+            # A class that answers with one of symbols and real numbers need not know of the other: it is seen when it
+            # is asked. What raises is then not meant so; of symbols, a wrong shape or a nan is a fault.
+            meant = not self.title and not checks.raised if self.face == "answers" else True
+            self.refusal = "" if meant else self.findings[0].detail
             return
         further = ("steps", "shows", "keeps") if self.face == "answers" else ("keeps",)
         self.faces = [self.face, *(name for name in faces_of(checks.pupil) if name in further)]
