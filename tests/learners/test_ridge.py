@@ -91,7 +91,7 @@ def test_it_is_ridge_regression_on_real_numbers(world):
     assert len(features) == 290
     expected = applied(plain_ridge(features, targets, 0.1), rows_of(pupil, exam.examples[0])[0])
     np.testing.assert_allclose(pupil.answer(exam)[0], expected, atol=1e-10)
-    np.testing.assert_allclose(features, np.asarray(pupil.states(training.inputs))[10:, 0], atol=1e-5)
+    np.testing.assert_allclose(features, np.asarray(pupil.states(training.inputs))[0, 10:, 0], atol=1e-5)
     assert pupil.scale == "values"
     assert np.square(pupil.answer(exam)[0] - exam.targets[0]).mean() < 0.01 < np.var(exam.targets[0]) / 10
 

@@ -22,6 +22,7 @@ from quickstudy.gateway import eqx, jnp
 from quickstudy.learners.harvest import all_states
 from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.readout import check_frozen
+from quickstudy.learners.stepping import Reading, Speaker, SteppingPupil
 from quickstudy.learners.trained import Usual
 
 STRENGTHS = tuple(10.0**exponent for exponent in range(-9, 4))
@@ -174,7 +175,15 @@ class Ridge:
         return RidgePupil(self.strength, core, brief, streams)
 
 
-class RidgePupil:
+class Features(Speaker):
+    """A core that hands on its features: the readout is in float64, and on the host."""
+
+    def scores(self, features: Any) -> Any:
+        """As they are."""
+        return features
+
+
+class RidgePupil(SteppingPupil):
     """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
 
     def __init__(self, strength: float | None, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
@@ -256,7 +265,17 @@ class RidgePupil:
         """Targets as vectors, symbols one-hot."""
         return np.eye(self._outputs)[targets] if self._tokens else targets
 
-    def states(self, inputs: NDArray[Any]) -> Any:
+    def _speaker(self) -> Features:
+        return Features(self._cores)
+
+    def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
+        state, features = super()._read(state, inputs, program, axis)
+        weights = self._fitted()
+        flat = features.reshape(self.lanes, -1, features.shape[-1])
+        values = self._scores(flat @ weights[:, :-1] + weights[:, -1:])
+        return state, values.reshape(*features.shape[:-1], -1)
+
+    def states(self, inputs: Any) -> Any:
         """(lane, time, example, feature) states of the cores."""
         return all_states(self._cores, inputs, self.lanes)
 
