@@ -83,11 +83,14 @@ def rows_until(cores: Any, inputs: Any, positions: Any, steps: Any) -> Any:
     return lax.fori_loop(0, steps, step, (start, blank))[1][None]
 
 
-def harvest(cores: Any, exam: Exam, shape: Shape) -> Any:
-    """(lane, row, feature): the features of question q of the exam are row q; what follows the last is padding."""
+def harvest(cores: Any, exam: Exam, shape: Shape, fineness: int = 2) -> Any:
+    """(lane, row, feature): the features of question q of the exam are row q; what follows the last is padding.
+
+    fineness: of rounding the rows of one lane, less where they are only looked up in, and programs can be shared.
+    """
     lanes = len(exam.examples)
     if lanes == 1 and type(cores).unroll is Core.unroll:
-        return _harvest_by_length(cores, exam, shape)
+        return _harvest_by_length(cores, exam, shape, fineness)
     starts = range(0, max(lane.count for lane in exam.examples), shape.together)
     parts = [
         [lane[(lane[:, 1] >= first) & (lane[:, 1] < first + shape.together)] - [0, first] for first in starts]
@@ -110,7 +113,7 @@ def harvest(cores: Any, exam: Exam, shape: Shape) -> Any:
     return rows
 
 
-def _harvest_by_length(cores: Any, exam: Exam, shape: Shape) -> Any:
+def _harvest_by_length(cores: Any, exam: Exam, shape: Shape, fineness: int) -> Any:
     """The same for one lane and a core that reads step by step, with sequences of about the same length together."""
     (examples,), (found,) = exam.examples, exam.found
     needed = needed_steps(examples)
@@ -129,7 +132,7 @@ def _harvest_by_length(cores: Any, exam: Exam, shape: Shape) -> Any:
         inputs = _padded(sorted_inputs[:, first : first + shape.together], shape)
         piece = rows_until(cores, jnp.asarray(inputs)[None], jnp.asarray(positions), jnp.asarray(needed[order[first]]))
         if rows is None:
-            rows = jnp.zeros((1, rounded(len(found), 2), piece.shape[2]), piece.dtype)
+            rows = jnp.zeros((1, rounded(len(found), fineness), piece.shape[2]), piece.dtype)
         numbers = np.full(shape.rows, rows.shape[1])  # out of reach
         numbers[: len(questions)] = questions
         rows = _scattered(rows, piece, jnp.asarray(numbers))

@@ -107,9 +107,10 @@ def packed_lesson(
     if weights is not None:
         of_example *= weights[0][order[batches, row]]
     shares[shares > 0] = of_example
-    count = rounded(len(order), 4)
+    # What is only looked up in is rounded more: lessons of other sizes share the program, and no number depends on it.
+    count = rounded(len(order), 1)
     plan = Plan(*(_lengthened(array, count) for array in (places, steps.astype(np.int32), asked, shares)))
-    length = rounded(examples.steps * examples.count, 4)
+    length = rounded(examples.steps, 3) * rounded(examples.count, 1)
     flat = (array.reshape(-1, *array.shape[2:]) for array in (examples.inputs, examples.targets))
     return tuple(_lengthened(array, length) for array in flat), plan
 

@@ -60,8 +60,9 @@ def padded_lesson(
     """
     padded = padded_lanes(lesson.examples, leaks)
     steps = padded[0].steps
-    count = rounded(max(lane.count for lane in lesson.examples), 4)
-    order = np.pad(lesson.order, [(0, 0), (0, rounded(lesson.items, 4) - lesson.items)])
+    # Examples are only looked up: lessons of other sizes share the program, and no number depends on the padding.
+    count = rounded(max(lane.count for lane in lesson.examples), 1)
+    order = np.pad(lesson.order, [(0, 0), (0, rounded(lesson.items, 1) - lesson.items)])
     lengths = Lengths((steps,), np.zeros(order.shape[1] // batch, np.int32))
     if len(padded) == 1:  # lanes side by side would all wait for the longest
         needed = lesson.examples[0].lengths[order[0, : len(lengths.chosen) * batch]].reshape(-1, batch).max(axis=1)

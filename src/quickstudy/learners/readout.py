@@ -203,7 +203,7 @@ class ReadoutPupil(SteppingPupil):
         else:
             exam = Exam(lesson.examples)
             offsets = np.broadcast_to(np.arange(lesson.items + 1), (self.lanes, lesson.items + 1))
-        rows = harvest(self._cores, exam, shape)
+        rows = harvest(self._cores, exam, shape, fineness=1 if lesson.item == "example" else 2)
         targets, counted = (_lengthened(array, rows.shape[1]) for array in (exam.targets, exam.counted))
         if lesson.item == "example":
             sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)
