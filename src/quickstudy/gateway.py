@@ -16,8 +16,10 @@ from quickstudy.base.errors import MissingExtra
 from quickstudy.base.machine import gpu_memory, has_gpu
 
 if has_gpu():
-    # There, threads only compile, and no number depends on them. A worker has been told its share of the memory.
-    os.environ.update(gpu_memory(1))
+    # There, threads only compile, and no number depends on them. A worker has been told its share of the memory, and
+    # takes it at once; another process has all that is allowed, and takes what it needs.
+    _share = gpu_memory(1)
+    os.environ.update({**_share, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"} if _share else {})
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 else:
     os.environ.setdefault("NPROC", "1")

@@ -11,8 +11,13 @@ MEMORY_VARIABLE = "QUICKSTUDY_GPU_MEMORY"
 """The environment variable that says how many GB of the GPU all workers together may take; default: all there are."""
 BESIDE_BYTES = 0.75e9
 """What a process takes of a GPU besides its arrays: its context, its kernels, the libraries' own."""
+FRACTIONS = ("XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION")
+"""By which JAX is told its share of the memory: the name of today, and the former one."""
 SMALL_SHARE_BYTES = 16e9
 """A share up to this is taken at once: grown piece by piece, it ends in pieces none of which holds a large array."""
+
+# Asked before anything of ours sets it: what this process has taken for itself is not what the user wants for workers.
+_user_set = any(name in os.environ for name in FRACTIONS)
 
 
 def has_gpu() -> bool:
@@ -23,11 +28,11 @@ def has_gpu() -> bool:
 
 def gpu_memory(workers: int) -> dict[str, str]:
     """Environment by which JAX keeps to one worker's share of the GPU's memory. What the user has set stays."""
-    if not has_gpu() or "XLA_PYTHON_CLIENT_MEM_FRACTION" in os.environ:
+    if not has_gpu() or _user_set:
         return {}
     total = _gpu_bytes()
     if total is None:
-        return {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{0.75 / workers:.4f}"}
+        return {FRACTIONS[0]: f"{0.75 / workers:.4f}"}
     wanted = os.environ.get(MEMORY_VARIABLE, "")
     try:
         allowed = min(float(wanted) * 1e9, total) if wanted else total
@@ -39,7 +44,7 @@ def gpu_memory(workers: int) -> dict[str, str]:
             f"{allowed / 1e9:g} GB of GPU memory are too few for {workers} workers; give --workers 1, or more memory"
         )
     return {
-        "XLA_PYTHON_CLIENT_MEM_FRACTION": f"{share / total:.6f}",
+        FRACTIONS[0]: f"{share / total:.6f}",
         "XLA_PYTHON_CLIENT_PREALLOCATE": "true" if share <= SMALL_SHARE_BYTES else "false",
     }
 
