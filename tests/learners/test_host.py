@@ -5,7 +5,7 @@ import pytest
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief, Keeping, Showing, Snapshot, face
+from quickstudy.base.learner import Brief, Keeping, Showing, Snapshot, Stepping, face
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
@@ -194,3 +194,50 @@ def test_optional_faces():
 
 def test_a_learner_that_cannot_be_kept_is_no_fault():
     assert list(Examination([], HostPupil(Recorder(), BRIEF), BRIEF).snapshots()) == []
+
+
+class Summing:
+    """Answers with the parity of what it has read, and can say so step by step."""
+
+    def __init__(self, brief, seed): ...
+
+    def learn(self, inputs, targets): ...
+
+    def predict(self, inputs):
+        return np.cumsum(inputs) % 2
+
+
+class SummingByStep(Summing):
+    def start(self, rows, capacity):
+        return np.zeros(rows, int)
+
+    def step(self, state, inputs):
+        return state + inputs, (state + inputs) % 2
+
+    def rows(self, state, numbers):
+        return state[numbers]
+
+
+@pytest.mark.parametrize("make", [Summing, SummingByStep])
+def test_a_host_steps_by_itself_or_by_predicting_again(make):
+    brief = Brief(Tokens(2), Tokens(2), "cross-entropy", 4, 4)
+    pupil = face(Hosted(make).begin(brief, [Streams(0, "testing/host", 0)]), Stepping)
+    state, scores = pupil.step(pupil.start(2, 3), np.array([[1, 0]]))
+    assert scores.tolist() == [[[0.0, 1.0], [1.0, 0.0]]]
+    branched = pupil.rows(state, np.array([1, 0, 0]))
+    _, scores = pupil.step(branched, np.array([[1, 1, 0]]))
+    assert scores.argmax(axis=-1).tolist() == [[1, 0, 1]]
+    _, scores = pupil.step(state, np.array([[0, 0]]))  # the state is as it was
+    assert scores.argmax(axis=-1).tolist() == [[1, 0]]
+
+
+def test_a_host_that_only_acts_cannot_step():
+    class Actor:
+        def __init__(self, brief, seed): ...
+
+        def act(self, observation, reward, first):
+            return 0
+
+    pupil = Hosted(Actor).begin(Brief(Tokens(2), Tokens(2), "reward", 4, 4), [Streams(0, "testing/host", 0)])
+    with pytest.raises(NotApplicable, match="has no start and no step and no rows"):
+        face(pupil, Stepping)
