@@ -54,8 +54,8 @@ class Numbers:
         return Examination(traces, pupil, brief)
 
 
-@qs.measure("root-mean-square", version=1, unit="1", direction="lower", range=(0.0, 9.0), chance="0.58",
-            equation="sqrt(mean(e^2))", kinds=["errors"])
+@qs.measure("root-mean-square", version=1, chance="0.58", equation="sqrt(mean(e^2))", kinds=["errors"],
+            scores=[qs.Score("root-mean-square", unit="1", better="lower", range=(0, 9))])
 def root_mean_square(trace, convention):
     """The root of the mean squared error."""
     return {"root-mean-square": float(np.sqrt(np.square(trace.arrays["wrong"]).mean()))}

@@ -77,7 +77,7 @@ class HostPupil:
             self.live = self._live
         if control and hasattr(host, "watch"):
             self.watch = host.watch
-        if hasattr(host, "predict"):
+        if hasattr(host, "predict") and not self._told:  # who steps is asked before anybody knows the answers
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
             stepper: Any = host if own else _Prefixes(self._predicted)
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step

@@ -145,8 +145,7 @@ class FaceChecks:
         return state, np.stack(said, axis=1)
 
     def _states(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        states = np.array(self._class.pupil.states(inputs.copy()))
-        return states[None] if states.ndim == 3 else states
+        return np.array(self._class.pupil.states(inputs.copy()))
 
 
 def stored(snapshot: Snapshot) -> Snapshot:

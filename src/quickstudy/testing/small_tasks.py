@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.examples import Examples
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
-from quickstudy.base.task import Turn, World
+from quickstudy.base.task import Life, Turn, World
 
 _NO_ORACLE = "none is needed: the task only serves to check learners"
 
@@ -60,22 +60,22 @@ class LeverWorld(World):
         self._pulls += 1
         return Turn(self.lamp(), float(right), self._pulls >= self.task.horizon, {"right": right})
 
-    def live(self, act: Any, steps: int) -> Any:
+    def live(self, act: Callable[[Any, Any], Any], steps: int) -> Life:
         """A loop of its own, which is what may go wrong."""
         observation, reward, done = self._last
-        life = SimpleNamespace(observations=[], actions=[], rewards=[], events=[], done=done)
+        observations, actions, rewards, events = list[Any](), list[Any](), list[Any](), list[Any]()
         if steps and done:
             observation = self.reset()
         for step in range(steps):
-            life.observations.append(observation)
-            life.actions.append(act(observation, reward))
-            observation, reward, life.done, info = self.step(life.actions[-1])
-            life.rewards.append(reward)
-            life.events.append((step, info))
-            if life.done:
+            observations.append(observation)
+            actions.append(act(observation, reward))
+            observation, reward, done, info = self.step(actions[-1])
+            rewards.append(reward)
+            events.append((step, info))
+            if done:
                 break
-        self._last = observation, reward, life.done
-        return life
+        self._last = observation, reward, done
+        return Life(observations, actions, rewards, events, bool(actions) and done)
 
     def lamp(self) -> Any:
         """The number of the lamp that is lit next."""

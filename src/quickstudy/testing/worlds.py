@@ -10,7 +10,7 @@ import numpy as np
 
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.learner import Brief
-from quickstudy.base.task import Turn
+from quickstudy.base.task import Turn, players_of
 from quickstudy.testing.finding import Broken, Promise, describe
 from quickstudy.testing.tasks import Kind
 from quickstudy.testing.values import as_bytes, check_names, check_within, draw, outside
@@ -42,7 +42,7 @@ class Episode(NamedTuple):
 
 def leading(task: Any) -> tuple[int, ...]:
     """The axes in front of observations, actions and rewards: one of the players, where there are several."""
-    players = int(getattr(task, "players", 1))
+    players = players_of(task)
     return (players,) if players > 1 else ()
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.base.seeds import Streams
-from quickstudy.base.task import Turn
+from quickstudy.base.task import Life, Turn
 from quickstudy.testing.small_tasks import Levers, LeverWorld, PureLevers
 
 
@@ -32,7 +32,7 @@ class _FaultyWorld(LeverWorld):
             turn = turn._replace(done=self._pulls == self.task.horizon + 3)
         return turn
 
-    def live(self, act: Any, steps: int) -> Any:
+    def live(self, act: Any, steps: int) -> Life:
         """With the fault `live`, the reward is that of the action before last."""
         told = [0.0]
 
