@@ -16,6 +16,7 @@ from quickstudy import __version__
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError, nearest
+from quickstudy.base.guests import strangers
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
 from quickstudy.base.origin import code_of, described, is_ours
@@ -58,12 +59,15 @@ class Setting:
 
     def resolve(self) -> Parts:
         """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
-        task = make_task(self.task, self.convention)
-        protocol_name = protocol_of(task)
-        protocol_class = catalogue.protocol.get(protocol_name)
-        protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
-        chosen = choose_learner(self.learner, self.convention, task, asked_of(task, protocol))
-        return Parts(task, chosen, protocol)
+        with strangers() as around:
+            task = make_task(self.task, self.convention)
+            protocol_name = protocol_of(task)
+            protocol_class = catalogue.protocol.get(protocol_name)
+            protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
+            asked = asked_of(task, protocol)
+        with strangers() as learning:
+            chosen = choose_learner(self.learner, self.convention, task, asked)
+        return Parts(task, chosen, protocol, frozenset(around | learning), bool(learning))
 
 
 def make_task(name: str, convention: str) -> Any:
@@ -107,11 +111,15 @@ def check_control(parts: Parts) -> None:
 
 @dataclass(frozen=True)
 class Parts:
-    """A setting's components."""
+    """A setting's components. strangers: the modules from outside this package that they come from; brought: the
+    learner comes from one of them.
+    """
 
     task: Any
     learner: Choice
     protocol: Any
+    strangers: frozenset[str] = frozenset()
+    brought: bool = False
 
 
 @dataclass(frozen=True)
