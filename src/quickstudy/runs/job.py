@@ -32,6 +32,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import asked_of
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import Choice, choose_learner, fewer_lanes
+from quickstudy.learners.watching import Watched
 from quickstudy.runs.scoring import find_measures, score_trace
 from quickstudy.runs.unfinished import UnfinishedCall
 
@@ -204,18 +205,20 @@ def _call(
     place = {"versions": _versions(), "device": parts.learner.device(), "lanes": lanes}
     unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
     learner: _Remembering | None = None
-    status, reason = OK, ""
+    status, reason, look_ahead = OK, "", ""
     traces: list[Trace] = []
+    kept: list[Snapshot] = []
     snapshots: list[Snapshot] = []
     try:
-        learner = _Remembering(parts.learner.make(parts.task))
+        learner = _Remembering(parts.learner.make(parts.task), parts.brought and parts.learner.role == "learner")
         # A protocol that does not know of it hands in nothing.
         known = "unfinished" in inspect.signature(parts.protocol.examine).parameters
         offered = {"unfinished": unfinished} if known else {}
         examination = parts.protocol.examine(parts.task, learner, streams, **offered)
-        traces = list(examination.traces)
         if keep_learners:
-            snapshots = [_named(kept, parts, setting) for kept in examination.snapshots()]
+            kept = [_named(snapshot, parts, setting) for snapshot in examination.snapshots()]
+        look_ahead = learner.look_ahead()
+        traces, snapshots = list(examination.traces), kept
     except NotApplicable as error:
         status, reason = NOT_APPLICABLE, str(error)
     except TooManyLanes:
@@ -238,7 +241,10 @@ def _call(
             what=what,
             status=status,
             reason=reason,
-            where=_where(parts.learner, lanes, started, unfinished),
+            where={
+                **_where(parts.learner, lanes, started, unfinished),
+                **({"look_ahead": look_ahead} if look_ahead else {}),
+            },
             cost=trace.cost.as_facts() if trace else {},
             scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=names,
@@ -255,15 +261,24 @@ def _no_memory(error: Exception) -> bool:
 
 
 class _Remembering:
-    """A learner that remembers the pupils it begins, so that what they have opened is closed whatever happens."""
+    """A learner that remembers the pupils it begins, so that what they have opened is closed whatever happens, and so
+    that those from outside (watched) can be asked whether they look ahead; ours are held to it by tests.
+    """
 
-    def __init__(self, learner: Learner) -> None:
+    def __init__(self, learner: Learner, watched: bool) -> None:
         self._learner = learner
-        self._pupils: list[Pupil] = []
+        self._watched = watched
+        self._pupils: list[Any] = []
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
-        self._pupils.append(self._learner.begin(brief, streams))
-        return self._pupils[-1]
+        pupil: Any = self._learner.begin(brief, streams)
+        self._pupils.append(Watched(pupil, brief, streams[0].numpy("look-ahead")) if self._watched else pupil)
+        return self._pupils[-1]  # type: ignore[no-any-return]
+
+    def look_ahead(self) -> str:
+        """What was found out about the pupils from outside. Raises LearnerFault if one looks ahead."""
+        found = {pupil.look_ahead() for pupil in self._pupils} if self._watched else set[str]()
+        return min(found - {""}, default="")  # "cannot be told" comes before "nothing found"
 
     def close(self) -> None:
         for pupil in self._pupils:
