@@ -37,23 +37,10 @@ FILE = """
 @pytest.fixture
 def call(tmp_path):
     (tmp_path / "odd.py").write_text(textwrap.dedent(FILE))
-    command = [
-        sys.executable,
-        "-m",
-        "quickstudy",
-        "run",
-        "-l",
-        "uniform",
-        "--include",
-        "odd.py",
-        "-s",
-        "1",
-        "-o",
-        "out",
-    ]
+    command = [sys.executable, "-m", "quickstudy", "run", "-l", "uniform", "--include", "odd.py", "--seeds", "1"]
 
     def run(task):
-        done = subprocess.run([*command, "-j", "1", task], cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run([*command, "-o", "out", "-j", "1", task], cwd=tmp_path, capture_output=True, text=True)
         return done.returncode, list(read_results(tmp_path / "out").records.values()), done.stdout
 
     return run

@@ -26,7 +26,7 @@ def guest() -> Iterator[None]:
     process = os.getpid()
     folder, environment, path = _folder(), dict(os.environ), list(sys.path)
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with contextlib.redirect_stdout(sys.stderr), _output_led_away():
             yield
     finally:
         if os.getpid() != process:
@@ -72,6 +72,22 @@ def note_module(name: str) -> None:
     """The same, by the module's name: `__main__` for what exists in the running script or notebook alone."""
     for found in _watching:
         found.add(name)
+
+
+@contextlib.contextmanager
+def _output_led_away() -> Iterator[None]:
+    """The same for what does not go through Python: it must not get into the output of a command."""
+    try:
+        output = os.dup(1)
+        os.dup2(2, 1)
+    except OSError:  # there is none, or no standard error
+        yield
+        return
+    try:
+        yield
+    finally:
+        os.dup2(output, 1)
+        os.close(output)
 
 
 def _folder() -> str | None:

@@ -19,7 +19,7 @@ from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, Us
 from quickstudy.base.guests import strangers
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
-from quickstudy.base.origin import code_of, described, is_ours
+from quickstudy.base.origin import code_of, described, is_ours, words_of
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -220,11 +220,11 @@ def _call(
         look_ahead = learner.look_ahead()
         traces, snapshots = list(examination.traces), kept
     except NotApplicable as error:
-        status, reason = NOT_APPLICABLE, str(error)
+        status, reason = NOT_APPLICABLE, words_of(error)
     except TooManyLanes:
         raise
     except (LearnerFault, UsageError) as error:
-        status, reason = FAILED, str(error)
+        status, reason = FAILED, words_of(error)
     except Exception as error:  # whatever a learner does, the run goes on
         if lanes > 1 and _no_memory(error):
             raise TooManyLanes(described(error)) from error
