@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from quickstudy.base import registry
 from quickstudy.base.registry import include
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
@@ -50,6 +51,12 @@ class Lab:
             for record in records
             if record.what["learner"]["id"] == learner
         }
+
+
+@pytest.fixture(autouse=True)
+def nothing_included(monkeypatch):
+    """What one test has included must not send the runs of another out of this process."""
+    monkeypatch.setattr(registry, "_included", [])
 
 
 @pytest.fixture(scope="session")

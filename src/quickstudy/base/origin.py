@@ -55,9 +55,18 @@ def source_version(kind: Any) -> str:
 
 def described(error: BaseException) -> str:
     """An unexpected error in one line: its kind, what it says, and the place where it was raised."""
-    words = str(error).strip().partition("\n")[0]
+    words = words_of(error).partition("\n")[0]
     place = place_of(error)
     return f"{type(error).__name__}{f': {words}' if words else ''}{f' ({place})' if place else ''}"
+
+
+def words_of(error: BaseException) -> str:
+    """What an error says, in letters that can be written down anywhere: the name of a file may hold others."""
+    try:
+        text = str(error)
+    except Exception:  # a user's own kind of error, itself at fault
+        text = ""
+    return text.strip().encode("utf-8", "backslashreplace").decode()
 
 
 def place_of(error: BaseException) -> str:

@@ -14,12 +14,13 @@ import importlib.util
 import pathlib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.guests import guest, note_stranger
 
 T = TypeVar("T")
 ENTRY_POINT_GROUP = "quickstudy"
@@ -115,6 +116,7 @@ class Registry(Generic[T]):
             entry = self._entries[entry.id, entry.version]
         if entry.target is None:
             raise UsageError(f'{self.kind} "{entry.id}" is announced in {entry.origin} but not registered there')
+        note_stranger(entry.target)
         return entry.target
 
     def __contains__(self, name: str) -> bool:
@@ -170,8 +172,12 @@ def package_sources(package: str) -> Iterator[tuple[str, pathlib.Path]]:
 
 def installed_sources() -> Iterator[tuple[str, pathlib.Path]]:
     """Modules that installed packages announce under the entry point group `quickstudy`."""
-    for entry_point in importlib.metadata.entry_points(group=ENTRY_POINT_GROUP):
+    for entry_point in _entry_points():
         yield from package_sources(entry_point.module)
+
+
+def _entry_points() -> Iterable[importlib.metadata.EntryPoint]:
+    return importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
 
 
 def included_files() -> list[str]:
@@ -179,15 +185,23 @@ def included_files() -> list[str]:
     return list(_included)
 
 
-def include(path: str | pathlib.Path) -> Any:
-    """Import a user's file, so that its decorators register what is in it. Gives the module.
+def others_have(module: str) -> bool:
+    """Whether another process can get at a module from outside: by including its file, or as an installed package."""
+    installed = {entry_point.module.partition(".")[0] for entry_point in _entry_points()}
+    return module in map(module_of, _included) or module.partition(".")[0] in installed
 
-    The module's name is made from the whole path: the same file is the same module in every worker process.
-    """
+
+def module_of(path: str | pathlib.Path) -> str:
+    """The module's name of an included file: made from the whole path, so that it is the same in every process."""
+    return "quickstudy_included_" + re.sub(r"\W", "_", str(pathlib.Path(path).expanduser().resolve().with_suffix("")))
+
+
+def include(path: str | pathlib.Path) -> Any:
+    """Import a user's file, so that its decorators register what is in it. Gives the module."""
     file = pathlib.Path(path).expanduser().resolve()
     if not file.is_file():
         raise UsageError(f"no file {path} to include")
-    name = "quickstudy_included_" + re.sub(r"\W", "_", str(file.with_suffix("")))
+    name = module_of(file)
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, file)
@@ -196,11 +210,12 @@ def include(path: str | pathlib.Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        with guest():
+            spec.loader.exec_module(module)
     except UsageError:
         del sys.modules[name]
         raise
-    except Exception as error:
+    except (Exception, SystemExit, GeneratorExit) as error:
         del sys.modules[name]
         raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     _included.append(str(file))

@@ -175,13 +175,13 @@ def _show_world(name: str, task: Any, streams: Streams, count: int, json: bool) 
 def _drawn(name: str, task: Any, method: str, draw: Callable[[], Any]) -> Any:
     """What the task draws. Raises UsageError, with the place, if it raises or draws what its spaces do not have."""
     from quickstudy.base.errors import UsageError
-    from quickstudy.testing.finding import Broken
-    from quickstudy.testing.tasks import check_drawn
+    from quickstudy.base.task import spaces_of
+    from quickstudy.tasks.sampling import check_drawn
 
     drawn = _guarded(name, method, draw)
     try:
-        check_drawn(drawn, task)
-    except Broken as fault:
+        check_drawn(drawn, *spaces_of(task))
+    except UsageError as fault:
         raise UsageError(f"{name}: {fault}") from fault
     return drawn
 

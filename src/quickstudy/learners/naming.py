@@ -15,6 +15,7 @@ from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
+from quickstudy.base.guests import note_module, note_stranger
 from quickstudy.base.learner import Learner, pace_of
 from quickstudy.base.origin import code_of, file_version, source_version
 from quickstudy.base.parameters import (
@@ -115,6 +116,7 @@ def choose_named(
     """The same with the parameters as a mapping, of texts or values."""
     if name in _brought:
         brought = _brought[name]
+        note_module("__main__")
         version = source_version(brought if isinstance(brought, type) else type(brought))
         return _whole(name, brought, given, convention, version, asked)
     if name == "oracle" and task is not None:
@@ -268,6 +270,7 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     # Its code is its version: a changed file is another learner, and old results are not mixed with new ones.
     version = file_version(str(file.resolve()))
     found = getattr(module, name)
+    note_stranger(found)
     return _whole(f"{file.name}:{name}", found, parse_assignments(assignments), convention, version, asked)
 
 

@@ -18,6 +18,7 @@ from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pu
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import SoFar, Trace, Unfinished
+from quickstudy.tasks.sampling import check_drawn
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ def sit(
 ) -> Sitting:
     """Learn up to each point, answer the exam there, mark the scores: (lane, ...) numbers.
 
+    Raises UsageError before anything is learned if the material is not what the brief says of it.
     After every test what there is so far is handed in. What an interrupted call has handed in is taken up: marks and
     pupil are then, bit for bit, those of a call that was never interrupted, and times are the sum over both.
     """
@@ -67,6 +69,8 @@ def sit(
     def begin() -> Pupil:
         return learner.begin(brief, [stream.for_learner() for stream in streams])
 
+    for lane in {id(lane): lane for lane in (*lesson.examples, *(lesson.validation or ()), *exam.examples)}.values():
+        check_drawn(lane, brief.inputs, brief.outputs)
     unfinished = unfinished or Unfinished()
     clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
     with clock.timing("learn"):

@@ -8,12 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.tasks.sampling import Split, draw_unique, split
 
 
 def draw_material(task: Any, streams: Streams, sequences: int, share: float) -> Split:
-    """Different sequences of a task, split. Kept where the task can be hashed, since the next learner gets the same."""
+    """Different sequences of a task, split. Kept where the task can be hashed, since the next learner gets the same.
+
+    Raises UsageError for a task that has only one.
+    """
     draw: Any = _drawn if _hashable(task) else _drawn.__wrapped__
     return draw(task, streams, sequences, share)  # type: ignore[no-any-return]
 
@@ -27,6 +31,11 @@ def padded_orders(orders: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 @lru_cache(maxsize=128)
 def _drawn(task: Any, streams: Streams, sequences: int, share: float) -> Split:
     unique = draw_unique(task, streams.numpy("data"), sequences)
+    if unique.count < 2:
+        raise UsageError(
+            f"{task.id}: only {unique.count} different sequence can be drawn, {sequences} were asked for; there must "
+            "be one to learn from and another to be tested on"
+        )
     return split(unique, streams.numpy("split"), share)
 
 

@@ -46,8 +46,25 @@ def build_report(
     places = _places(records)
     numbers = {_place_key(place): index for index, place in enumerate(places)}
     tables = tuple(_table(found, book, read, numbers) for found in group(records))
-    notes = (*notes, *book.notes, *sorted(damaged))
+    notes = (*notes, *book.notes, *_too_few(records), *sorted(damaged))
     return ReportData(tables, find_changes(tables), book.measures(), places, notes, command)
+
+
+def _too_few(records: Iterable[Record]) -> list[str]:
+    """Of every task that has fewer sequences than were asked for: how many, and what was done with them."""
+    found: dict[str, str] = {}
+    for record in records:
+        facts, protocol = record.trace.get("facts", {}), record.what.get("protocol")
+        asked = protocol.get("parameters", {}).get("sequences") if isinstance(protocol, Mapping) else None
+        learned, tested = facts.get("training_sequences"), facts.get("test_sequences")
+        if isinstance(asked, int) and isinstance(learned, int) and isinstance(tested, int) and learned + tested < asked:
+            task = f"{record.labels.get('task', '')} {record.what.get('convention', '')}"
+            found.setdefault(
+                task,
+                f"{task}: only {learned + tested} different sequences can be drawn, {asked} were asked for; "
+                f"{learned} to learn from, {tested} to be tested on.",
+            )
+    return [found[task] for task in sorted(found)]
 
 
 def _table(found: TaskGroup, book: ScoreBook, read: ReadTrace, places: Mapping[str, int]) -> TaskTable:

@@ -20,7 +20,9 @@ class Block:
     """Repetitions of one setting and their keys, side by side. Complete in itself: any machine could run it.
 
     folder: where results are written, absolute. asked: how many repetitions of the setting the plan has, in all its
-    blocks and found ones included. limit_seconds: how long one call may take.
+    blocks and found ones included. limit_seconds: how long one call may take. room: the modules from outside this
+    package that it needs; a process that has imported them runs nothing else, so that what they do to it changes no
+    other number. apart: it must not run in the driver's own process.
     """
 
     setting: Setting
@@ -32,6 +34,8 @@ class Block:
     examiner: str = EXAMINER
     keep_learners: bool = False
     limit_seconds: float | None = None
+    room: tuple[str, ...] = ()
+    apart: bool = False
 
     def without(self, keys: Collection[str]) -> Block:
         """The same block, less some repetitions."""

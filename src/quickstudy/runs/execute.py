@@ -105,10 +105,12 @@ def execute(
                 tuple(cell.key for cell in cells),
                 str(folder),
                 cells[0].asked,
-                plan.includes,
+                plan.includes if cells[0].room else (),
                 plan.examiner,
                 keep_learners,
                 limit_seconds,
+                cells[0].room,
+                plan.apart(cells[0]),
             )
         )
     counts: Counter[str] = Counter()

@@ -16,9 +16,10 @@ from quickstudy import __version__
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError, nearest
+from quickstudy.base.guests import strangers
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
-from quickstudy.base.origin import code_of, described, is_ours
+from quickstudy.base.origin import code_of, described, is_ours, words_of
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -31,6 +32,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import asked_of
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import Choice, choose_learner, fewer_lanes
+from quickstudy.learners.watching import Watched
 from quickstudy.runs.scoring import find_measures, score_trace
 from quickstudy.runs.unfinished import UnfinishedCall
 
@@ -58,12 +60,15 @@ class Setting:
 
     def resolve(self) -> Parts:
         """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
-        task = make_task(self.task, self.convention)
-        protocol_name = protocol_of(task)
-        protocol_class = catalogue.protocol.get(protocol_name)
-        protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
-        chosen = choose_learner(self.learner, self.convention, task, asked_of(task, protocol))
-        return Parts(task, chosen, protocol)
+        with strangers() as around:
+            task = make_task(self.task, self.convention)
+            protocol_name = protocol_of(task)
+            protocol_class = catalogue.protocol.get(protocol_name)
+            protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
+            asked = asked_of(task, protocol)
+        with strangers() as learning:
+            chosen = choose_learner(self.learner, self.convention, task, asked)
+        return Parts(task, chosen, protocol, frozenset(around | learning), bool(learning))
 
 
 def make_task(name: str, convention: str) -> Any:
@@ -107,11 +112,15 @@ def check_control(parts: Parts) -> None:
 
 @dataclass(frozen=True)
 class Parts:
-    """A setting's components."""
+    """A setting's components. strangers: the modules from outside this package that they come from; brought: the
+    learner comes from one of them.
+    """
 
     task: Any
     learner: Choice
     protocol: Any
+    strangers: frozenset[str] = frozenset()
+    brought: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,24 +205,26 @@ def _call(
     place = {"versions": _versions(), "device": parts.learner.device(), "lanes": lanes}
     unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
     learner: _Remembering | None = None
-    status, reason = OK, ""
+    status, reason, look_ahead = OK, "", ""
     traces: list[Trace] = []
+    kept: list[Snapshot] = []
     snapshots: list[Snapshot] = []
     try:
-        learner = _Remembering(parts.learner.make(parts.task))
+        learner = _Remembering(parts.learner.make(parts.task), parts.brought and parts.learner.role == "learner")
         # A protocol that does not know of it hands in nothing.
         known = "unfinished" in inspect.signature(parts.protocol.examine).parameters
         offered = {"unfinished": unfinished} if known else {}
         examination = parts.protocol.examine(parts.task, learner, streams, **offered)
-        traces = list(examination.traces)
         if keep_learners:
-            snapshots = [_named(kept, parts, setting) for kept in examination.snapshots()]
+            kept = [_named(snapshot, parts, setting) for snapshot in examination.snapshots()]
+        look_ahead = learner.look_ahead()
+        traces, snapshots = list(examination.traces), kept
     except NotApplicable as error:
-        status, reason = NOT_APPLICABLE, str(error)
+        status, reason = NOT_APPLICABLE, words_of(error)
     except TooManyLanes:
         raise
     except (LearnerFault, UsageError) as error:
-        status, reason = FAILED, str(error)
+        status, reason = FAILED, words_of(error)
     except Exception as error:  # whatever a learner does, the run goes on
         if lanes > 1 and _no_memory(error):
             raise TooManyLanes(described(error)) from error
@@ -230,7 +241,10 @@ def _call(
             what=what,
             status=status,
             reason=reason,
-            where=_where(parts.learner, lanes, started, unfinished),
+            where={
+                **_where(parts.learner, lanes, started, unfinished),
+                **({"look_ahead": look_ahead} if look_ahead else {}),
+            },
             cost=trace.cost.as_facts() if trace else {},
             scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=names,
@@ -247,15 +261,24 @@ def _no_memory(error: Exception) -> bool:
 
 
 class _Remembering:
-    """A learner that remembers the pupils it begins, so that what they have opened is closed whatever happens."""
+    """A learner that remembers the pupils it begins, so that what they have opened is closed whatever happens, and so
+    that those from outside (watched) can be asked whether they look ahead; ours are held to it by tests.
+    """
 
-    def __init__(self, learner: Learner) -> None:
+    def __init__(self, learner: Learner, watched: bool) -> None:
         self._learner = learner
-        self._pupils: list[Pupil] = []
+        self._watched = watched
+        self._pupils: list[Any] = []
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
-        self._pupils.append(self._learner.begin(brief, streams))
-        return self._pupils[-1]
+        pupil: Any = self._learner.begin(brief, streams)
+        self._pupils.append(Watched(pupil, brief, streams[0].numpy("look-ahead")) if self._watched else pupil)
+        return self._pupils[-1]  # type: ignore[no-any-return]
+
+    def look_ahead(self) -> str:
+        """What was found out about the pupils from outside. Raises LearnerFault if one looks ahead."""
+        found = {pupil.look_ahead() for pupil in self._pupils} if self._watched else set[str]()
+        return min(found - {""}, default="")  # "cannot be told" comes before "nothing found"
 
     def close(self) -> None:
         for pupil in self._pupils:

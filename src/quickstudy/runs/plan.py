@@ -8,11 +8,12 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.record import FAILED, Record
-from quickstudy.base.registry import include
+from quickstudy.base.registry import include, module_of, others_have
 from quickstudy.runs.estimate import MEASURED, Estimates
 from quickstudy.runs.job import Setting, check_control, controls_of, identity, labels
 from quickstudy.runs.reader import Reading
@@ -27,7 +28,8 @@ class Cell:
 
     task, learner, family, role: as shown to people. seconds: estimated; source: `measured` or `guessed`. programs:
     how many programs its setting needs compiled. asked: repetitions of its setting in the plan.
-    lanes: how many of them run side by side on a GPU whose memory is large enough.
+    lanes: how many of them run side by side on a GPU whose memory is large enough. room: the modules from outside this
+    package that its task, learner and protocol come from.
     """
 
     key: str
@@ -42,6 +44,7 @@ class Cell:
     programs: int = 0
     asked: int = 1
     lanes: int = 1
+    room: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,16 @@ class Plan:
     found: dict[str, str] = field(default_factory=dict)
     includes: tuple[str, ...] = ()
     examiner: str = EXAMINER
+
+    def apart(self, cell: Cell) -> bool:
+        """Whether a cell must not run in the process that made the plan, which has imported files of the plan that are
+        not this cell's. A cell made of what no other process has runs there all the same.
+        """
+        return self._imported != set(cell.room) and all(map(others_have, cell.room))
+
+    @cached_property
+    def _imported(self) -> set[str]:
+        return {*map(module_of, self.includes), *(module for cell in self.cells for module in cell.room)}
 
     def missing(self, found: dict[str, str] | None = None, *, retry_failed: bool = False) -> list[Cell]:
         """The cells still to be run; found: what the folder holds now, if it may have changed since the plan."""
@@ -116,10 +129,12 @@ def make_plan(
         what = identity(setting, parts, 0)
         estimate = estimates.of(what, names["learner"])
         size = (parts.learner.programs, len(numbers), parts.learner.lanes(len(numbers), "gpu"))
+        around = filter(_foreign, (type(setting).__module__, examiner.partition(":")[0]))
+        room = tuple(sorted({*parts.strangers, *around}))
         for repetition in numbers:
             key = digest({**what, "repetition": repetition})
             shown = (names["task"], names["learner"], names["family"], names["role"])
-            cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, *size))
+            cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, *size, room))
     absolute = tuple(str(pathlib.Path(path).expanduser().resolve()) for path in includes)
     return Plan(tuple(cells.values()), reading.statuses(), absolute, examiner)
 
@@ -130,6 +145,10 @@ def failed_record(setting: Setting, repetition: int, reason: str, began: float, 
     where = {"started": round(began, 3), "seconds": round(seconds, 6)}
     what = identity(setting, parts, repetition)
     return Record(what, FAILED, reason, where=where, labels=labels(setting, parts))
+
+
+def _foreign(module: str) -> bool:
+    return module.partition(".")[0] != "quickstudy"
 
 
 def _ordered(settings: list[Setting]) -> list[Setting]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import pathlib
 import sys
 import time
@@ -47,11 +48,14 @@ class UnfinishedCall(Unfinished):
         self.path = journal.folder / UNFINISHED / f"{keys[0] if len(keys) == 1 else digest(list(keys))}.npz"
         self.resumed, self.seconds = 0, 0.0
         self.found = self._take_up()
+        self._process = os.getpid()
         self._began = time.monotonic()
         self._due = self._began + HAND_IN_SECONDS
 
     def hand_in(self, so_far: Callable[[], SoFar]) -> None:
         """Write what there is so far, if it is time to. What cannot be kept or written is not: the call goes on."""
+        if os.getpid() != self._process:  # the child of a learner that has forked goes no further
+            os._exit(1)
         began = time.monotonic()
         if began < self._due:
             return

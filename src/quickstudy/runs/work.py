@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from quickstudy.base.guests import guest
 from quickstudy.base.origin import described
 from quickstudy.runs.blocks import Block
 from quickstudy.runs.journal import Journal
@@ -29,11 +30,12 @@ def work(
 
     stopping: asked before every call; True ends the block there. around: makes, from the limit, a context for each
     wait for an outcome; it may raise TooLong. What goes wrong in a call makes its repetitions failed; the next call
-    goes on. Only the journal's own errors come out of here.
+    goes on. Only the journal's own errors come out of here, and an interrupt that the user has sent.
     """
     module, _, function = block.examiner.partition(":")
     examine = getattr(importlib.import_module(module), function)
-    lanes = block.setting.resolve().learner.lanes(block.asked)
+    with guest():
+        lanes = block.setting.resolve().learner.lanes(block.asked)
     outcomes: Iterator[Any] | None = None
     done = 0
     while done < len(block.keys) and not stopping():
@@ -46,7 +48,7 @@ def work(
             repetition, key = block.repetitions[done], block.keys[done]
             began, clock = time.time(), time.monotonic()
             if not fault:
-                outcome, fault = _next_outcome(outcomes, key, around, block.limit_seconds)
+                outcome, fault = _next_outcome(outcomes, key, around, block.limit_seconds, stopping)
             if fault:
                 record = failed_record(block.setting, repetition, fault, began, time.monotonic() - clock)
                 journal.write(record)
@@ -65,15 +67,18 @@ def _next_outcome(
     key: str,
     around: Callable[[float | None], AbstractContextManager[Any]],
     limit: float | None,
+    stopping: Callable[[], bool],
 ) -> tuple[Any, str]:
     try:
-        with around(limit):
+        with guest(), around(limit):
             outcome = next(outcomes)
     except StopIteration:
         return None, "the examination ended before this repetition"
     except TooLong:
         return None, too_long(limit)
-    except (Exception, SystemExit) as error:  # a measure at fault, or a learner that wants to leave
+    except BaseException as error:  # a measure at fault, or a learner that wants to leave, or to interrupt us
+        if isinstance(error, KeyboardInterrupt) and stopping():
+            raise
         return None, described(error)
     if outcome.record.key != key:
         return None, "another run was examined than was planned; do all workers have the same version of the code?"

@@ -1,13 +1,17 @@
-"""From a task's independent draws to a set of different sequences, and from the set to what is learned and tested."""
+"""From a task's independent draws to a set of different sequences, and from the set to what is learned and tested;
+and whether what was drawn is what the task's spaces say.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.examples import Examples
+from quickstudy.base.examples import Examples, Series
+from quickstudy.base.spaces import Bits, Fields, Space, Tokens
 from quickstudy.base.task import ExampleTask
 
 DRAWS_PER_SEQUENCE = 5
@@ -66,3 +70,40 @@ def sequence_keys(examples: Examples) -> list[bytes]:
     targets = np.ascontiguousarray(np.moveaxis(examples.targets, 1, 0))
     lengths = examples.lengths.tolist()
     return [inputs[i, :length].tobytes() + targets[i, :length].tobytes() for i, length in enumerate(lengths)]
+
+
+def check_drawn(drawn: Any, inputs: Space, outputs: Space) -> None:
+    """Raise UsageError unless examples or a series are what the spaces say, and every example asks something."""
+    if isinstance(drawn, Series):
+        check_within("inputs", drawn.inputs, inputs, (len(drawn.inputs),))
+        return check_within("targets", drawn.targets, outputs, (len(drawn.targets),))
+    if not isinstance(drawn, Examples):
+        raise UsageError(f"sample(rng, count) must give Examples, got {type(drawn).__name__}")
+    inside = np.arange(drawn.steps)[:, None] < drawn.lengths
+    if (drawn.asked & ~inside).any():
+        raise UsageError("something is asked in the padding, after the end of an example")
+    silent = np.flatnonzero(~drawn.asked.any(axis=0))
+    if len(silent):
+        raise UsageError(f"example {silent[0]} asks nothing; every example needs a question")
+    check_within("inputs", drawn.inputs[inside], inputs, (int(inside.sum()),))
+    return check_within("targets", drawn.targets[drawn.asked], outputs, (drawn.questions,))
+
+
+def check_within(name: str, values: Any, space: Space, leading: tuple[int, ...]) -> None:
+    """Raise UsageError unless values lie in a space, with those axes in front."""
+    if isinstance(space, Fields):
+        for part, inner in space.parts:
+            check_within(f"{name} ({part})", values[part], inner, leading)
+        return
+    array: NDArray[Any] = np.asarray(values)
+    wanted = leading if isinstance(space, Tokens) else (*leading, space.width)
+    if isinstance(space, Tokens) and not np.issubdtype(array.dtype, np.integer):
+        raise UsageError(f"{name} must be integer tokens, got {array.dtype}")
+    if array.shape != wanted:
+        raise UsageError(f"{name} must have the shape {wanted}, got {array.shape}")
+    if isinstance(space, Tokens) and array.size and (array.min() < 0 or array.max() >= space.size):
+        raise UsageError(f"{name} must be tokens 0..{space.size - 1}, got {array.min()}..{array.max()}")
+    if isinstance(space, Bits) and not np.isin(array, (0, 1)).all():
+        raise UsageError(f"{name} must be zeros and ones, got {array[~np.isin(array, (0, 1))][0]}")
+    if not np.isfinite(array).all():
+        raise UsageError(f"{name} must be finite")

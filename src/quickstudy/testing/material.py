@@ -12,8 +12,9 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space, Tokens
+from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of
+from quickstudy.learners.watching import disturbed
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,12 @@ class Material:
         )
 
     def disturbed(self, rng: np.random.Generator) -> tuple[Exam, NDArray[np.bool_]]:
-        """The exam with all changed from the answer of a random question of each example on; the questions up to there.
-
-        Those questions must be answered as before: nothing in front of them is new. The answers are changed as well,
-        since an exam holds them: a learner may be handed the whole of it.
+        """The exam with all changed from the answer of a random question of each example on; the questions up to
+        there.
         """
-        test = self.exam.examples[0]
-        cuts = np.array([rng.choice(np.flatnonzero(asked)) for asked in test.asked.T])
-        times = np.arange(test.steps)[:, None]
-        inputs = _changed(test.inputs, times > cuts, self.brief.inputs, rng)
-        targets = _changed(test.targets, times >= cuts, self.brief.outputs, rng)
-        positions = self.exam.positions[0]
-        return Exam([replace(test, inputs=inputs, targets=targets)]), positions[:, 0] <= cuts[positions[:, 1]]
+        cuts = np.array([rng.choice(np.flatnonzero(asked)) for asked in self.exam.examples[0].asked.T])
+        exam, early = disturbed(self.exam, [cuts], self.brief, rng)
+        return exam, early[0]
 
     def reversed(self) -> tuple[Exam, NDArray[np.int64]]:
         """The exam with its examples in reverse order, and where each of its questions stands there."""
@@ -72,17 +67,6 @@ class Material:
         positions = exam.positions[0].copy()
         positions[:, 1] = test.count - 1 - positions[:, 1]
         return exam, np.lexsort((positions[:, 0], positions[:, 1]))
-
-
-def _changed(values: NDArray[Any], where: NDArray[np.bool_], space: Space, rng: np.random.Generator) -> NDArray[Any]:
-    """Values of a space that differ wherever they are told to."""
-    other: NDArray[Any]
-    if isinstance(space, Tokens):
-        other = (values + rng.integers(1, max(space.size, 2), values.shape)) % space.size
-    else:
-        other = values + rng.normal(size=values.shape)
-    spread = where.reshape(*where.shape, *[1] * (values.ndim - where.ndim))
-    return np.where(spread, other.astype(values.dtype), values)
 
 
 def _with_shuffled_answers(examples: Examples, rng: np.random.Generator) -> Examples:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import canonical
-from quickstudy.base.examples import Examples, Series
+from quickstudy.base.examples import Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import configure
@@ -22,10 +22,11 @@ from quickstudy.base.spaces import Space, Tokens
 from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask, spaces_of
 from quickstudy.learners.naming import choose_learner
 from quickstudy.runs.job import controls_of
+from quickstudy.tasks.sampling import check_drawn, check_within
 from quickstudy.testing.finding import Broken, Finding, Promise, examine, examine_all, under
 from quickstudy.testing.global_state import undisturbed
 from quickstudy.testing.papers import Papers, report_touched
-from quickstudy.testing.values import as_bytes, check_within
+from quickstudy.testing.values import as_bytes
 
 COUNT = 40
 
@@ -143,7 +144,7 @@ class _OfExamples(Kind):
 
     def promises(self) -> list[Promise]:
         return [
-            ("draws what its spaces say", lambda: check_drawn(self._drawn(self.task), self.task)),
+            ("draws what its spaces say", lambda: check_drawn(self._drawn(self.task), self.inputs, self.outputs)),
             *super().promises(),
             ("draws as many as are asked for", self._counts),
         ]
@@ -168,7 +169,7 @@ class _OfSeries(Kind):
     def promises(self) -> list[Promise]:
         response = [("what comes later changes no earlier answer", self._causal)]
         return [
-            ("draws what its spaces say", lambda: check_drawn(self._drive(self.task), self.task)),
+            ("draws what its spaces say", lambda: check_drawn(self._drive(self.task), self.inputs, self.outputs)),
             *super().promises(),
             ("its parts can be learned from and tested on", self._parts),
             ("its facts are plain JSON", lambda: canonical(dict(self._drive(self.task).facts)).strip("{}")),
@@ -238,24 +239,6 @@ def _kinds(task: Any) -> Iterator[Kind]:
         from quickstudy.testing.pure_worlds import OfPureWorlds
 
         yield OfPureWorlds(task)
-
-
-def check_drawn(drawn: Any, task: Any) -> None:
-    """Broken unless what a task has drawn is what its spaces say, and every example asks something."""
-    inputs, outputs = spaces_of(task)
-    if isinstance(drawn, Series):
-        check_within("inputs", drawn.inputs, inputs, (len(drawn.inputs),))
-        return check_within("targets", drawn.targets, outputs, (len(drawn.targets),))
-    if not isinstance(drawn, Examples):
-        raise Broken(f"sample(rng, count) must give Examples, got {type(drawn).__name__}")
-    inside = np.arange(drawn.steps)[:, None] < drawn.lengths
-    if (drawn.asked & ~inside).any():
-        raise Broken("something is asked in the padding, after the end of an example")
-    silent = np.flatnonzero(~drawn.asked.any(axis=0))
-    if len(silent):
-        raise Broken(f"example {silent[0]} asks nothing; every example needs a question")
-    check_within("inputs", drawn.inputs[inside], inputs, (int(inside.sum()),))
-    return check_within("targets", drawn.targets[drawn.asked], outputs, (drawn.questions,))
 
 
 def _oracle_is_right(task: Any) -> str:

@@ -1,4 +1,4 @@
-"""Values: some that are drawn from a space, whether others lie in it, some that do not; and whether two are equal."""
+"""Values: some that are drawn from a space, some that do not lie in it; and whether two are equal."""
 
 from __future__ import annotations
 
@@ -50,26 +50,6 @@ def check_names(name: str, values: Any, space: Space) -> None:
     if not isinstance(values, Mapping) or sorted(values) != sorted(wanted):
         found = f"a mapping with {', '.join(values)}" if isinstance(values, Mapping) else type(values).__name__
         raise Broken(f"{name} must be a mapping with {', '.join(wanted)} and nothing else, got {found}")
-
-
-def check_within(name: str, values: Any, space: Space, leading: tuple[int, ...]) -> None:
-    """Broken unless values lie in a space, with those axes in front."""
-    if isinstance(space, Fields):
-        for part, inner in space.parts:
-            check_within(f"{name} ({part})", values[part], inner, leading)
-        return
-    array: NDArray[Any] = np.asarray(values)
-    wanted = leading if isinstance(space, Tokens) else (*leading, space.width)
-    if isinstance(space, Tokens) and not np.issubdtype(array.dtype, np.integer):
-        raise Broken(f"{name} must be integer tokens, got {array.dtype}")
-    if array.shape != wanted:
-        raise Broken(f"{name} must have the shape {wanted}, got {array.shape}")
-    if isinstance(space, Tokens) and array.size and (array.min() < 0 or array.max() >= space.size):
-        raise Broken(f"{name} must be tokens 0..{space.size - 1}, got {array.min()}..{array.max()}")
-    if isinstance(space, Bits) and not np.isin(array, (0, 1)).all():
-        raise Broken(f"{name} must be zeros and ones, got {array[~np.isin(array, (0, 1))][0]}")
-    if not np.isfinite(array).all():
-        raise Broken(f"{name} must be finite")
 
 
 def as_bytes(value: Any) -> list[bytes]:

@@ -11,9 +11,10 @@ import numpy as np
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.task import Turn, players_of
+from quickstudy.tasks.sampling import check_within
 from quickstudy.testing.finding import Broken, Promise, describe
 from quickstudy.testing.tasks import Kind
-from quickstudy.testing.values import as_bytes, check_names, check_within, draw, outside
+from quickstudy.testing.values import as_bytes, check_names, draw, outside
 
 STEPS = 300
 """Of a life that is looked at; a longer horizon is seen in part."""

@@ -1,13 +1,15 @@
 """Worker processes on this machine: one that hangs or dies takes nothing with it but the call it was on.
 
 Workers are started as fresh interpreters, not through `multiprocessing`: the user's script is not imported again in
-each, and thread counts are set before any library is loaded.
+each, and thread counts are set before any library is loaded. They inherit nothing that a user's file has done to the
+driver. A worker that has imported a user's file runs only what needs that file, and is replaced before it would be
+given anything else: whatever the file has done to its process, from a flag of JAX to a patched library, it has done
+to its own learners.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import pickle
 import queue
 import signal
@@ -19,6 +21,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
+from quickstudy.base.guests import clean_environment, clean_path
 from quickstudy.base.machine import gpu_memory
 from quickstudy.runs.blocks import Block
 from quickstudy.runs.messages import Begun, Broken, Done, Finished, Lost, Message, Ready, Tick
@@ -96,17 +99,31 @@ class ProcessEngine:
             if worker is None:
                 if len(self._staff) >= self.workers:
                     return
-                worker = _Worker(self._inbox, self._memory)
-                self._staff.append(worker)
-            worker.give(self._next(worker.task))
+                worker = self._engage()
+            block = self._next(worker)
+            if worker.room not in (None, block.room):
+                worker.tell(QUIT)
+                worker.end(PATIENCE_SECONDS)
+                self._staff.remove(worker)
+                worker = self._engage()
+            worker.give(block)
 
-    def _next(self, task: str | None) -> Block:
-        """The first block of the task whose data a worker holds; else of one that nobody is on; else the first."""
-        taken = {worker.task for worker in self._staff}
-        block = min(
-            self._waiting,
-            key=lambda block: 0 if block.setting.task == task else 2 if block.setting.task in taken else 1,
-        )
+    def _engage(self) -> _Worker:
+        worker = _Worker(self._inbox, self._memory)
+        self._staff.append(worker)
+        return worker
+
+    def _next(self, worker: _Worker) -> Block:
+        """The first block of the room that a worker is in and of the task whose data it holds; else of a task that
+        nobody is on; else the first of its room; and only then one of another room.
+        """
+        taken = {other.task for other in self._staff}
+
+        def detour(block: Block) -> tuple[bool, int]:
+            task = block.setting.task
+            return worker.room not in (None, block.room), 0 if task == worker.task else 2 if task in taken else 1
+
+        block = min(self._waiting, key=detour)
         self._waiting.remove(block)
         return block
 
@@ -174,16 +191,17 @@ class _Worker:
     """One worker process, as the driver sees it."""
 
     def __init__(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]], memory: dict[str, str]) -> None:
-        start = f"import sys; sys.path[:] = {sys.path!r}; from quickstudy.runs.worker import main; main()"
+        start = f"import sys; sys.path[:] = {clean_path()!r}; from quickstudy.runs.worker import main; main()"
         with _interrupts_held():
             self.process = subprocess.Popen(
                 [sys.executable, "-c", start],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, **one_thread(), **memory},
+                env={**clean_environment(), **one_thread(), **memory},
             )
         self.block: Block | None = None
         self.task: str | None = None
+        self.room: tuple[str, ...] | None = None
         self.call: tuple[str, ...] = ()
         self.done: set[str] = set()
         self.ready = self.told_to_finish = False
@@ -193,7 +211,7 @@ class _Worker:
         self.listener.start()
 
     def give(self, block: Block) -> None:
-        self.block, self.task, self.call, self.done = block, block.setting.task, (), set()
+        self.block, self.task, self.room, self.call, self.done = block, block.setting.task, block.room, (), set()
         self._began = time.monotonic()
         self.tell((block.includes, pickle.dumps(block)))
 

@@ -1,10 +1,9 @@
-"""Everything in this process: for objects that exist nowhere else, and for debugging."""
+"""Work in this process: for objects that exist nowhere else, and for debugging."""
 
 from __future__ import annotations
 
 import contextlib
 import signal
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.runs.blocks import Block
+from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.messages import Broken, Finished, Message
 from quickstudy.runs.work import TooLong, work
@@ -20,22 +20,29 @@ from quickstudy.runs.work import TooLong, work
 class SerialEngine:
     """Runs blocks one after the other, here. A learner that kills its process kills the driver as well.
 
-    The time limit is an alarm, which only the main thread of a POSIX system has, and which waits for compiled code.
+    Blocks that must be apart, because this process has imported a user's file that is not theirs, come first and are
+    run by one worker process at a time. The time limit is an alarm, which only the main thread of a POSIX system has,
+    and which waits for compiled code.
     """
 
     workers = 1
 
     def __init__(self) -> None:
         self._waiting: deque[Block] = deque()
+        self._apart = ProcessEngine(1)
         self._finishing = False
         self._journal: Journal | None = None
 
     def submit(self, block: Block) -> None:
         """Take a block."""
-        self._waiting.append(block)
+        if block.apart:
+            self._apart.submit(block)
+        else:
+            self._waiting.append(block)
 
     def results(self) -> Iterator[Message]:
         """Run what was submitted."""
+        yield from self._apart.results()
         try:
             while self._waiting and not self._finishing:
                 block = self._waiting.popleft()
@@ -48,9 +55,11 @@ class SerialEngine:
     def finish(self) -> None:
         """Stop after the call in progress."""
         self._finishing = True
+        self._apart.finish()
 
     def shutdown(self, now: bool = False) -> None:
-        """Close the journal."""
+        """Close the journal, and let the worker go."""
+        self._apart.shutdown(now)
         if self._journal is not None:
             self._journal.close()
             self._journal = None
@@ -58,8 +67,7 @@ class SerialEngine:
 
 @contextlib.contextmanager
 def _around(limit: float | None) -> Iterator[None]:
-    # What a learner prints must not get into the output of a command.
-    with contextlib.redirect_stdout(sys.stderr), _alarm(limit):
+    with _alarm(limit):
         yield
 
 
