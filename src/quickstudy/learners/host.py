@@ -241,13 +241,13 @@ def _counted(host: Any) -> tuple[int | None, int]:
     """Trained and fixed parameters of a host: what it says under `parameters`, a whole number, or the numbers in its
     arrays, or a function that gives either. Trained: None where it says nothing that can be counted.
     """
-    said = getattr(host, "parameters", None)
+    own: Any = getattr(host, "parameters", None)
     try:
-        said = said() if callable(said) else said
-        if isinstance(said, numbers.Integral) and not isinstance(said, bool):
+        said = own() if callable(own) else own
+        if isinstance(said, numbers.Integral) and said.__class__ is not bool:
             return int(said), 0
-        # Something that can be gone through only once would count nothing at the next test.
-        if said is getattr(host, "parameters", None) and not isinstance(said, list | tuple):
+        # What can be gone through only once would count nothing at the next test.
+        if said is own and not isinstance(said, list | tuple):
             return None, 0
         sizes = [(getattr(part, "requires_grad", True), _size(part)) for part in said]
     except Exception:  # a method of that name that is for something else
