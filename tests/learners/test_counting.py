@@ -84,9 +84,8 @@ def test_a_host_that_says_nothing_is_unknown_and_a_rule_has_none():
 
 def test_a_module_is_counted_every_time_and_what_is_frozen_apart():
     pupil = HostPupil(Module(), BRIEF)
-    assert [(cost.trained_parameters, cost.fixed_parameters) for _ in range(2) for cost in pupil.cost()] == [
-        (77, 25)
-    ] * 2
+    for (cost,) in (pupil.cost(), pupil.cost()):
+        assert (cost.trained_parameters, cost.fixed_parameters) == (77, 25)
 
 
 def test_torch_is_counted():

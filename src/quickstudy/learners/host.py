@@ -244,11 +244,11 @@ def _counted(host: Any) -> tuple[int | None, int]:
     own: Any = getattr(host, "parameters", None)
     try:
         said = own() if callable(own) else own
-        if isinstance(said, numbers.Integral) and said.__class__ is not bool:
-            return int(said), 0
         # What can be gone through only once would count nothing at the next test.
-        if said is own and not isinstance(said, list | tuple):
+        if isinstance(said, bool) or (said is own and not isinstance(said, list | tuple | numbers.Integral)):
             return None, 0
+        if isinstance(said, numbers.Integral):
+            return int(said), 0
         sizes = [(getattr(part, "requires_grad", True), _size(part)) for part in said]
     except Exception:  # a method of that name that is for something else
         return None, 0

@@ -32,6 +32,7 @@ class Block:
     examiner: str = EXAMINER
     keep_learners: bool = False
     limit_seconds: float | None = None
+    keep_answers: bool = False
 
     def without(self, keys: Collection[str]) -> Block:
         """The same block, less some repetitions."""

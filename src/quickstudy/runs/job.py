@@ -18,7 +18,7 @@ from quickstudy.base.canonical import digest
 from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError, nearest
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
-from quickstudy.base.origin import code_of, described, is_ours
+from quickstudy.base.origin import code_of, described, is_ours, whole_traceback
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -158,20 +158,22 @@ def examine(
     keep_learners: bool = False,
     asked: int | None = None,
     journal: Journal | None = None,
+    keep_answers: bool = False,
 ) -> Iterator[Outcome]:
     """Run the repetitions, as many side by side as there are lanes, and give each outcome when its call ends.
 
     asked: how many repetitions of the setting are wanted in all, by which lanes are chosen; default: these. A call
     that does not fit the memory of the device is made again with fewer lanes. journal: whose folder keeps what
-    protocols hand in; default: nothing is kept. A learner that raises or breaks the protocol gives failed records with
-    the reason, one that is not made for what is asked gives not-applicable ones; neither stops the run.
+    protocols hand in; default: nothing is kept. keep_answers: traces have every answer of the last test. A learner that
+    raises or breaks the protocol gives failed records with the reason and the traceback, one that is not made for what
+    is asked gives not-applicable ones; neither stops the run.
     """
     parts = setting.resolve()
     lanes = parts.learner.lanes(asked or len(repetitions))
     left = list(repetitions)
     while left:
         try:
-            yield from _call(setting, parts, left[:lanes], lanes, keep_learners, journal)
+            yield from _call(setting, parts, left[:lanes], lanes, keep_learners, journal, keep_answers)
             left = left[lanes:]
         except TooManyLanes as error:
             lanes = fewer_lanes(lanes, error.fit)
@@ -187,6 +189,7 @@ def _call(
     lanes: int,
     keep_learners: bool,
     journal: Journal | None,
+    keep_answers: bool,
 ) -> Iterator[Outcome]:
     started = time.time()
     # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
@@ -196,7 +199,7 @@ def _call(
     place = {"versions": _versions(), "device": parts.learner.device(), "lanes": lanes}
     unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
     learner: _Remembering | None = None
-    status, reason = OK, ""
+    status, reason, traceback = OK, "", ""
     traces: list[Trace] = []
     snapshots: list[Snapshot] = []
     try:
@@ -206,6 +209,8 @@ def _call(
         offered = {"unfinished": unfinished} if known else {}
         examination = parts.protocol.examine(parts.task, learner, streams, **offered)
         traces = list(examination.traces)
+        if keep_answers and examination.last is not None:
+            traces = [examination.last.kept_in(trace, lane) for lane, trace in enumerate(traces)]
         if keep_learners:
             snapshots = [_named(kept, parts, setting) for kept in examination.snapshots()]
     except NotApplicable as error:
@@ -213,11 +218,11 @@ def _call(
     except TooManyLanes:
         raise
     except (LearnerFault, UsageError) as error:
-        status, reason = FAILED, str(error)
+        status, reason, traceback = FAILED, str(error), whole_traceback(error)
     except Exception as error:  # whatever a learner does, the run goes on
         if lanes > 1 and _no_memory(error):
             raise TooManyLanes(described(error)) from error
-        status, reason = FAILED, described(error)
+        status, reason, traceback = FAILED, described(error), whole_traceback(error)
     finally:
         if learner is not None:
             learner.close()
@@ -235,6 +240,7 @@ def _call(
             scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=names,
             legend=legend,
+            traceback=traceback,
         )
         last = unfinished if lane == len(whats) - 1 else None
         yield Outcome(record, trace, snapshots[lane] if snapshots else None, last)
