@@ -2,7 +2,6 @@ import importlib.metadata
 import pathlib
 import platform
 import re
-import re
 import tomllib
 
 import pytest
