@@ -13,7 +13,7 @@ import pytest
 
 import quickstudy as qs
 from quickstudy.api import Results
-from quickstudy.base import registry
+from quickstudy.base import catalogue, registry
 from quickstudy.base.answers import Answered, answer_arrays, answered
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.examples import Examples
@@ -23,6 +23,7 @@ from quickstudy.base.origin import LONGEST, whole_traceback
 from quickstudy.base.spaces import Tokens
 from quickstudy.cli.main import main
 from quickstudy.learners.saving import revive
+from quickstudy.report.gather import gather
 from quickstudy.testing.global_state import undisturbed
 
 SMALL = {"protocol": {"sequences": 30}, "seeds": 2, "workers": 0}
@@ -262,3 +263,33 @@ def test_a_check_sees_the_global_generator_of_torch(monkeypatch):
         stand_in.state = np.array([1, 3])
         assert watch.touched == ["torch"]
     assert stand_in.state.tolist() == [1, 2]
+
+
+HALF = """
+import quickstudy as qs
+
+
+@qs.measure(
+    "first-step", version=1, kinds=("learning-curve",), equation="first step", chance="none",
+    scores=(qs.Score("first-step", "the very first", unit="sequences", better="lower", range=(0, 10)),),
+)
+def first_step(trace, convention):
+    return {"first-step": float(trace.arrays["step"][0])}
+"""
+
+
+def test_a_measure_of_ones_own_is_shown_without_its_file(tmp_path, monkeypatch, capsys):
+    """Where it was asked for: in the terminal and on the page, behind the protocol's own columns."""
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("first.py").write_text(HALF)
+    assert ran("-l", "majority", "--quiet", "--include", "first.py", "--measure", "first-step") == 0
+    monkeypatch.setitem(catalogue.measure._entries, ("first-step", 1), None)
+    del catalogue.measure._entries["first-step", 1]
+    capsys.readouterr()
+    (table,) = gather([pathlib.Path("r")]).tables
+    assert [score.title for score in table.columns][-2:] == ["steps to 0.9", "the very first"]
+    with pytest.raises(SystemExit):
+        main(["report", "r", "--format", "text"])
+    assert "the very first ↓" in capsys.readouterr().out
+    (plain,) = gather([qs.run("language/periodic", "majority", out="plain", **SMALL).folder]).tables
+    assert [score.title for score in plain.columns][-1] == "steps to 0.9"
