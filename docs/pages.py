@@ -8,6 +8,7 @@ How a block is marked, after its language:
     console exit=N        the same, and the last command ends with that status instead of 0
     console varies        run, but what it prints is not compared
     console no-run        takes minutes: run by docs/refresh.py, which puts in the numbers
+    python needs=NAME     the page needs that library, and is tried only where it is installed
 
 In what is printed, `...` stands for anything, and a line of it for any number of lines.
 """

@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "run": "quickstudy.api",
     "compare": "quickstudy.report.compare",
+    "include": "quickstudy.base.registry",
     "Results": "quickstudy.api",
     "Answering": "quickstudy.base.learner",
     "Brief": "quickstudy.base.learner",

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
+from quickstudy.base.answers import Answered, answered
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
@@ -26,7 +27,7 @@ from quickstudy.runs.plan import Plan, make_plan, task_controls
 from quickstudy.runs.progress import silent
 from quickstudy.runs.reader import Reading, expect_results, read_results
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
-from quickstudy.runs.traces import load_snapshot
+from quickstudy.runs.traces import load_snapshot, load_trace
 
 GPU_WORKERS = 3
 MOST_SEEDS = 1_000_000
@@ -67,12 +68,23 @@ class Results:
 
         return as_json(gather([self.folder], None, self._readings()))
 
-    def learner(self, key: str) -> Pupil:
-        """The trained learner of the run whose key begins so, ready to answer; it must have been kept."""
+    def learner(self, key: str, file: str | pathlib.Path | None = None) -> Pupil:
+        """The trained learner of the run whose key begins so, ready to answer; it must have been kept.
+
+        file: where its class is, if it is one of a file, `my_model.py:Class`, that was not used here yet. No file is
+        imported because a folder names it. Raises UsageError if the file has changed since.
+        """
+        return revive(load_snapshot(self.folder, self._one(key)), file)
+
+    def answers(self, key: str) -> list[Answered]:
+        """Every answer of the last test of the run whose key begins so; they must have been kept."""
+        return answered(load_trace(self.folder, self._one(key)).arrays)
+
+    def _one(self, key: str) -> Record:
         found = [record for record in self.records if record.key.startswith(key)]
         if len(found) != 1:
             raise UsageError(f'{len(found)} runs in {self.folder} have a key that begins with "{key}"; give one')
-        return revive(load_snapshot(self.folder, found[0]))
+        return found[0]
 
     def score(self, measures: str | Sequence[str] = (), *, keys: Collection[str] | None = None) -> Scoring:
         """Apply measures, or all that there are, to the stored traces that they can read and have not read yet.
@@ -106,17 +118,33 @@ def run(
     workers: int | None = None,
     retry_failed: bool = False,
     keep_learners: bool = False,
+    keep_answers: bool = False,
     limit_seconds: float | None = None,
     progress: Report = silent,
     measures: str | Sequence[str] = (),
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
-    tasks: ids, with parameters after a colon if need be; patterns such as `language/*`. learners: names, host classes
-    or learner objects. What is defined in the running script or notebook itself is run in this process. seeds:
-    repetitions 0 .. seeds-1. controls: also run the controls and the oracle that each task names. workers: processes,
-    0 for none; by default one per core, or three that share a GPU. measures: ids of further measures, applied to the
-    traces beside the protocol's own; they make no other run.
+    - tasks: ids, with parameters after a colon if need be (`language/qa:verbs=1`); patterns such as `language/*`.
+    - learners: names (`esn:units=200`, `my_model.py:Class`), host classes or learner objects. What is defined in the
+      running script or notebook itself is run in this process.
+    - seeds: repetitions 0 .. seeds-1.
+    - out: the results folder. What it holds already is not run again.
+    - convention: `corrected`, `published` (as the published numbers were made) or `written` (as the paper says).
+    - root: the root seed of all random streams; another one gives other data, weights and orders.
+    - controls: also run the controls and the oracle that each task names.
+    - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`.
+    - workers: processes, 0 for none; by default one per core, or three that share a GPU. No number depends on it.
+    - retry_failed: run again what has failed before.
+    - keep_learners: save every trained learner that can be kept, for `Results.learner`.
+    - keep_answers: keep every answer of the last test, for `Results.answers`.
+    - limit_seconds: how long a run may take before it is stopped and counts as failed.
+    - progress: a function that hears what happens on the way, such as `quickstudy.runs.progress.choose_progress()`;
+      by default nothing is said.
+    - measures: ids of further measures, applied to the traces beside the protocol's own; they make no other run.
+
+    Raises UsageError for a name or value that cannot be, before anything is run. A learner that fails stops nothing:
+    its record says `failed`, with the reason and the traceback.
     """
     several = learners if isinstance(learners, list | tuple) else [learners]
     names = [bring(learner) for learner in several]
@@ -142,6 +170,7 @@ def run(
         choose_engine(default_workers() if workers is None else workers),
         retry_failed=retry_failed,
         keep_learners=keep_learners,
+        keep_answers=keep_answers,
         limit_seconds=limit_seconds,
         reading=reading,
         report=progress,

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+
 from quickstudy.protocols.examination import Clock
 
 pytest.importorskip("numba")

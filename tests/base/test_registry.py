@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pathlib
+import pydoc
 import sys
 
 import pytest
 
+import quickstudy as qs
 from quickstudy.base import registry as registry_module
 from quickstudy.base.errors import UsageError
 from quickstudy.base.registry import Registry, include, installed_sources, package_sources
@@ -214,3 +216,14 @@ def test_no_file_to_include(tmp_path):
     text.write_text("")
     with pytest.raises(UsageError, match=r"mine\.txt is not a Python file"):
         include(text)
+
+
+@pytest.mark.parametrize("kind", ["task", "control", "core", "training", "learner", "protocol", "measure", "quantity"])
+def test_help_shows_how_a_decorator_is_used(kind):
+    """And not the class of registries, nor all that is registered."""
+    text = pydoc.plain(pydoc.render_doc(getattr(qs, kind)))
+    assert f'@{kind}("' in text or f"@{kind}(\n" in text
+    assert "version=1" in text
+    assert "add(self" not in text
+    assert "Entry(" not in text
+    assert len(text.splitlines()) < 25

@@ -26,6 +26,9 @@ def test_what_a_page_says_happens(page: pathlib.Path, pages: Any, tmp_path: path
     monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "80")
     blocks = pages.blocks(page)
+    for block in blocks:
+        if "needs" in block.options:
+            pytest.importorskip(block.options["needs"])
     session = Session(tmp_path, [block for block in blocks if is_script(block)])
     for number, block in enumerate(blocks):
         following = blocks[number + 1] if number + 1 < len(blocks) else None

@@ -93,7 +93,7 @@ class CountsProtocol:
             qs.Trace("count-outcomes", {"right": done.marks[-1, lane], "n": sizes}, {"passes": passes}, cost)
             for lane, cost in enumerate(done.costs)
         ]
-        return qs.Examination(traces, done.pupil, brief)
+        return qs.Examination(traces, done.pupil, brief, done.last)
 
 
 @qs.measure(

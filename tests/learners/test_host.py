@@ -11,7 +11,7 @@ from quickstudy.base.learner import Brief, Keeping, Showing, Snapshot, Stepping,
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.learners.host import Hosted, HostPupil
+from quickstudy.learners.host import MANY, Hosted, HostPupil
 from quickstudy.protocols.examination import Examination
 
 BRIEF = Brief(Tokens(10), Tokens(10), "cross-entropy", 4, 3)
@@ -162,7 +162,7 @@ def test_what_a_host_learner_lacks_is_not_applicable():
 
 def test_parameters_are_counted_where_they_are_told():
     host = Recorder()
-    assert HostPupil(host, BRIEF).cost()[0].trained_parameters == 0
+    assert HostPupil(host, BRIEF).cost()[0].trained_parameters is None
     host.parameters, host.bits = 12, 3.5
     assert HostPupil(host, BRIEF).cost()[0].trained_parameters == 12
     assert HostPupil(host, BRIEF).cost()[0].bits == 3.5
@@ -251,3 +251,69 @@ def test_a_host_that_only_acts_cannot_step():
     pupil = Hosted(Actor).begin(Brief(Tokens(2), Tokens(2), "reward", 4, 4), [Streams(0, "testing/host", 0)])
     with pytest.raises(NotApplicable, match="has no start and no step and no rows"):
         face(pupil, Stepping)
+
+
+class Batched(Recorder):
+    """Is asked many sequences at once. spoiled: answers by what stands beside."""
+
+    spoiled = False
+
+    def predict_many(self, sequences):
+        self.asked.append(len(sequences))
+        rows = [inputs + self.spoiled * (len(sequences) > 1) for inputs in sequences]
+        return [row % 10 for row in rows]
+
+
+def test_many_sequences_are_asked_at_once():
+    """In the order of the exam, with the answers of `predict`; alone only the first and the last, and only once."""
+    pupil, exam = HostPupil(Batched(), BRIEF), Exam([EXAMPLES])
+    assert (pupil.answer(exam) == HostPupil(Recorder(), BRIEF).answer(exam)).all()
+    assert pupil.host.asked == [3, [1, 2, 3], [7]]
+    pupil.answer(exam)
+    assert pupil.host.asked[3:] == [3]
+
+
+def test_a_large_exam_comes_in_parts():
+    pupil = HostPupil(Batched(), BRIEF)
+    sequences = [[token % 10, 1] for token in range(MANY + 5)]
+    scores = pupil.answer(Exam([Examples.from_sequences(sequences, [[1]] * len(sequences))]))
+    assert [count for count in pupil.host.asked if isinstance(count, int)] == [MANY, 5]
+    assert scores[0].argmax(axis=-1).tolist() == [token % 10 for token in range(MANY + 5)]
+
+
+def test_answers_that_depend_on_what_stands_beside_are_refused():
+    host = Batched()
+    host.spoiled = True
+    with pytest.raises(LearnerFault, match="predict_many gives other answers"):
+        HostPupil(host, BRIEF).answer(Exam([EXAMPLES]))
+    host.predict_many = lambda sequences: [sequences[0]]
+    with pytest.raises(LearnerFault, match="one answer per sequence: 3, got 1"):
+        HostPupil(host, BRIEF).answer(Exam([EXAMPLES]))
+
+
+def test_symbols_are_int32_and_real_numbers_float64():
+    """What the reference says of the arrays that `learn` and `predict` are given."""
+    kinds = []
+
+    class Typed(Recorder):
+        def learn(self, inputs, targets):
+            kinds.append((inputs.dtype.name, targets.dtype.name))
+
+        def predict(self, inputs):
+            kinds.append((inputs.dtype.name,))
+            return np.zeros((len(inputs), 10))
+
+    def shown(examples):
+        pupil = HostPupil(Typed(), BRIEF)
+        pupil.learn(Lesson([examples], np.zeros((1, 1), int)), 0, 1)
+        pupil.answer(Exam([examples.take([0])]))
+        return [kinds.pop(0) for _ in range(len(kinds))]
+
+    asked, lengths = np.ones((4, 2), dtype=bool), np.array([4, 4])
+    assert shown(EXAMPLES) == [("int32", "int32"), ("int32",)]
+    for made in (np.int8, np.int64, np.uint16):
+        symbols = np.ones((4, 2), dtype=made)
+        assert shown(Examples(symbols, symbols, asked, lengths)) == [("int32", "int32"), ("int32",)]
+    for made in (np.float32, np.float64):
+        reals = np.ones((4, 2, 3), dtype=made)
+        assert shown(Examples(reals, reals, asked, lengths)) == [("float64", "float64"), ("float64",)]

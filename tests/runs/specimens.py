@@ -55,7 +55,7 @@ class Specimen(Setting):
 
 
 def examine(
-    setting: Specimen, repetitions: Sequence[int], keep_learners: bool, asked: int, journal: Any
+    setting: Specimen, repetitions: Sequence[int], keep_learners: bool, asked: int, journal: Any, keep_answers: bool
 ) -> Iterator[Outcome]:
     parts = setting.resolve()
     lanes = parts.learner.lanes(asked)

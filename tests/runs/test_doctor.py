@@ -113,12 +113,17 @@ def test_the_installation_says_what_is_there():
     assert all(libraries[name].version is None for names in found.missing().values() for name in names)
 
 
-def test_every_extra_that_is_advised_exists():
-    pyproject = tomllib.loads((pathlib.Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    extras = pyproject["optional-dependencies"]
-    for name in installation._USED:
-        named = [extra for extra, libraries in extras.items() if any(text.startswith(name) for text in libraries)]
-        assert named or any(text.startswith(name) for text in pyproject["dependencies"])
+def test_every_extra_is_used_and_none_is_forgotten():
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    source = "\n".join(path.read_text() for path in (root / "src").rglob("*.py"))
+    own = {name: libraries for name, libraries in extras.items() if name not in ("all", "dev")}
+    for name, libraries in own.items():
+        for library in (re.split("[<>=]", text)[0] for text in libraries):
+            assert re.search(rf"\b(import|from) {library}\b|import_module\(.{library}\b", source), f"{name}: {library}"
+    assert extras["all"] == [f"quickstudy[{','.join(own)}]"]
+    for library, extra in re.findall(r'MissingExtra\("?([\w.]+).*?, "(\w+)"\)', source):
+        assert extra in own, library
 
 
 def test_a_broken_marker_is_damage_and_is_made_anew(lab, tmp_path):
@@ -147,10 +152,9 @@ def test_a_journal_that_can_only_be_read_is_no_damage(lab, tmp_path, monkeypatch
     assert repair(tmp_path) == []
 
 
-def test_libraries_that_are_missing_and_graphics_are_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(installation, "_USED", ("numpy", "no-such-library"))
+def test_libraries_that_are_missing_and_graphics_are_told(tmp_path):
     requirements = ["no-such-library>=2; extra == 'web'", "numpy>=2", "quickstudy[web]; extra == 'all'"]
-    requirements += ["used-by-nothing>=1; extra == 'web'", "no-such-library>=2; extra == 'dev'"]
+    requirements += ["no-such-library>=2; extra == 'dev'"]
     found = installation._libraries(requirements)
     assert [(each.name, each.extra, each.version is None) for each in found] == [
         ("no-such-library", "web", True),

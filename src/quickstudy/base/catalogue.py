@@ -20,28 +20,59 @@ def _sources() -> Iterator[tuple[str, pathlib.Path]]:
     yield from installed_sources()
 
 
-task: Registry[Any] = Registry("task", _sources)
-"""Tasks: frozen dataclasses. Facts: controls (names), oracle (name, or the reason why there is none), protocol."""
+task: Registry[Any] = Registry(
+    "task",
+    _sources,
+    """A task, on a frozen dataclass of its parameters:
 
-control: Registry[Any] = Registry("control", _sources)
-"""Rules that never learn, and oracles: host learners made by make(task, brief, seed). They may have more:
+        @task("language/echo", version=1, controls=["majority"], oracle="echo-oracle")
+        @dataclass(frozen=True)
+        class Echo:
+            vocabulary = ("a", "b")
+            def sample(self, rng, count): ...  # -> Examples
 
-- `watch(world)`, called with every world before the first step in it; its `act` may then look inside.
-- `told(answers)`, called before each `predict` with as many rows as the inputs: row t is the right answer to row t-1,
-  -1 or nan in the first. As with inputs, what is predicted for a row depends on nothing after it.
-- The fact `compiled=True`: made by make(task, brief), hashable by value (a frozen dataclass), it has `start(batch,
-  capacity)` and `step(state, observation, *, key)` like a core, with one row and one key per episode, gives actions in
-  the place of features, and runs inside the compiled program of a pure world.
-"""
+    id: `family/name`. version: a whole number, raised whenever the task gives other data. controls: names of rules that
+    never learn. oracle: the name of the best that can be done, or the reason why there is none. protocol: how it is
+    examined, if not by the family's own protocol.
+    """,
+)
 
-core: Registry[Any] = Registry("core", _sources)
-"""Memories: frozen dataclasses with build(inputs, rng)."""
+control: Registry[Any] = Registry(
+    "control",
+    _sources,
+    """A rule that never learns, or an oracle: `@control("copy-last", version=1, role="control")` on a host learner
+    made by make(task, brief, seed). It may have more:
 
-training: Registry[Any] = Registry("training", _sources)
-"""Ways of training a core: frozen dataclasses with begin(core, brief, streams)."""
+    - `watch(world)`, called with every world before the first step in it; its `act` may then look inside.
+    - `told(answers)`, called before each `predict` with as many rows as the inputs: row t is the right answer to row
+      t-1, -1 or nan in the first. As with inputs, what is predicted for a row depends on nothing after it.
+    - The fact `compiled=True`: made by make(task, brief), hashable by value (a frozen dataclass), it has `start(batch,
+      capacity)` and `step(state, observation, *, key)` like a core, with one row and one key per episode, gives
+      actions in the place of features, and runs inside the compiled program of a pure world.
+    """,
+)
 
-learner: Registry[Any] = Registry("learner", _sources)
-"""Learners that are whole by themselves: frozen dataclasses with begin(brief, streams), or host classes."""
+core: Registry[Any] = Registry(
+    "core",
+    _sources,
+    """A memory: `@core("ring", version=1)` on a frozen dataclass with `frozen` and build(inputs, rng).""",
+)
+
+training: Registry[Any] = Registry(
+    "training",
+    _sources,
+    """A way of training a core: `@training("mine", version=1)` on a frozen dataclass with
+    begin(core, brief, streams).
+    """,
+)
+
+learner: Registry[Any] = Registry(
+    "learner",
+    _sources,
+    """A learner that is whole by itself: `@learner("mine", version=1)` on a frozen dataclass with
+    begin(brief, streams), or on a host class made by make(brief, seed) with `learn` and `predict`.
+    """,
+)
 
 DECLARED: dict[str, Any] = {
     "family": "",
@@ -81,11 +112,26 @@ class ProtocolRegistry(Registry[Any]):
 
 _KINDS: dict[type, Any] = {tuple: (tuple, list), dict: Mapping}
 
-protocol = ProtocolRegistry("protocol", _sources)
-"""Ways of examining: frozen dataclasses with examine(task, learner, streams)."""
+protocol = ProtocolRegistry(
+    "protocol",
+    _sources,
+    """A way of examining: `@protocol("language", version=1)` on a frozen dataclass with
+    examine(task, learner, streams), which gives an Examination. How its family is read it says by class attributes:
+    measures, headline, columns ...
+    """,
+)
 
-quantity: Registry[Any] = Registry("quantity", _sources)
-"""Numbers that belong to a task alone, without a learner: functions of the task. Facts: unit, equation."""
+quantity: Registry[Any] = Registry(
+    "quantity",
+    _sources,
+    """A number that belongs to a task alone, without a learner:
+
+        @quantity("entropy", version=1, unit="bits", equation="...")
+        def entropy(task): ...  # -> one number, or several by name
+
+    unit, equation: for readers.
+    """,
+)
 
 
 class MeasureRegistry(Registry[Measure]):
@@ -116,5 +162,19 @@ class MeasureRegistry(Registry[Measure]):
         return register
 
 
-measure = MeasureRegistry("measure", _sources)
-"""Measures: pure functions of (trace, convention), wrapped with their scores, chance and equation."""
+measure = MeasureRegistry(
+    "measure",
+    _sources,
+    """A measure, on a pure function of (trace, convention) that gives numbers by name:
+
+        @measure(
+            "half-way", version=1, kinds=("learning-curve",), equation="first step with half of the best accuracy",
+            chance="none", scores=(Score("half-way", unit="training sequences", better="lower", range=(0, math.inf)),),
+        )
+        def half_way(trace, convention):
+            return {"half-way": ...}
+
+    id, version: raised whenever it gives other numbers. kinds: of traces that it can read. equation, chance: for
+    readers. scores: every number that it may give, as a Score.
+    """,
+)

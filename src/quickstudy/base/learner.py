@@ -86,14 +86,15 @@ class Cost:
     """What a run cost, per lane.
 
     examples: items shown, passes included, and steps in a world that might be learned from; updates: changes of the
-    trained weights; trained_parameters and fixed_parameters: numbers in the model; bits: description length where a
-    learner has one; learn_seconds and answer_seconds: wall time without compilation (acting is either, by whether it
-    might learn from it); compile_seconds: tracing and compiling, shared by a block.
+    trained weights; trained_parameters and fixed_parameters: numbers in the model, None for the former where nobody
+    knows; bits: description length where a learner has one; learn_seconds and answer_seconds: wall time without
+    compilation (acting is either, by whether it might learn from it); compile_seconds: tracing and compiling, shared by
+    a block.
     """
 
     examples: int = 0
     updates: int = 0
-    trained_parameters: int = 0
+    trained_parameters: int | None = 0
     fixed_parameters: int = 0
     bits: float | None = None
     learn_seconds: float = 0.0
@@ -237,17 +238,20 @@ class HostLearner(Protocol):
     """Anything that learns, in plain Python and NumPy. Made by `make(brief, seed)`; one lane.
 
     One call is one sequence, time first. Row t of `targets` is what should be answered after `inputs[:t+1]`; -1 (or
-    nan, for reals) where nothing is asked, and the last row always is. `predict` gives one row per input row: the
-    answer itself, or a score for each possible answer. Row t must not depend on inputs after t.
+    nan, for reals) where nothing is asked, and the last row always is. Symbols are int32, real numbers float64.
+    `predict` gives one row per input row: the answer itself, or a score for each possible answer. Row t must not depend
+    on inputs after t.
 
     Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the players in front where
     there are several; with `learning=False` as well, when it must not learn), `states(inputs)`; `start(rows,
     capacity)`, `step(state, inputs)` and `rows(state, numbers)`, as in `Stepping` but without a lane axis (else
-    `predict` is asked again after every step, with one more row); `snapshot()` and `restore(snapshot)`, `close()` when
-    all is over, and the attributes `parameters` (how many it has), `bits` (its description length), `learns` (False for
-    a rule whose answers never change, whatever it is shown: an exam is then put to it only once) and `scale` (how its
-    scores are to be read: see `Answering`; else `order`, or `values` for real numbers). Its class may say its pace
-    (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
+    `predict` is asked again after every step, with one more row); `predict_many(list of inputs)`, which gives a list of
+    what `predict` gives to each, and is asked instead of it in exams; `snapshot()` and `restore(snapshot)`, `close()`
+    when all is over, and the attributes `parameters` (how many it has: a whole number, or arrays, or a function that
+    gives them, as that of a `torch.nn.Module` does), `bits` (its description length), `learns` (False for a rule whose
+    answers never change, whatever it is shown: an exam is then put to it only once) and `scale` (how its scores are to
+    be read: see `Answering`; else `order`, or `values` for real numbers). Its class may say its pace (`passes = 3`,
+    `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:

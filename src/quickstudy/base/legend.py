@@ -92,19 +92,24 @@ _READ = tuple(field.name for field in fields(Score) if field.name != "name")
 def read_legend(records: Iterable[Record]) -> Legend:
     """The legend of runs that belong together: the newest that one of them carries, and the scores of all.
 
-    Where none carries any, as in folders of earlier versions, the installed protocol and measures are asked.
+    A measure of a user's own that was applied beside the protocol's has its scores among the columns. Where no record
+    carries a legend, as in folders of earlier versions, the installed protocol and measures are asked.
     """
     newest: dict[str, float] = {}
     first: Record | None = None
+    beside: set[str] = set()
     for record in records:
         first = first or record
+        beside.update(id for id, entry in record.scores.items() if {"code", "scored"} <= set(entry))
         if record.legend:
             text = json.dumps(record.legend, sort_keys=True)
             newest[text] = max(newest.get(text, 0.0), float(record.where.get("started") or 0.0))
     if newest:
         found = [_parsed(text) for text in sorted(newest, key=lambda text: (newest[text], text))]
         scores = {id: own for legend in found for id, own in legend.scores.items()}
-        return Legend(**{name: getattr(found[-1], name) for name in _SAID}, scores=scores)
+        said = {name: getattr(found[-1], name) for name in _SAID}
+        own = (score.name for id in sorted(beside & scores.keys()) for score in scores[id] if "*" not in score.name)
+        return Legend(**{**said, "columns": tuple(dict.fromkeys((*said["columns"], *own)))}, scores=scores)
     protocol = first.what.get("protocol") if first else None
     id = str(protocol.get("id")) if isinstance(protocol, Mapping) else ""
     if id not in catalogue.protocol:

@@ -19,7 +19,8 @@ class Record:
     the raw trace inline ({"kind", "arrays", "facts"}) or {"kind", "facts", "file"} relative to the results folder.
     saved: file of the trained learner, if it was asked for. labels: how `task` and `learner` are shown to people, the
     learner's `role` (`learner`, `control` or `oracle`) and the `family`. legend: how the scores are read
-    (`quickstudy.base.legend`); empty in records of earlier versions.
+    (`quickstudy.base.legend`); empty in records of earlier versions. traceback: all that Python said when a learner
+    failed, cut where it is very long.
     """
 
     what: Mapping[str, Any]
@@ -32,6 +33,7 @@ class Record:
     saved: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     legend: Mapping[str, Any] = field(default_factory=dict)
+    traceback: str = ""
 
     @property
     def key(self) -> str:

@@ -50,13 +50,20 @@ class Registry(Generic[T]):
     """Components of one kind by id and version.
 
     kind: the word of the decorator and of the messages. sources: gives the modules to look through, as (module name,
-    file); asked once, when something is first looked up.
+    file); asked once, when something is first looked up. use: how the decorator is used, which `help` shows.
     """
 
     kind: str
     sources: Callable[[], Iterator[tuple[str, pathlib.Path]]]
+    use: str = ""
     _entries: dict[tuple[str, int], Entry[T]] = field(default_factory=dict)
     _scanned: bool = False
+
+    def __post_init__(self) -> None:
+        self.__doc__ = self.use or type(self).__doc__
+
+    def __repr__(self) -> str:
+        return f"@{self.kind}"
 
     def __call__(self, id: str, *, version: int | None = None, **facts: Any) -> Callable[[T], T]:
         """The decorator: `@task("family/name", version=1, controls=[...])`. Facts become attributes of the target."""

@@ -7,16 +7,20 @@ import os
 import pathlib
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError
 
+if TYPE_CHECKING:
+    from quickstudy.base.record import Record
+
 JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
 INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with its tasks, learners or measures.")
 MEASURE = typer.Option([], "--measure", help="A measure, by its id; may be given several times.")
+TRACEBACK = typer.Option(False, "--traceback", help="Print all that Python said of runs that failed.")
 DATA = typer.Option(None, "--data", help="Folder with data sets, for tasks on real data.")
 WORKERS = typer.Option(
     None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, or three that share a GPU."
@@ -69,6 +73,18 @@ def say_left_out(count: int, folder: pathlib.Path) -> None:
     """Say on standard error that damaged lines of a folder were left out, if there are any."""
     if count:
         typer.echo(f"{count} damaged lines of {folder} were left out; type: quickstudy doctor {folder}", err=True)
+
+
+def print_tracebacks(records: Iterable[Record]) -> None:
+    """On standard error, all that Python said of runs that have failed; once where it said the same of several."""
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        if record.traceback:
+            found.setdefault(record.traceback, []).append(record)
+    for text, runs in found.items():
+        labels, several = runs[0].labels, f" and {len(runs) - 1} more" if len(runs) > 1 else ""
+        run = f"{labels.get('task')}  {labels.get('learner')}  repetition {runs[0].what.get('repetition')}{several}"
+        typer.echo(f"{run}\n{text}\n", err=True)
 
 
 def command_line() -> str:

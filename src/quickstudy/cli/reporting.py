@@ -6,7 +6,16 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, check_target, include_files, print_json, say_left_out
+from quickstudy.cli.output import (
+    INCLUDE,
+    JSON,
+    TRACEBACK,
+    check_target,
+    include_files,
+    print_json,
+    print_tracebacks,
+    say_left_out,
+)
 
 
 def add(app: typer.Typer) -> None:
@@ -18,6 +27,7 @@ def report(
     folders: list[pathlib.Path] = typer.Argument(..., help="Results folders; several are merged."),
     out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="File to write; default FOLDER/report.html."),
     format: str = typer.Option("html", "--format", help="html, text, csv or latex."),
+    traceback: bool = TRACEBACK,
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -39,6 +49,8 @@ def report(
     readings = {folder: read_results(folder, expected=True) for folder in folders}
     for folder, reading in readings.items():
         say_left_out(len(reading.damage), folder)
+        if traceback:
+            print_tracebacks(reading.records.values())
     if json:
         print_json(as_json(gather(folders, None, readings)))
         return

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, MEASURE, command_line, name_data, print_json
+from quickstudy.cli.output import (
+    CONVENTION,
+    DATA,
+    INCLUDE,
+    JSON,
+    MEASURE,
+    TRACEBACK,
+    command_line,
+    name_data,
+    print_json,
+    print_tracebacks,
+)
 
 if TYPE_CHECKING:
     from quickstudy.api import Results
@@ -36,6 +48,8 @@ def run(
     limit: float | None = typer.Option(None, "--limit", help="Seconds a run may take before it counts as failed."),
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     keep_learners: bool = typer.Option(False, "--keep-learners", help="Save every trained learner."),
+    keep_answers: bool = typer.Option(False, "--keep-answers", help="Keep every answer of the last test of a run."),
+    traceback: bool = TRACEBACK,
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables."),
     json: bool = JSON,
@@ -78,6 +92,7 @@ def run(
         choose_engine(number),
         retry_failed=retry_failed,
         keep_learners=keep_learners,
+        keep_answers=keep_answers,
         limit_seconds=limit,
         reading=reading,
         report=choose_progress(quiet=quiet or json, stream=sys.stderr),
@@ -94,9 +109,33 @@ def run(
             results.show()
         for damage in execution.damage:
             typer.echo(f"{damage}; type: quickstudy doctor {out}", err=True)
+        for what in ["learner"] * keep_learners + ["answers"] * keep_answers:
+            for line in _lacking(results, plan, what):
+                typer.echo(line, err=True)
         if page:
             typer.echo(f"Report: {page}")
+    if traceback:
+        planned = {cell.key for cell in plan.cells}
+        print_tracebacks(one for key, one in results.shelf.reading().records.items() if key in planned)
     raise typer.Exit(execution.exit_status)
+
+
+def _lacking(results: Results, plan: Plan, what: str) -> Iterator[str]:
+    """Of which learners of a plan no `learner`, or no `answers`, were kept though they were asked for, and why."""
+    from quickstudy.base.answers import ANSWERS
+    from quickstudy.base.record import OK
+
+    reading = results.shelf.reading()
+    why = {"learner": "it has no snapshot and restore", "answers": "its protocol hands out no last test"}[what]
+    for label in dict.fromkeys(cell.learner for cell in plan.cells if cell.role == "learner"):
+        keys = [cell.key for cell in plan.cells if cell.learner == label]
+        done = {key: reading.records[key] for key in keys if reading.statuses().get(key) == OK}
+        kept = {key for key, one in done.items() if (one.saved if what == "learner" else ANSWERS in one.trace["facts"])}
+        found = {key for key in done if plan.found.get(key) == OK}
+        if count := len(found - kept):
+            yield f"no {what} kept of {label} ({count} of {len(keys)} runs): run before without; give another folder"
+        if count := len(done.keys() - found - kept):
+            yield f"no {what} kept of {label} ({count} of {len(keys)} runs): {why}"
 
 
 def _page(results: Results) -> pathlib.Path | None:

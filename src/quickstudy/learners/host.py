@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,6 +31,9 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens, check_spaces
 from quickstudy.base.task import Life, World
+
+MANY = 256
+"""Sequences that are put to `predict_many` in one call: an exam of any size then takes bounded memory."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +73,13 @@ class HostPupil:
 
     def __init__(self, host: HostLearner, brief: Brief, control: bool = False) -> None:
         self.host = host
-        self._brief = brief
+        self._brief, self._control = brief, control
         usual = "order" if isinstance(brief.outputs, Tokens) else "values"
         self._scale = check_scale(getattr(host, "scale", usual), brief.outputs)
         self._shown = 0
         self._fixed: tuple[Exam, NDArray[np.float64]] | None = None
         self._checked = _checker(brief.outputs)
+        self._many_checked = False
         self._told = control and hasattr(host, "told")
         for name in ("act", "states", "snapshot", "restore"):
             if hasattr(host, name):
@@ -122,18 +128,41 @@ class HostPupil:
         scores = np.zeros((1, len(positions), self._brief.outputs.width))
         counted = positions[exam.counted[0]]
         starts = np.flatnonzero(np.diff(counted[:, 1], prepend=-1))
-        for first, last in zip(starts, [*starts[1:], len(counted)], strict=True):
-            index, times = int(counted[first, 1]), counted[first:last, 0]
-            inputs = examples.inputs[: times[-1] + 1, index]
+        pieces = [slice(*bounds) for bounds in zip(starts, [*starts[1:], len(counted)], strict=True)]
+        read = [examples.inputs[: counted[piece, 0][-1] + 1, counted[piece.start, 1]] for piece in pieces]
+        predicted = self._many_predicted(read) if hasattr(self.host, "predict_many") else map(self._predicted, read)
+        for piece, inputs in zip(pieces, read, strict=True):
             if self._told:
-                self.host.told(_before(examples.targets[: len(inputs), index]))  # type: ignore[attr-defined]
-            scores[0, first:last] = self._predicted(inputs)[times]
+                answers = examples.targets[: len(inputs), counted[piece.start, 1]]
+                self.host.told(_own(_before(answers)))  # type: ignore[attr-defined]
+            scores[0, piece] = next(predicted)[counted[piece, 0]]
         return scores
+
+    def _many_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
+        """What is predicted for each of some sequences, side by side. The first and the last of the first exam are also
+        asked alone: what stands beside a sequence must not change its answers.
+        """
+        for start in range(0, len(read), MANY):
+            some = read[start : start + MANY]
+            given = list(self.host.predict_many([_own(inputs) for inputs in some]))  # type: ignore[attr-defined]
+            if len(given) != len(some):
+                raise LearnerFault(f"predict_many must give one answer per sequence: {len(some)}, got {len(given)}")
+            rows = [self._rows(one, len(inputs)) for one, inputs in zip(given, some, strict=True)]
+            if not self._many_checked:
+                self._many_checked = True
+                for place in {0, len(some) - 1}:
+                    alone = self._predicted(some[place])
+                    # Programs for other shapes round differently; sums of thousands of float32 to about 1e-5.
+                    if not np.allclose(rows[place], alone, rtol=1e-3, atol=1e-4 * max(1.0, float(np.abs(alone).max()))):
+                        raise LearnerFault("predict_many gives other answers to a sequence than predict to it alone")
+            yield from rows
 
     def cost(self) -> list[Cost]:
         """Items shown, steps lived while it might learn; parameters and bits where the host says them."""
-        count, bits = getattr(self.host, "parameters", 0), getattr(self.host, "bits", None)
-        return [Cost(self._shown, self._shown, count if isinstance(count, int) else 0, bits=bits)]
+        trained, fixed = _counted(self.host)
+        if trained is None and (self._control or not getattr(self.host, "learns", True)):
+            trained = 0  # a rule has none
+        return [Cost(self._shown, self._shown, trained, fixed, bits=getattr(self.host, "bits", None))]
 
     def close(self) -> None:
         """Let the host close what it has opened."""
@@ -146,10 +175,10 @@ class HostPupil:
         targets = examples.targets[:length, index]
         nothing = -1 if np.issubdtype(targets.dtype, np.integer) else np.nan
         mask = asked[:length].reshape(-1, *[1] * (targets.ndim - 1))
-        self.host.learn(examples.inputs[:length, index].copy(), np.where(mask, targets, nothing))
+        self.host.learn(_own(examples.inputs[:length, index]), _own(np.where(mask, targets, nothing)))
 
     def _predicted(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
-        return self._rows(self.host.predict(inputs.copy()), len(inputs))
+        return self._rows(self.host.predict(_own(inputs)), len(inputs))
 
     def _rows(self, predicted: Any, length: int) -> NDArray[np.float64]:
         rows = np.asarray(predicted)
@@ -213,6 +242,28 @@ class HostPupil:
         self.host.restore(Snapshot(lane, snapshot.facts))  # type: ignore[attr-defined]
 
 
+def _counted(host: Any) -> tuple[int | None, int]:
+    """Trained and fixed parameters of a host: what it says under `parameters`, a whole number, or the numbers in its
+    arrays, or a function that gives either. Trained: None where it says nothing that can be counted.
+    """
+    own: Any = getattr(host, "parameters", None)
+    try:
+        said = own() if callable(own) else own
+        # What can be gone through only once would count nothing at the next test.
+        if isinstance(said, bool) or (said is own and not isinstance(said, list | tuple | numbers.Integral)):
+            return None, 0
+        if isinstance(said, numbers.Integral):
+            return int(said), 0
+        sizes = [(getattr(part, "requires_grad", True), _size(part)) for part in said]
+    except Exception:  # a method of that name that is for something else
+        return None, 0
+    return sum(size for trained, size in sizes if trained), sum(size for trained, size in sizes if not trained)
+
+
+def _size(array: Any) -> int:
+    return int(array.numel()) if callable(getattr(array, "numel", None)) else math.prod(array.shape)
+
+
 def _checker(space: Space) -> Callable[[Any, Any], Any]:
     """A function of (action, reward): the action if it is in the space, else LearnerFault. Rewards tell the players."""
     tokens = space.size if isinstance(space, Tokens) else 0
@@ -274,8 +325,13 @@ def _before(targets: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([nothing, targets[:-1]])
 
 
+_TYPES: dict[str, Any] = {"i": np.int32, "u": np.int32, "f": np.float64}
+"""What a host is given, whatever a task has made: a model must not meet another type in the next task."""
+
+
 def _own(values: Any) -> Any:
-    """A copy, through all the fields it has."""
+    """A copy, through all the fields it has: whatever a host does to it, nobody else sees."""
     if isinstance(values, Mapping):
         return {name: _own(part) for name, part in values.items()}
-    return np.array(values)
+    array = np.asarray(values)
+    return np.array(array, dtype=_TYPES.get(array.dtype.kind, array.dtype))

@@ -110,7 +110,7 @@ class ContinualProtocol:
             )
             for lane, (course, cost) in enumerate(zip(courses, sitting.costs, strict=True))
         ]
-        return Examination(traces, sitting.pupil, brief)
+        return Examination(traces, sitting.pupil, brief, sitting.last)
 
     def _points(self, course: Course, batch: int) -> NDArray[np.int64]:
         """When one lane is tested: after updates, thinned anew from each segment's start, and at its end."""

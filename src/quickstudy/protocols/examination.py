@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.answers import ANSWERS, answer_arrays
 from quickstudy.base.errors import LearnerFault, NotApplicable
 from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pupil, Snapshot, face
 from quickstudy.base.lesson import Exam, Lesson
@@ -23,11 +24,14 @@ from quickstudy.tasks.sampling import check_drawn
 
 @dataclass(frozen=True)
 class Examination:
-    """One trace per lane, the pupil as it stands at the end, and what it was told."""
+    """One trace per lane, the pupil as it stands at the end, and what it was told. last: the last test, where there was
+    one and what was answered in it may be kept.
+    """
 
     traces: Sequence[Trace]
     pupil: Pupil
     brief: Brief
+    last: LastTest | None = None
 
     def snapshots(self) -> Iterator[Snapshot]:
         """The trained learner of every lane, as a pupil of one lane would give it; none if it cannot be kept."""
@@ -41,12 +45,31 @@ class Examination:
 
 
 @dataclass(frozen=True)
+class LastTest:
+    """What was asked in the last test, and the scores (lane, question, width) that were given; None in a call that goes
+    on from an interrupted one behind its last test: the pupil is as it was then, and answers as it did.
+    """
+
+    pupil: Answering
+    exam: Exam
+    scores: Any
+
+    def kept_in(self, trace: Trace, lane: int) -> Trace:
+        """The trace of a lane with its answers."""
+        scores = self.pupil.answer(self.exam) if self.scores is None else self.scores
+        arrays = answer_arrays(self.exam, scores, lane)
+        facts = {**trace.facts, ANSWERS: len(arrays["last_answer"])}
+        return dataclasses.replace(trace, arrays={**trace.arrays, **arrays}, facts=facts)
+
+
+@dataclass(frozen=True)
 class Sitting:
-    """The pupil after the last test, (point, lane, ...) marks of all tests, and the cost of every lane."""
+    """The pupil after the last test, (point, lane, ...) marks of all tests, the cost of every lane, the last test."""
 
     pupil: Answering
     marks: NDArray[Any]
     costs: Sequence[Cost]
+    last: LastTest
 
 
 def sit(
@@ -81,13 +104,16 @@ def sit(
     def so_far() -> SoFar:
         return SoFar({"marks": np.stack(marks)}, {"seconds": clock.seconds}, face(pupil, Keeping).snapshot())
 
+    scores: Any = None
     for number in range(len(marks), len(points)):
+        scores = None  # those of two tests need not be in memory side by side
         with clock.timing("learn"):
             pupil.learn(lesson, int(points[number - 1]) if number else 0, int(points[number]))
         with clock.timing("answer"):
-            marks.append(mark(pupil.answer(exam)))
+            scores = pupil.answer(exam)
+            marks.append(mark(scores))
         unfinished.hand_in(so_far)
-    return Sitting(pupil, np.stack(marks), clock.charge(pupil.cost()))
+    return Sitting(pupil, np.stack(marks), clock.charge(pupil.cost()), LastTest(pupil, exam, scores))
 
 
 def begun(begin: Callable[[], Pupil], unfinished: Unfinished) -> tuple[Pupil, SoFar | None]:

@@ -95,7 +95,7 @@ class LanguageProtocol:
             )
             for lane, (stream, cost) in enumerate(zip(streams, sitting.costs, strict=True))
         ]
-        return Examination(traces, sitting.pupil, brief)
+        return Examination(traces, sitting.pupil, brief, sitting.last)
 
     def _lesson(self, pace: Pace, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
         rngs = [stream.numpy("order") for stream in streams]

@@ -106,7 +106,7 @@ class ReviewsProtocol:
             Trace("learning-curve", _arrays(points, sitting.marks[:, lane], test.questions, published), facts, cost)
             for lane, cost in enumerate(sitting.costs)
         ]
-        return Examination(traces, sitting.pupil, brief)
+        return Examination(traces, sitting.pupil, brief, sitting.last)
 
 
 def exam_points(count: int, passes: int, batch: int, stride: int) -> NDArray[np.int64]:

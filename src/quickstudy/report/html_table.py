@@ -96,7 +96,7 @@ def cost_table(found: TaskTable, style: Style, id: str) -> str:
         tag(
             "tr",
             name_cell(row, style[row.role, row.learner]),
-            *(cell(cost(name, row.cost.get(name)), row.cost.get(name)) for name in names),
+            *(cell(cost(name, row.cost), row.cost.get(name)) for name in names),
             class_=row.role,
         )
         for row in found.rows

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.report.model import Contrast, Estimate
 from quickstudy.stats.bootstrap import Interval
 
 NOTHING = "–"
+UNKNOWN = "unknown"
+"""Of a learner that ran and does not say: it has parameters, and nobody has counted them."""
 COST_TITLES = {
     "trained_parameters": "trained parameters",
     "fixed_parameters": "fixed parameters",
@@ -88,8 +91,15 @@ def seconds(value: float | None) -> str:
     return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
 
 
-def cost(name: str, value: float | None) -> str:
-    """One entry of a mean cost by its name."""
+def cost(name: str, costs: Mapping[str, float]) -> str:
+    """One entry of a mean cost by its name.
+
+    >>> cost("examples", {"examples": 960.0}), cost("trained_parameters", {"examples": 960.0}), cost("examples", {})
+    ('960', 'unknown', '–')
+    """
+    value = costs.get(name)
+    if name == "trained_parameters" and value is None and costs:
+        return UNKNOWN
     return seconds(value) if name.endswith("_seconds") else count(value)
 
 

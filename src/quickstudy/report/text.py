@@ -61,7 +61,7 @@ def _columns(table: TaskTable) -> list[list[str]]:
         columns.append([f"{column.title} {arrow}".strip(), *(_cell(row, column) for row in rows)])
         if index == 0:
             columns.append(["scaled ↑", *(plus_minus(row.scaled.value, row.scaled.interval) for row in rows)])
-    columns += [[COST_TITLES[name], *(cost(name, row.cost.get(name)) for row in rows)] for name in _COSTS]
+    columns += [[COST_TITLES[name], *(cost(name, row.cost) for row in rows)] for name in _COSTS]
     return columns
 
 

@@ -36,6 +36,7 @@ class Block:
     limit_seconds: float | None = None
     room: tuple[str, ...] = ()
     apart: bool = False
+    keep_answers: bool = False
 
     def without(self, keys: Collection[str]) -> Block:
         """The same block, less some repetitions."""

@@ -77,13 +77,15 @@ def execute(
     *,
     retry_failed: bool = False,
     keep_learners: bool = False,
+    keep_answers: bool = False,
     limit_seconds: float | None = None,
     reading: Reading | None = None,
     report: Report = lambda event: None,
 ) -> Execution:
     """Run the cells that the folder does not hold, and give the counts. `report` hears everything on the way.
 
-    limit_seconds: how long the call that a repetition is part of may take. Cells that have failed before run again
+    limit_seconds: how long the call that a repetition is part of may take. keep_learners, keep_answers: of the runs
+    that are made now. Cells that have failed before run again
     only with retry_failed. reading: of the folder, if it has just been read. The engine is shut down at the end. Raises
     QuickstudyError if results cannot be written.
     """
@@ -111,6 +113,7 @@ def execute(
                 limit_seconds,
                 cells[0].room,
                 plan.apart(cells[0]),
+                keep_answers,
             )
         )
     counts: Counter[str] = Counter()

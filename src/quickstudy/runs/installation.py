@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from quickstudy import __version__
 
 _REQUIREMENT = re.compile(r"""(?P<name>[A-Za-z0-9_.-]+)[^;]*(?:;.*extra\s*==\s*["'](?P<extra>[^"']+)["'])?""")
-# What some part of the package imports; other extras that are announced would add nothing.
-_USED = ("numpy", "scipy", "typer", "rich", "jax", "equinox", "optax", "duckdb", "tokenizers")
 _NOT_FOR_USERS = ("all", "dev")
 _ACCELERATED = ("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin")
 
@@ -91,7 +89,7 @@ def _libraries(requirements: list[str]) -> list[Library]:
     libraries = []
     for text in requirements:
         match = _REQUIREMENT.match(text)
-        if match and match["name"] in _USED and match["extra"] not in _NOT_FOR_USERS:
+        if match and match["extra"] not in _NOT_FOR_USERS:
             libraries.append(Library(match["name"], match["extra"] or "", _version(match["name"])))
     return libraries
 

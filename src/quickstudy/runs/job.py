@@ -19,7 +19,7 @@ from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, Us
 from quickstudy.base.guests import strangers
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
-from quickstudy.base.origin import code_of, described, is_ours, words_of
+from quickstudy.base.origin import code_of, described, is_ours, whole_traceback, words_of
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -167,20 +167,22 @@ def examine(
     keep_learners: bool = False,
     asked: int | None = None,
     journal: Journal | None = None,
+    keep_answers: bool = False,
 ) -> Iterator[Outcome]:
     """Run the repetitions, as many side by side as there are lanes, and give each outcome when its call ends.
 
     asked: how many repetitions of the setting are wanted in all, by which lanes are chosen; default: these. A call
     that does not fit the memory of the device is made again with fewer lanes. journal: whose folder keeps what
-    protocols hand in; default: nothing is kept. A learner that raises or breaks the protocol gives failed records with
-    the reason, one that is not made for what is asked gives not-applicable ones; neither stops the run.
+    protocols hand in; default: nothing is kept. keep_answers: traces have every answer of the last test. A learner that
+    raises or breaks the protocol gives failed records with the reason and the traceback, one that is not made for what
+    is asked gives not-applicable ones; neither stops the run.
     """
     parts = setting.resolve()
     lanes = parts.learner.lanes(asked or len(repetitions))
     left = list(repetitions)
     while left:
         try:
-            yield from _call(setting, parts, left[:lanes], lanes, keep_learners, journal)
+            yield from _call(setting, parts, left[:lanes], lanes, keep_learners, journal, keep_answers)
             left = left[lanes:]
         except TooManyLanes as error:
             lanes = fewer_lanes(lanes, error.fit)
@@ -196,6 +198,7 @@ def _call(
     lanes: int,
     keep_learners: bool,
     journal: Journal | None,
+    keep_answers: bool,
 ) -> Iterator[Outcome]:
     started = time.time()
     # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
@@ -205,7 +208,7 @@ def _call(
     place = {"versions": _versions(), "device": parts.learner.device(), "lanes": lanes}
     unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
     learner: _Remembering | None = None
-    status, reason, look_ahead = OK, "", ""
+    status, reason, look_ahead, traceback = OK, "", "", ""
     traces: list[Trace] = []
     kept: list[Snapshot] = []
     snapshots: list[Snapshot] = []
@@ -219,16 +222,18 @@ def _call(
             kept = [_named(snapshot, parts, setting) for snapshot in examination.snapshots()]
         look_ahead = learner.look_ahead()
         traces, snapshots = list(examination.traces), kept
+        if keep_answers and examination.last is not None:
+            traces = [examination.last.kept_in(trace, lane) for lane, trace in enumerate(traces)]
     except NotApplicable as error:
         status, reason = NOT_APPLICABLE, words_of(error)
     except TooManyLanes:
         raise
     except (LearnerFault, UsageError) as error:
-        status, reason = FAILED, words_of(error)
+        status, reason, traceback = FAILED, words_of(error), whole_traceback(error)
     except Exception as error:  # whatever a learner does, the run goes on
         if lanes > 1 and _no_memory(error):
             raise TooManyLanes(described(error)) from error
-        status, reason = FAILED, described(error)
+        status, reason, traceback = FAILED, described(error), whole_traceback(error)
     finally:
         if learner is not None:
             learner.close()
@@ -249,6 +254,7 @@ def _call(
             scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=names,
             legend=legend,
+            traceback=traceback,
         )
         last = unfinished if lane == len(whats) - 1 else None
         yield Outcome(record, trace, snapshots[lane] if snapshots else None, last)

@@ -139,12 +139,14 @@ def make_plan(
     return Plan(tuple(cells.values()), reading.statuses(), absolute, examiner)
 
 
-def failed_record(setting: Setting, repetition: int, reason: str, began: float, seconds: float) -> Record:
+def failed_record(
+    setting: Setting, repetition: int, reason: str, began: float, seconds: float, traceback: str = ""
+) -> Record:
     """The record of a repetition whose outcome never came. began: seconds since the epoch."""
     parts = setting.resolve()
     where = {"started": round(began, 3), "seconds": round(seconds, 6)}
     what = identity(setting, parts, repetition)
-    return Record(what, FAILED, reason, where=where, labels=labels(setting, parts))
+    return Record(what, FAILED, reason, where=where, labels=labels(setting, parts), traceback=traceback)
 
 
 def _foreign(module: str) -> bool:

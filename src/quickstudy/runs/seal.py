@@ -39,7 +39,7 @@ _COUNTS = {"examples", "updates", "trained_parameters", "fixed_parameters"}
 _COSTS = {field.name: "BIGINT" if field.name in _COUNTS else "DOUBLE" for field in fields(Cost)}
 _LABELS = {"task": "VARCHAR", "family": "VARCHAR", "learner": "VARCHAR", "role": "VARCHAR"}
 _RUN = {"convention": "VARCHAR", "root": "BIGINT", "repetition": "BIGINT"}
-_OUTCOME = {"status": "VARCHAR", "reason": "VARCHAR"}
+_OUTCOME = {"status": "VARCHAR", "reason": "VARCHAR", "traceback": "VARCHAR"}
 _WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds": "DOUBLE"}
 _IDENTITY = {"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR", "headline": "VARCHAR"}
 _WHOLE = {"what": "VARCHAR", "kind": "VARCHAR", "facts": "VARCHAR"}
@@ -177,7 +177,7 @@ def _run(key: str, record: Record) -> dict[str, Any]:
     known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
     known |= {"kind": record.trace.get("kind"), "facts": canonical(record.trace.get("facts", {}))}
     known["headline"] = read_legend([record]).headline or None
-    return {"key": key, **known, "status": record.status, "reason": record.reason}
+    return {"key": key, **known, "status": record.status, "reason": record.reason, "traceback": record.traceback}
 
 
 def _scores(key: str, record: Record) -> Iterator[dict[str, Any]]:

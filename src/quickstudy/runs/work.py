@@ -6,10 +6,10 @@ import importlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 from quickstudy.base.guests import guest
-from quickstudy.base.origin import described
+from quickstudy.base.origin import described, whole_traceback
 from quickstudy.runs.blocks import Block
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.messages import Begun, Done, Message
@@ -18,6 +18,16 @@ from quickstudy.runs.plan import failed_record
 
 class TooLong(BaseException):
     """A call has passed its limit. Not an Exception, so that no learner's own handler swallows it."""
+
+
+class Fault(NamedTuple):
+    """Why there is no outcome, and all that Python said of it; both empty where there is one."""
+
+    reason: str
+    traceback: str = ""
+
+
+_NONE = Fault("")
 
 
 def work(
@@ -41,16 +51,17 @@ def work(
     while done < len(block.keys) and not stopping():
         if outcomes is None:
             left = block.repetitions[done:]
-            outcomes = iter(examine(block.setting, left, block.keep_learners, block.asked, journal))
+            outcomes = iter(examine(block.setting, left, block.keep_learners, block.asked, journal, block.keep_answers))
         yield Begun(block.keys[done : done + lanes])
-        first, fault = done, ""
+        first, fault = done, _NONE
         while done < min(first + lanes, len(block.keys)):
             repetition, key = block.repetitions[done], block.keys[done]
             began, clock = time.time(), time.monotonic()
-            if not fault:
+            if not fault.reason:
                 outcome, fault = _next_outcome(outcomes, key, around, block.limit_seconds, stopping)
-            if fault:
-                record = failed_record(block.setting, repetition, fault, began, time.monotonic() - clock)
+            if fault.reason:
+                seconds = time.monotonic() - clock
+                record = failed_record(block.setting, repetition, fault.reason, began, seconds, fault.traceback)
                 journal.write(record)
             else:
                 record = journal.save(outcome)
@@ -58,7 +69,7 @@ def work(
                 lanes = min(lanes, record.where["lanes"])
             done += 1
             yield Done(key, record.status, _short(record.reason), time.monotonic() - clock)
-        if fault:  # an iterator that has raised gives nothing more: the next call begins a new one
+        if fault.reason:  # an iterator that has raised gives nothing more: the next call begins a new one
             outcomes = None
 
 
@@ -68,21 +79,22 @@ def _next_outcome(
     around: Callable[[float | None], AbstractContextManager[Any]],
     limit: float | None,
     stopping: Callable[[], bool],
-) -> tuple[Any, str]:
+) -> tuple[Any, Fault]:
     try:
         with guest(), around(limit):
             outcome = next(outcomes)
     except StopIteration:
-        return None, "the examination ended before this repetition"
+        return None, Fault("the examination ended before this repetition")
     except TooLong:
-        return None, too_long(limit)
+        return None, Fault(too_long(limit))
     except BaseException as error:  # a measure at fault, or a learner that wants to leave, or to interrupt us
         if isinstance(error, KeyboardInterrupt) and stopping():
             raise
-        return None, described(error)
+        return None, Fault(described(error), whole_traceback(error))
     if outcome.record.key != key:
-        return None, "another run was examined than was planned; do all workers have the same version of the code?"
-    return outcome, ""
+        reason = "another run was examined than was planned; do all workers have the same version of the code?"
+        return None, Fault(reason)
+    return outcome, _NONE
 
 
 def too_long(limit: float | None) -> str:

@@ -176,7 +176,9 @@ class AnsweringChecks:
         (cost,), items = self.pupil.cost(), self.material.lesson.items
         if cost.examples != items:
             raise Broken(f"{items} items were shown, cost().examples says {cost.examples}")
-        return f"{cost.examples} items, {cost.updates} updates, {cost.trained_parameters} trained parameters"
+        known = cost.trained_parameters is not None
+        count = f"{cost.trained_parameters} trained parameters" if known else "trained parameters unknown"
+        return f"{cost.examples} items, {cost.updates} updates, {count}"
 
     def scale(self) -> str:
         """A scale that fits the outputs, and scores that are of it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -27,9 +28,13 @@ class Watch:
 def undisturbed() -> Iterator[Watch]:
     """Watch the shared generators, and put them back afterwards: a check must leave no trace of what it checked."""
     kept_numpy, kept_python = np.random.get_state(), random.getstate()  # noqa: NPY002  # looked at, not drawn from
+    torch = sys.modules.get("torch")  # a check imports the learner's file first, and loads nothing by itself
+    kept_torch = torch.random.get_rng_state() if torch is not None else None
     try:
         yield Watch()
     finally:
+        if torch is not None:
+            torch.random.set_rng_state(kept_torch)
         np.random.set_state(kept_numpy)  # noqa: NPY002
         random.setstate(kept_python)
 
@@ -39,6 +44,9 @@ def _states() -> dict[str, str]:
         "numpy.random": np.random.get_state(legacy=False),  # noqa: NPY002
         "random": random.getstate(),
     }
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        states["torch"] = torch.random.get_rng_state().numpy()
     return {name: hashlib.sha256(repr(_plain(state)).encode()).hexdigest() for name, state in states.items()}
 
 
