@@ -63,15 +63,15 @@ def guarded(facts: Mapping[str, Any]) -> str:
 
 
 def intact(content: bytes, facts: Mapping[str, Any]) -> bool:
-    """Whether JSON is as `guarded` wrote it. content: its bytes; facts: what is in it. True where it says no checksum, as
-    in what earlier versions have written.
+    """Whether JSON is as `guarded` wrote it. content: its bytes; facts: what is in it. True where it says no checksum,
+    as in what earlier versions have written.
     """
     said = facts.get(CHECK)
     if said is None:
         return True
-    if content.startswith(_OPENING):  # as it was written: the bytes need not be spelled again, which takes as long again
+    if content.startswith(_OPENING):  # as it was written: to spell it all again takes longer than to read it
         checked = hashlib.sha256(b"{")
         checked.update(memoryview(content)[_REST:])
         if checked.hexdigest() == said:
             return True
-    return digest({name: value for name, value in facts.items() if name != CHECK}) == said
+    return bool(digest({name: value for name, value in facts.items() if name != CHECK}) == said)

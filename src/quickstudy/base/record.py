@@ -63,9 +63,7 @@ class Record:
             if not isinstance(getattr(self, name), dict):
                 yield f"{name} is not a mapping"
                 return  # nothing else can be asked of it
-        for name, part in (("reason", self.reason), ("saved", self.saved or "")):
-            if not isinstance(part, str):
-                yield f"{name} is not a text"
+        yield from (f"{name} is not a text" for name in ("reason", "saved") if not _is_text(getattr(self, name) or ""))
         for name, kinds in _KINDS.items():
             part = getattr(self, name)
             for entry, (fits, kind) in kinds.items():
@@ -105,6 +103,10 @@ _LARGEST = 1e300
 """A whole number of JSON has no bound; what is above this is no number of ours, and cannot be computed with."""
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and (value != value or abs(value) <= _LARGEST)
 
@@ -124,7 +126,7 @@ def _scored(entry: Any) -> bool:
 
 
 _MAPPING = (lambda value: isinstance(value, dict), "a mapping")
-_TEXT = (lambda value: isinstance(value, str), "a text")
+_TEXT = (_is_text, "a text")
 _WHOLE = (_is_whole, "a whole number")
 _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "what": {

@@ -97,7 +97,9 @@ def _told(value: Any) -> Any:
         return {str(name): _told(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [_told(part) for part in value]
-    return float(value) if isinstance(value, decimal.Decimal) else value.hex() if isinstance(value, bytes) else str(value)
+    if isinstance(value, decimal.Decimal):
+        return float(value)
+    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def _installation(json: bool) -> None:

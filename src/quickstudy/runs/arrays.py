@@ -1,7 +1,7 @@
 """Named arrays in one npz file, without pickle: what NumPy's `load` reads, the same bytes for the same arrays.
 
-They are read with more care than NumPy takes: sizes are compared before memory is asked for, and every member is read to
-its end, where its checksum is. A file from elsewhere can be of any kind.
+They are read with more care than NumPy takes: sizes are compared before memory is asked for, and every member is read
+to its end, where its checksum is looked at. A file from elsewhere can hold anything.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ def checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])
         found.update(repr((name, array.dtype.str, np.shape(arrays[name]))).encode())
-        found.update(array.reshape(-1).view(np.uint8) if array.size and array.dtype.itemsize else b"")
+        if array.nbytes:
+            found.update(array.reshape(-1).view(np.uint8).data)
     return found.hexdigest()
 
 

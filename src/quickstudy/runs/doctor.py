@@ -16,6 +16,7 @@ from itertools import groupby
 
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import FAILED
+from quickstudy.runs.arrays import read_arrays
 from quickstudy.runs.folder import (
     DAMAGED,
     LEARNERS,
@@ -31,7 +32,6 @@ from quickstudy.runs.folder import (
     written_aside,
 )
 from quickstudy.runs.installation import Installation, Library, examine_installation
-from quickstudy.runs.arrays import read_arrays
 from quickstudy.runs.journal import lock
 from quickstudy.runs.reader import Damage, Line, read_lines
 from quickstudy.runs.traces import load_trace
@@ -196,7 +196,7 @@ def _orphans(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
 
 
 def _unreadable(folder: pathlib.Path, lines: list[Line]) -> Iterator[tuple[pathlib.Path, str]]:
-    """Files that cannot be read, with the reason. Of several records that name a file one has its checksum, at least."""
+    """Files that cannot be read, with the reason. Where several records name a file, one must have its checksum."""
     said: dict[str, set[str | None]] = {}
     for line in lines:
         for name in (line.record.trace.get("file"), line.record.saved) if line.record else ():

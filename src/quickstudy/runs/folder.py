@@ -123,8 +123,10 @@ def write_output(target: pathlib.Path, write: Callable[[BinaryIO], object]) -> N
                 write(file)
             return
         target = target.resolve()
-    except (OSError, RuntimeError) as error:  # links in a circle are a RuntimeError before Python 3.13
-        raise writing_fault(error if isinstance(error, OSError) else OSError(errno.ELOOP, str(error)), target) from error
+    except OSError as error:
+        raise writing_fault(error, target) from error
+    except RuntimeError as error:  # links in a circle, before Python 3.13
+        raise UsageError(f"cannot write {target}: {error}; choose another file") from error
     write_aside(target, str(os.getpid()), write)
 
 

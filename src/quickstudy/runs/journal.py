@@ -3,8 +3,8 @@
 A line is written by a single call, so that only the last line of a file can be torn, and only by the death of the
 process or of the machine. A file that is open is locked (where the system can), so that a repair leaves it alone.
 
-A line is on the disk at most SYNC_SECONDS after it was written: at once where the one before is older than that, as with
-all runs that take as long, else with the others of that time. A power cut loses no other run that has ended.
+A line is on the disk at most SYNC_SECONDS after it was written: at once where the one before is older than that, as it
+is with all runs that take as long, else with the others of that time. A power cut loses no other run that has ended.
 """
 
 from __future__ import annotations

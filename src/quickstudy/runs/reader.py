@@ -215,8 +215,8 @@ _NOT_JSON = "not a line of JSON"
 
 
 def _is_beginning(content: bytes) -> bool:
-    """Whether bytes can be the first part of one record: a record that has a whole one before it, in a line whose end was
-    overwritten, is lost, and so is what a line of zeros held.
+    """Whether bytes can be the first part of one record. A whole one with something after it, since the end of its line
+    was overwritten, and zeros in place of lines are more than a last line cut off.
     """
     if not content.startswith(b"{") or not content.isascii() or not content.decode().isprintable():
         return False

@@ -3,7 +3,7 @@
 `sealed/runs.parquet` has a row per run, `scores.parquet` one per score, `traces.parquet` one per number of a trace, of
 whatever kind. `sealed.json` says from which journals they were made, how many damaged lines were left out, and whether
 the traces are there: they are large, and empty until a query first asks for them; and the checksum of every table. All
-are made again when the journals have changed, or anything of what is sealed. A value that its column cannot hold is NULL.
+are made again when the journals have changed, or what is sealed. A value that its column cannot hold is NULL.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def _tables(folder: pathlib.Path, traces: bool) -> Iterator[tuple[pathlib.Path, 
 
 
 def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> int:
-    """Write the tables, that of the traces empty if they are not asked for, and from what they were made. Gives how many
-    damaged lines were left out.
+    """Write the tables, that of the traces empty if they are not asked for, and from what they were made. Gives how
+    many damaged lines were left out.
     """
     duckdb = _duckdb()
     state = _state(folder)
