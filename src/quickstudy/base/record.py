@@ -63,7 +63,8 @@ class Record:
             if not isinstance(getattr(self, name), dict):
                 yield f"{name} is not a mapping"
                 return  # nothing else can be asked of it
-        yield from (f"{name} is not a text" for name in ("reason", "saved") if not _is_text(getattr(self, name) or ""))
+        texts = {"reason": self.reason, "saved": "" if self.saved is None else self.saved}
+        yield from (f"{name} is not a text" for name, text in texts.items() if not _is_text(text))
         for name, kinds in _KINDS.items():
             part = getattr(self, name)
             for entry, (fits, kind) in kinds.items():
@@ -73,10 +74,14 @@ class Record:
         for group in ("labels", "files"):
             named = getattr(self, group).items()
             yield from (f"{group}.{name} is not a text" for name, text in named if not isinstance(text, str))
-        yield from (f"scores.{id} has no version and values" for id, entry in self.scores.items() if not _scored(entry))
+        for id, entry in self.scores.items():
+            if not _scored(entry):
+                yield f"scores.{id} has no version and values"
+                return
         yield from self._faults_of_trace()
-        shallow = {**vars(self), "trace": {name: part for name, part in self.trace.items() if name != "arrays"}}
-        if _deeper(shallow, DEEPEST):
+        # The rest is flat, or is looked at elsewhere: arrays when they are read, a legend by what is known of legends.
+        trace = [part for name, part in self.trace.items() if name != "arrays"]
+        if too_deep([self.what, self.where, trace, *(entry["values"] for entry in self.scores.values())]):
             yield f"more than {DEEPEST} lists or mappings stand within each other"
 
     def _faults_of_trace(self) -> Iterator[str]:
@@ -98,6 +103,7 @@ class Record:
 
 _FIELDS = tuple(field.name for field in fields(Record))
 _MAPPINGS = ("what", "where", "cost", "scores", "trace", "labels", "legend", "files")
+_HOLDERS = {dict, list}
 _COUNTED = ("passes", "tokens_per_sequence")
 _LARGEST = 1e300
 """A whole number of JSON has no bound; what is above this is no number of ours, and cannot be computed with."""
@@ -108,15 +114,15 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and (value != value or abs(value) <= _LARGEST)
+    return type(value) is float or (isinstance(value, int) and -_LARGEST <= value <= _LARGEST)
 
 
 def _is_cost(value: Any) -> bool:
-    return value is None or value in ("nan", "inf", "-inf") or _is_number(value)
+    return value is None or type(value) is float or _is_number(value) or value in ("nan", "inf", "-inf")
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and abs(value) <= _LARGEST
+    return isinstance(value, int) and -_LARGEST <= value <= _LARGEST
 
 
 def _scored(entry: Any) -> bool:
@@ -138,9 +144,14 @@ _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
 }
 
 
-def _deeper(value: Any, levels: int) -> bool:
-    """Whether lists and mappings stand within each other more than so many levels deep."""
-    if not isinstance(value, dict | list):
-        return False
-    parts = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(_deeper(part, levels - 1) for part in parts if isinstance(part, dict | list))
+def too_deep(value: Any) -> bool:
+    """Whether more than DEEPEST lists and mappings of JSON stand within each other."""
+    level = [value]
+    for _ in range(DEEPEST):
+        # By type and in one list: a recursion took as long as all else that is done with a line.
+        level = [
+            part for one in level for part in (one.values() if type(one) is dict else one) if type(part) in _HOLDERS
+        ]
+        if not level:
+            return False
+    return True

@@ -61,6 +61,8 @@ _LONG = """(SELECT key, kind, name, flat // width AS place, flat % width AS part
 _CURVES = """(SELECT key, step.value AS step, accuracy.value AS accuracy
     FROM traces AS step JOIN traces AS accuracy USING (key, place)
     WHERE step.kind = 'learning-curve' AND step.name = 'step' AND accuracy.name = 'accuracy')"""
+_NOTHING = """(SELECT NULL::VARCHAR AS key, NULL::VARCHAR AS kind, NULL::VARCHAR AS name, NULL::BIGINT AS place,
+    NULL::BIGINT AS part, NULL::DOUBLE AS value, NULL::VARCHAR AS text WHERE false)"""
 _NAMES = {name: list(columns) for name, columns in _TABLES.items()}
 """Tables made by an earlier version, with other columns, are made again."""
 
@@ -94,11 +96,15 @@ def query(folder: str | pathlib.Path, sql: str) -> Answer:
     duckdb = _duckdb()
     asked_for_traces = bool(re.search(r"\b(traces|curves)\b", sql, re.IGNORECASE))
     with _tables(folder, asked_for_traces) as (place, left_out), duckdb.connect() as connection:
-        for name in (*_TABLES, "curves"):
-            source = _CURVES if name == "curves" else f"read_parquet({_pattern(place / f'{name}.parquet')})"
-            joined = f"SELECT own.*, {_OF_A_RUN} FROM {source} AS own JOIN runs AS run USING (key)"
-            connection.execute(f"CREATE VIEW {name} AS {f'SELECT * FROM {source}' if name == 'runs' else joined}")
         try:
+            for name in (*_TABLES, "curves"):
+                parquet = f"read_parquet({_pattern(place / f'{name}.parquet')})"
+                # Nobody has looked whether what is not asked for is whole.
+                source = (
+                    _CURVES if name == "curves" else _NOTHING if name == "traces" and not asked_for_traces else parquet
+                )
+                joined = f"SELECT own.*, {_OF_A_RUN} FROM {source} AS own JOIN runs AS run USING (key)"
+                connection.execute(f"CREATE VIEW {name} AS {f'SELECT * FROM {source}' if name == 'runs' else joined}")
             answer = connection.execute(sql)
             if answer is None or not answer.description:
                 raise UsageError(f'the query asks nothing, got "{sql}"; try: SELECT * FROM runs')
@@ -140,7 +146,7 @@ def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> int:
     reading = read_results(folder, expected=True)
     records = reading.records
     rows: dict[str, Callable[[], Iterable[str]]] = {
-        "runs": lambda: (canonical(spoken(_run(key, record))) for key, record in records.items()),
+        "runs": lambda: (canonical(_run(key, record)) for key, record in records.items()),
         "scores": lambda: (canonical(row) for key, record in records.items() for row in _scores(key, record)),
         "traces": lambda: (row for key, one in records.items() if traces for row in _trace(folder, key, one)),
     }
@@ -193,7 +199,7 @@ def _run(key: str, record: Record) -> dict[str, Any]:
     known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
     known |= {"kind": record.trace.get("kind"), "facts": canonical(record.trace.get("facts", {}))}
     known["headline"] = read_legend([record]).headline or None
-    return {"key": key, **known, "status": record.status, "reason": record.reason}
+    return dict(spoken({"key": key, **known, "status": record.status, "reason": record.reason}))
 
 
 def _scores(key: str, record: Record) -> Iterator[dict[str, Any]]:
