@@ -97,9 +97,8 @@ class Results:
         """Write the offline page into the folder and give its path."""
         from quickstudy.report.write import write_report
 
-        return write_report(
-            [self.folder], self.shelf.folder / "report.html", command=command, readings=self._readings()
-        )
+        target = self.shelf.folder / "report.html"
+        return write_report([self.folder], target, command=command, readings=self._readings(), replaces=False)
 
     def _readings(self) -> dict[pathlib.Path, Reading]:
         return {self.shelf.folder: self.shelf.reading()}

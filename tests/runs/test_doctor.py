@@ -10,6 +10,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.runs import doctor as doctor_module
 from quickstudy.runs import installation
 from quickstudy.runs.doctor import examine_folder, examine_installation, repair
+from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.reader import read_results
 
@@ -74,7 +75,7 @@ def test_a_second_repair_overwrites_nothing(lab, tmp_path):
 
 
 def test_a_journal_without_anything_good_goes_away(lab, tmp_path):
-    (tmp_path / "runs").mkdir()
+    prepare_folder(tmp_path)
     (tmp_path / "runs" / "a-1-b.jsonl").write_bytes(b"{torn")
     assert len(repair(tmp_path)) == 1
     assert list((tmp_path / "runs").iterdir()) == []

@@ -187,14 +187,14 @@ def test_a_trace_that_a_running_process_has_just_written_is_not_missing(tmp_path
         saved = journal.save(Outcome(record(0), Trace("x", {"a": np.zeros(10_000)})))
     trace, elsewhere = tmp_path / saved.trace["file"], tmp_path / "elsewhere"
     trace.rename(elsewhere)
-    ordinary = pathlib.Path.read_bytes
+    ordinary = pathlib.Path.open
 
-    def late(path):
+    def late(path, *arguments):
         if elsewhere.exists():
             elsewhere.rename(trace)
-        return ordinary(path)
+        return ordinary(path, *arguments)
 
-    monkeypatch.setattr(pathlib.Path, "read_bytes", late)
+    monkeypatch.setattr(pathlib.Path, "open", late)
     reading = read_results(tmp_path)
     assert (len(reading.records), reading.damage) == (1, ())
 

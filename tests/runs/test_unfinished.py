@@ -18,6 +18,7 @@ from quickstudy.runs import unfinished
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
+from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.job import Setting, examine
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import pack
@@ -185,7 +186,7 @@ def interrupted(tmp_path, handed):
     """A folder with an unfinished call of one run, and the run as it should be."""
     setting = Setting("language/qa", f"{LONG}:Slow:pause=0", protocol=SMALL)
     folder = tmp_path / "results"
-    (folder / "runs").mkdir(parents=True)
+    prepare_folder(folder)
     handed.last = 4
     with pytest.raises(Killed):
         list(examine(setting, [0], journal=Journal(folder)))

@@ -38,3 +38,40 @@ def canonical(value: Any) -> str:
 def digest(value: Any) -> str:
     """SHA-256 of the canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def spoken(value: Any) -> Any:
+    """A plain value whose texts are all of characters: half of one, as in a file name that is no UTF-8, is spelled out,
+    since nobody can write it down.
+    """
+    if isinstance(value, dict):
+        return {spoken(name): spoken(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [spoken(part) for part in value]
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
+
+
+CHECK = "check"
+_OPENING = f'{{"{CHECK}":"'.encode()
+_REST = len(_OPENING) + 64 + len(b'",')
+
+
+def guarded(facts: Mapping[str, Any]) -> str:
+    """Canonical JSON of some facts that says, first of all, the SHA-256 of the rest of it."""
+    text = canonical(facts)
+    return f'{_OPENING.decode()}{hashlib.sha256(text.encode()).hexdigest()}",{text[1:]}'
+
+
+def intact(content: bytes, facts: Mapping[str, Any]) -> bool:
+    """Whether JSON is as `guarded` wrote it. content: its bytes; facts: what is in it. True where it says no checksum,
+    as in what earlier versions have written.
+    """
+    said = facts.get(CHECK)
+    if said is None:
+        return True
+    if content.startswith(_OPENING):  # as it was written: to spell it all again takes longer than to read it
+        checked = hashlib.sha256(b"{")
+        checked.update(memoryview(content)[_REST:])
+        if checked.hexdigest() == said:
+            return True
+    return bool(digest({name: value for name, value in facts.items() if name != CHECK}) == said)

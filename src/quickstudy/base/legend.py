@@ -103,7 +103,7 @@ def read_legend(records: Iterable[Record]) -> Legend:
         beside.update(id for id, entry in record.scores.items() if {"code", "scored"} <= set(entry))
         if record.legend:
             text = json.dumps(record.legend, sort_keys=True)
-            newest[text] = max(newest.get(text, 0.0), float(record.where.get("started") or 0.0))
+            newest[text] = max(newest.get(text, 0.0), record.started)
     if newest:
         found = [_parsed(text) for text in sorted(newest, key=lambda text: (newest[text], text))]
         scores = {id: own for legend in found for id, own in legend.scores.items()}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from quickstudy.base.canonical import canonical, digest
+from quickstudy.base.canonical import digest, guarded
 
 OK, FAILED, NOT_APPLICABLE = "ok", "failed", "not-applicable"
+DEEPEST = 40
+"""Lists and mappings within each other. A learner within a learner takes three; 700 end a reader that recurses."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Record:
     saved: file of the trained learner, if it was asked for. labels: how `task` and `learner` are shown to people, the
     learner's `role` (`learner`, `control` or `oracle`) and the `family`. legend: how the scores are read
     (`quickstudy.base.legend`); empty in records of earlier versions. traceback: all that Python said when a learner
-    failed, cut where it is very long.
+    failed, cut where it is very long. files: SHA-256 of every file that it names; none in records of earlier versions.
     """
 
     what: Mapping[str, Any]
@@ -34,17 +36,123 @@ class Record:
     labels: Mapping[str, str] = field(default_factory=dict)
     legend: Mapping[str, Any] = field(default_factory=dict)
     traceback: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
         """The identity of the run."""
         return digest(self.what)
 
+    @property
+    def started(self) -> float:
+        """When it was started, in seconds since the epoch; 0 where it does not say so."""
+        said = self.where.get("started")
+        return float(said) if said and _is_number(said) else 0.0
+
     def to_line(self) -> str:
-        """One line of JSON, without the newline."""
-        return canonical({"key": self.key, **asdict(self)})
+        """One line of JSON, without the newline; it begins with a checksum of the rest of it."""
+        return guarded({"key": self.key, **asdict(self)})
 
     @classmethod
     def from_facts(cls, facts: Mapping[str, Any]) -> Record:
-        """The inverse of `to_line`, after parsing."""
-        return cls(**{name: value for name, value in facts.items() if name != "key"})
+        """The inverse of `to_line`, after parsing. What only a later version knows is left out."""
+        return cls(**{name: facts[name] for name in _FIELDS if name in facts})
+
+    def faults(self) -> Iterator[str]:
+        """Everything in it that is not of the kind that its readers rely on. Values of scores may be anything."""
+        for name in _MAPPINGS:
+            if not isinstance(getattr(self, name), dict):
+                yield f"{name} is not a mapping"
+                return  # nothing else can be asked of it
+        texts = {"reason": self.reason, "saved": "" if self.saved is None else self.saved}
+        yield from (f"{name} is not a text" for name, text in texts.items() if not _is_text(text))
+        for name, kinds in _KINDS.items():
+            part = getattr(self, name)
+            for entry, (fits, kind) in kinds.items():
+                if entry in part and not fits(part[entry]):
+                    yield f"{name}.{entry} is not {kind}"
+        yield from (f"cost.{name} is not a number" for name, cost in self.cost.items() if not _is_cost(cost))
+        for group in ("labels", "files"):
+            named = getattr(self, group).items()
+            yield from (f"{group}.{name} is not a text" for name, text in named if not isinstance(text, str))
+        for id, entry in self.scores.items():
+            if not _scored(entry):
+                yield f"scores.{id} has no version and values"
+                return
+        yield from self._faults_of_trace()
+        # The rest is flat, or is looked at elsewhere: arrays when they are read, a legend by what is known of legends.
+        trace = [part for name, part in self.trace.items() if name != "arrays"]
+        if too_deep([self.what, self.where, trace, *(entry["values"] for entry in self.scores.values())]):
+            yield f"more than {DEEPEST} lists or mappings stand within each other"
+
+    def _faults_of_trace(self) -> Iterator[str]:
+        if not self.trace:
+            return
+        if not isinstance(self.trace.get("kind"), str):
+            yield "trace.kind is not a text"
+        if "file" not in self.trace and not isinstance(self.trace.get("arrays"), dict):
+            yield "trace.arrays is not a mapping"
+        facts = self.trace.get("facts", {})
+        if not isinstance(facts, dict):
+            yield "trace.facts is not a mapping"
+            return
+        yield from (f"trace.facts.{name} is not a number" for name in _COUNTED if not _is_number(facts.get(name, 1)))
+        several = facts.get("training_sequences", 1)
+        if not all(map(_is_number, several if isinstance(several, list) else [several])):
+            yield "trace.facts.training_sequences is not a number"
+
+
+_FIELDS = tuple(field.name for field in fields(Record))
+_MAPPINGS = ("what", "where", "cost", "scores", "trace", "labels", "legend", "files")
+_HOLDERS = {dict, list}
+_COUNTED = ("passes", "tokens_per_sequence")
+_LARGEST = 1e300
+"""A whole number of JSON has no bound; what is above this is no number of ours, and cannot be computed with."""
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float or (isinstance(value, int) and -_LARGEST <= value <= _LARGEST)
+
+
+def _is_cost(value: Any) -> bool:
+    return value is None or type(value) is float or _is_number(value) or value in ("nan", "inf", "-inf")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and -_LARGEST <= value <= _LARGEST
+
+
+def _scored(entry: Any) -> bool:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("values"), dict):
+        return False
+    return _is_whole(entry.get("version")) and _is_number(entry.get("scored", 0.0))
+
+
+_MAPPING = (lambda value: isinstance(value, dict), "a mapping")
+_TEXT = (_is_text, "a text")
+_WHOLE = (_is_whole, "a whole number")
+_KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "what": {
+        **{"task": _MAPPING, "learner": _MAPPING, "protocol": _MAPPING},
+        **{"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
+    },
+    "where": {"versions": _MAPPING, "machine": _MAPPING, "device": _TEXT, "lanes": _WHOLE},
+    "trace": {"types": _MAPPING, "file": _TEXT},
+}
+
+
+def too_deep(value: Any) -> bool:
+    """Whether more than DEEPEST lists and mappings of JSON stand within each other."""
+    level = [value]
+    for _ in range(DEEPEST):
+        # By type and in one list: a recursion took as long as all else that is done with a line.
+        level = [
+            part for one in level for part in (one.values() if type(one) is dict else one) if type(part) in _HOLDERS
+        ]
+        if not level:
+            return False
+    return True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import decimal
 import pathlib
+from typing import Any
 
 import typer
 
@@ -34,15 +36,24 @@ def doctor(
     if folder is None:
         _installation(json)
         return
+    from quickstudy.base.errors import QuickstudyError
     from quickstudy.runs.doctor import examine_folder
     from quickstudy.runs.doctor import repair as repair_folder
 
     damage = [str(found) for found in examine_folder(folder)]
-    done = repair_folder(folder) if repair else []
+    if not json:
+        for line in damage:  # before anything is done: on a full disk nothing can be
+            typer.echo(line)
+    try:
+        done = repair_folder(folder) if repair else []
+    except QuickstudyError:
+        if json:
+            print_json({"damage": damage, "repaired": []})
+        raise
     if json:
         print_json({"damage": damage, "repaired": done})
     else:
-        for line in [*damage, *done]:
+        for line in done:
             typer.echo(line)
         if not damage and not done:
             typer.echo(f"{folder} is sound")
@@ -73,9 +84,22 @@ def query(
     columns, rows, left_out = ask(folder, sql)
     say_left_out(left_out, folder)
     if json:
-        print_lines([dict(zip(columns, row, strict=True)) for row in rows])
+        print_lines([dict(zip(columns, map(_told, row), strict=True)) for row in rows])
     else:
         print_table([columns, *[[str(value) for value in row] for row in rows]])
+
+
+def _told(value: Any) -> Any:
+    """A value of SQL in types of JSON: a decimal is a number, bytes are hexadecimal, times and all else are text."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, dict):
+        return {str(name): _told(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_told(part) for part in value]
+    if isinstance(value, decimal.Decimal):
+        return float(value)
+    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def _installation(json: bool) -> None:

@@ -39,6 +39,7 @@ def report(
     from quickstudy.report.latex import as_latex
     from quickstudy.report.text import as_text
     from quickstudy.report.write import write_report
+    from quickstudy.runs.folder import write_output
     from quickstudy.runs.reader import read_results
 
     writers = {"text": as_text, "csv": as_csv, "latex": as_latex}
@@ -55,11 +56,12 @@ def report(
         print_json(as_json(gather(folders, None, readings)))
         return
     if format == "html":
-        typer.echo(f"Report: {write_report(folders, out or folders[0] / 'report.html', readings=readings)}")
+        target = folders[0] / "report.html" if out is None else out
+        typer.echo(f"Report: {write_report(folders, target, readings=readings, replaces=out is not None)}")
         return
     text = writers[format](gather(folders, None, readings))
     if out is None:
         typer.echo(text)
     else:
-        out.write_text(text, encoding="utf-8")
+        write_output(out, lambda file: file.write(text.encode(errors="backslashreplace")))
         typer.echo(f"Report: {out}")

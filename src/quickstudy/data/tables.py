@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
 
+MOST_BYTES = 1 << 28
+"""Of a user's file that is read: 256 MiB. Ten million numbers in CSV take less."""
+
 
 def read_table(path: str | pathlib.Path) -> NDArray[np.float64]:
     """(row, column): the numbers in a CSV or NPY file. What a file is, is decided by how it begins.
@@ -19,12 +22,7 @@ def read_table(path: str | pathlib.Path) -> NDArray[np.float64]:
     and, where it is one row's, the row (from 1, the heading not counted): a cell that is no finite number, a row with
     more or fewer cells than the first, a file without rows.
     """
-    try:
-        content = pathlib.Path(path).read_bytes()
-    except FileNotFoundError:
-        raise UsageError(f"no file {path}") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    content = read_content(path)
     found = _saved(path) if content.startswith(np.lib.format.MAGIC_PREFIX) else _written(path, content)
     if not found.size:
         raise UsageError(f"{path} has no numbers in it")
@@ -34,11 +32,26 @@ def read_table(path: str | pathlib.Path) -> NDArray[np.float64]:
     return found
 
 
+def read_content(path: str | pathlib.Path) -> bytes:
+    """All of a user's file. Raises UsageError if it is not there, cannot be read, or is larger than MOST_BYTES."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise UsageError(f"no file {path}") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+    if len(content) > MOST_BYTES:
+        raise UsageError(f"{path} is larger than {MOST_BYTES:,} bytes; give a part of it")
+    return content
+
+
 def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:
     try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
+        # Mapped, not read: what is in it may say any size, and is compared with the file's before memory is asked for.
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # a damaged heading is read by Python's own parser, and gives errors of any kind
+        raise UsageError(f"{path} cannot be read: {str(error).partition(chr(10))[0][:200]}") from None
     if array.ndim not in (1, 2) or array.dtype.kind not in "biuf":
         raise UsageError(f"{path} must hold numbers by (row) or (row, column), got {array.dtype} {array.shape}")
     return np.asarray(array if array.ndim == 2 else array[:, None], dtype=np.float64)

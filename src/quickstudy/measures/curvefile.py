@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickstudy.base.errors import UsageError
+from quickstudy.data.tables import read_content
 from quickstudy.measures.curve import Curve, fault
 from quickstudy.measures.wade import find_preset
 
@@ -80,13 +81,9 @@ def read_curve(path: str | pathlib.Path) -> Curve:
 
 def _text(path: str | pathlib.Path) -> str:
     try:
-        return pathlib.Path(path).read_text(encoding="utf-8-sig")  # spreadsheets put a byte order mark first
-    except FileNotFoundError:
-        raise UsageError(f"no file {path}") from None
+        return read_content(path).decode("utf-8-sig")  # spreadsheets put a byte order mark first
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not a text file; expected JSON or CSV in UTF-8") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _from_json(path: str | pathlib.Path, text: str) -> tuple[Sequence[Any] | None, Sequence[Any]]:

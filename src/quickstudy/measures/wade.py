@@ -27,6 +27,9 @@ PRESETS = ("paper", "published-nets", "published-reservoirs", "published-imdb", 
 TOKENS_BETWEEN_EVALUATIONS = 8
 """In the published reservoir runs: one evaluation after the first token, then one every 8 tokens."""
 
+MOST_THRESHOLDS = 1_000_000
+"""Each takes some bytes of memory: two hundred million filled five gigabytes."""
+
 _ROUNDING = 1e-12
 _HUNDREDTHS = tuple(k / 100 for k in range(100))
 
@@ -99,8 +102,9 @@ class Preset:
 
 def paper(count: int = 10, time: Times = step_itself) -> Preset:
     """The formula as printed: thresholds 1/count, 2/count ... 1, each its own weight, reached at ≥, T = step."""
-    if count < 1:
-        raise UsageError(f"the number of thresholds must be at least 1, got {count}; usual are 10 and 100")
+    if not 1 <= count <= MOST_THRESHOLDS:
+        wanted = "at least 1" if count < 1 else f"at most {MOST_THRESHOLDS:,}"
+        raise UsageError(f"the number of thresholds must be {wanted}, got {count}; usual are 10 and 100")
     # A quotient of whole numbers is the float nearest to the decimal fraction: 7/10 is 0.7, while 7 * 0.1 is not.
     grid = tuple(k / count for k in range(1, count + 1))
     return Preset("paper", grid, grid, strict=False, time=time)

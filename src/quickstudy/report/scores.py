@@ -81,8 +81,13 @@ def score_of(record: Record, score: str) -> float:
 
 
 def number(value: float | str | None) -> float:
-    """A number as it stands in a record: "inf" and "nan" are text there, and nothing is nan."""
-    return float("nan") if value is None else float(value)
+    """A number as it stands in a record: "inf" and "nan" are text there; nothing, and what is no number, is nan."""
+    try:
+        return math.nan if value is None else float(value)
+    except OverflowError:  # whole numbers in JSON have no bound
+        return -math.inf if str(value).startswith("-") else math.inf
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _installed(id: str) -> int:

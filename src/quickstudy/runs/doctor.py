@@ -1,35 +1,40 @@
 """What is wrong with a results folder, and the repair. Nothing is thrown away that could hold a result.
 
-Cut and damaged lines, records without their files, and files without their record go to `damaged/`; what is good
-stays where it is. Journals that a running process still writes are left alone.
+Cut and damaged lines, records without their traces, and files without their record go to `damaged/`; what is good
+stays where it is. Only folders that are ours are looked at: with our marker, or with one good record at least. Journals
+that a running process still writes are left alone, and what is deleted are only files written aside, and calls that
+have ended, by processes that are gone.
 """
 
 from __future__ import annotations
 
-import json
 import pathlib
+import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import FAILED
+from quickstudy.runs.arrays import read_arrays
 from quickstudy.runs.folder import (
     DAMAGED,
     LEARNERS,
     MARKER,
     RUNS,
     SEALED,
-    TEMPORARY,
     TRACES,
     UNFINISHED,
     prepare_folder,
+    read_marker,
     write_aside,
     writing_fault,
+    written_aside,
 )
 from quickstudy.runs.installation import Installation, Library, examine_installation
 from quickstudy.runs.journal import lock
 from quickstudy.runs.reader import Damage, Line, read_lines
-from quickstudy.runs.traces import readable
+from quickstudy.runs.traces import load_trace
 from quickstudy.runs.unfinished import keys_of
 
 __all__ = ["Damage", "Installation", "Library", "examine_folder", "examine_installation", "repair"]
@@ -37,58 +42,84 @@ __all__ = ["Damage", "Installation", "Library", "examine_folder", "examine_insta
 
 def examine_folder(folder: str | pathlib.Path) -> list[Damage]:
     """Everything that is not as it should be, cut last lines and leftovers included. Changes nothing."""
-    folder = _existing(folder)
-    lines = list(read_lines(folder))
+    folder = pathlib.Path(folder)
+    lines = _ours(folder)
     found = [Damage(MARKER, None, problem) for problem in _marker_faults(folder)]
-    found += [Damage(line.file, line.number, line.problem) for line in lines if line.record is None]
-    left_over = _left_over(folder, lines)
+    found += [Damage(line.file, line.number or None, line.problem) for line in lines if line.record is None]
+    left_over = [*_half_written(folder), *_finished(folder, lines)]
     found += [Damage(_name(folder, path), None, "left over from a run that was killed") for path in left_over]
     found += [Damage(_name(folder, path), None, "no record names it") for path in _orphans(folder, lines)]
-    found += [Damage(_name(folder, path), None, "cannot be read") for path in _unreadable(folder, lines)]
+    found += [Damage(_name(folder, path), None, f"cannot be read ({why})") for path, why in _unreadable(folder, lines)]
     return found
 
 
 def repair(folder: str | pathlib.Path) -> list[str]:
     """Set aside what is damaged, so that the same command runs it again. Says what was done, one line each."""
-    folder = _existing(folder)
-    busy = {path.name for path in sorted((folder / RUNS).glob("*.jsonl")) if _in_use(path)}
+    folder = pathlib.Path(folder)
+    lines = _ours(folder)
+    # Listed before the locks are asked for: who writes a file aside has locked a journal before.
+    half_written = list(_half_written(folder))
+    unread = [line.file for line in lines if not line.number]
+    journals = [path for path in sorted((folder / RUNS).glob("*.jsonl")) if f"{RUNS}/{path.name}" not in unread]
+    busy = {path.name for path in journals if _in_use(path)}
     done = [f"{RUNS}/{name} is being written by a running process: left alone" for name in sorted(busy)]
     for problem in _marker_faults(folder):
         done.append(_set_aside(folder, folder / MARKER, problem))
         prepare_folder(folder)
-    lines = list(read_lines(folder))
-    for path in _unreadable(folder, lines):
-        done.append(_set_aside(folder, path, "it cannot be read"))
-    for name, group in groupby(list(read_lines(folder)), key=lambda line: line.file):
+    for line in lines:
+        if not line.number:
+            done.append(_set_aside(folder, folder / line.file, line.problem))
+    for path, why in _unreadable(folder, lines):
+        done.append(_set_aside(folder, path, f"it cannot be read ({why})"))
+    for name, group in groupby(_read(folder), key=lambda line: line.file):
         if pathlib.PurePath(name).name not in busy:
             done += _repair_journal(folder, name, list(group))
     if not busy:  # else these may be what the running process is just writing
-        for path in list(_left_over(folder, list(read_lines(folder)))):
+        for path in [*half_written, *_finished(folder, _read(folder))]:
             path.unlink(missing_ok=True)
             done.append(f"removed {_name(folder, path)}, left over from a run that was killed")
-        for path in _orphans(folder, list(read_lines(folder))):
+        for path in _orphans(folder, _read(folder)):
             done.append(_set_aside(folder, path, "no record names it"))
     return done
 
 
-def _existing(folder: str | pathlib.Path) -> pathlib.Path:
-    folder = pathlib.Path(folder)
+def _read(folder: pathlib.Path) -> list[Line]:
+    """All lines; one whose trace stands in it and cannot be read is damaged too."""
+    return [_with_trace(folder, line) for line in read_lines(folder)]
+
+
+def _ours(folder: pathlib.Path) -> list[Line]:
+    """All lines of a folder. Raises UsageError if it is not ours."""
     if not folder.is_dir():
         raise UsageError(f"no folder {folder} to examine")
-    if not (folder / RUNS).exists() and not (folder / MARKER).exists():
-        raise UsageError(f"{folder} is not a results folder: it has neither {RUNS}/ nor {MARKER}")
-    return folder
+    lines = _read(folder)
+    # A folder put together by copying has no marker; its records then say whose it is.
+    if not (folder / MARKER).exists() and not any(line.record for line in lines):
+        raise UsageError(f"{folder} is not a results folder: it has neither {MARKER} nor one good record in {RUNS}/")
+    return lines
+
+
+def _with_trace(folder: pathlib.Path, line: Line) -> Line:
+    if line.record is None or "arrays" not in line.record.trace or "file" in line.record.trace:
+        return line
+    try:
+        load_trace(folder, line.record)
+    except QuickstudyError as error:
+        return replace(line, record=None, problem=str(error))
+    return line
 
 
 def _marker_faults(folder: pathlib.Path) -> list[str]:
     """What is wrong with the file that says how the folder is written; one that is missing is no fault."""
     try:
-        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
+        read_marker(folder)
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return ["does not say the format of the folder"]
-    return [] if isinstance(found, int) else [f"the format must be a whole number, got {found!r}"]
+    except OSError as error:
+        return [f"cannot be read ({error.strerror})"]
+    except ValueError as error:
+        return [str(error)]
+    return []
 
 
 def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[str]:
@@ -98,7 +129,11 @@ def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[
     good = [line for line in lines if line.record is not None]
     # First a safe place for what is taken out, then the journal without it: nothing is lost at any moment.
     target = _free(folder / DAMAGED / pathlib.PurePath(name).name)
-    write_aside(target, "doctor", lambda file: file.write(b"".join(line.content + b"\n" for line in bad)))
+    if any(not line.content for line in bad):  # too long to be read: all of it is kept
+        with open(folder / name, "rb") as whole:
+            write_aside(target, "doctor", lambda file: shutil.copyfileobj(whole, file))
+    else:
+        write_aside(target, "doctor", lambda file: file.write(b"".join(line.content + b"\n" for line in bad)))
     write_aside(folder / name, "doctor", lambda file: file.write(b"".join(line.content + b"\n" for line in good)))
     if not good:
         (folder / name).unlink()
@@ -129,21 +164,26 @@ def _in_use(path: pathlib.Path) -> bool:
         try:
             with open(path, mode, buffering=0) as file:
                 return not lock(file)
+        except FileNotFoundError:  # its process has ended, and left nothing
+            return False
         except OSError as error:
             fault = error
     raise UsageError(f"cannot read {path}: {fault.strerror}") from fault
 
 
-def _left_over(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
-    """What a killed run has left, and nobody will read: files half written, and unfinished calls whose runs are there.
-
-    An unfinished call whose runs are missing or failed is none: the same command goes on from it.
-    """
+def _half_written(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Files that were written aside by a process that is gone."""
     for room in (folder, *(folder / room for room in (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED))):
-        yield from sorted(room.glob(f".*{TEMPORARY}"))
-    finished = {line.record.key for line in lines if line.record and line.record.status != FAILED}
+        yield from (path for path in sorted(room.glob(".*")) if written_aside(path))
+
+
+def _finished(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
+    """Unfinished calls whose runs are there, which nobody will read. One whose runs are missing or failed is none: the
+    same command goes on from it.
+    """
+    finished = {line.key for line in lines if line.record and line.record.status != FAILED}
     for path in sorted((folder / UNFINISHED).glob("*.npz")):
-        if finished.issuperset(keys_of(path)):  # also where it can no longer be read
+        if (keys := keys_of(path)) and finished.issuperset(keys):
             yield path
 
 
@@ -155,12 +195,28 @@ def _orphans(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
                 yield path
 
 
-def _unreadable(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path]:
-    orphans = set(_orphans(folder, lines))
-    for room in (TRACES, LEARNERS):
-        for path in sorted((folder / room).glob("*.npz")):
-            if path not in orphans and not readable(path):
-                yield path
+def _unreadable(folder: pathlib.Path, lines: list[Line]) -> Iterator[tuple[pathlib.Path, str]]:
+    """Files that cannot be read, with the reason. Where several records name a file, one must have its checksum."""
+    said: dict[str, set[str | None]] = {}
+    for line in lines:
+        for name in (line.record.trace.get("file"), line.record.saved) if line.record else ():
+            if name is not None:
+                said.setdefault(name, set()).add(line.record.files.get(name) if line.record else None)
+    for name, sums in sorted(said.items()):
+        faults = [fault for found in sorted(sums, key=str) if (fault := _fault(folder / name, found))]
+        if len(faults) == len(sums):
+            yield folder / name, faults[0]
+    for path in sorted((folder / UNFINISHED).glob("*.npz")):
+        if not keys_of(path):
+            yield path, _fault(path) or "it does not say what it is"
+
+
+def _fault(path: pathlib.Path, sha256: str | None = None) -> str:
+    try:
+        read_arrays(path, sha256)
+    except QuickstudyError as error:
+        return str(error.__cause__).partition("\n")[0]
+    return ""
 
 
 def _name(folder: pathlib.Path, path: pathlib.Path) -> str:

@@ -7,6 +7,9 @@ import errno
 import json
 import os
 import pathlib
+import platform
+import re
+import stat
 from collections.abc import Callable
 from typing import BinaryIO
 
@@ -18,6 +21,9 @@ MARKER = "quickstudy.json"
 RUNS, TRACES, LEARNERS, UNFINISHED = "runs", "traces", "learners", "unfinished"
 SEALED, DAMAGED = "sealed", "damaged"
 TEMPORARY = ".tmp"
+_WRITTEN_ASIDE = re.compile(r"\..+\.(?:(?P<host>[A-Za-z0-9._-]+)-(?P<of>\d+)-[0-9a-z]+|(?P<pid>\d+)|doctor|pack)\.tmp")
+_MARKER_BYTES = 1 << 16
+"""More of a marker is not read: it has forty."""
 
 _USERS_MISTAKES = {
     errno.EACCES,
@@ -44,26 +50,41 @@ def prepare_folder(folder: pathlib.Path) -> None:
     check_format(folder)
     for room in (folder, folder / RUNS, folder / TRACES):
         try:
-            room.mkdir(parents=True, exist_ok=True)
+            if not room.is_dir():
+                room.mkdir(parents=True, exist_ok=True)
+                sync_folder(room.parent)
         except FileExistsError as error:
             raise UsageError(f"{room} is a file, not a folder; choose another folder for the results") from error
         except OSError as error:
             raise writing_fault(error, room) from error
     if not (folder / MARKER).exists():
         facts = json.dumps({"format": FORMAT, "quickstudy": __version__}) + "\n"
-        write_aside(folder / MARKER, str(os.getpid()), lambda file: _write_all(file, facts.encode()))
+        write_aside(folder / MARKER, str(os.getpid()), lambda file: file.write(facts.encode()))
 
 
 def check_format(folder: pathlib.Path) -> None:
     """Raise UsageError if a later quickstudy has written the folder in a way that this one does not know."""
     try:
-        found = json.loads((folder / MARKER).read_text())["format"]
-    except (OSError, ValueError, KeyError, TypeError):
+        found = read_marker(folder)
+    except (OSError, ValueError):
         return  # a folder put together by copying has no marker, and needs none
-    if isinstance(found, int) and found > FORMAT:
+    if found > FORMAT:
         raise UsageError(
             f"{folder} has format {found}, this quickstudy reads up to {FORMAT}; install a later quickstudy"
         )
+
+
+def read_marker(folder: pathlib.Path) -> int:
+    """The format of a folder. Raises OSError if nothing says it, and ValueError if that cannot be understood."""
+    with open(folder / MARKER, "rb") as file:
+        content = file.read(_MARKER_BYTES)
+    try:
+        found = json.loads(content.decode())["format"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ValueError("does not say the format of the folder") from None
+    if not isinstance(found, int):
+        raise ValueError(f"the format must be a whole number, got {str(found)[:80]!r}")
+    return found
 
 
 def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], object]) -> None:
@@ -73,13 +94,15 @@ def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], o
     """
     aside = target.with_name(f".{target.name}.{writer}{TEMPORARY}")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.parent.is_dir():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            sync_folder(target.parent.parent)
         with open(aside, "wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(aside, target)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except BaseException as error:
         with contextlib.suppress(OSError):
             aside.unlink(missing_ok=True)
@@ -88,11 +111,56 @@ def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], o
         raise
 
 
-def _write_all(file: BinaryIO, content: bytes) -> None:
-    file.write(content)
+def write_output(target: pathlib.Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write a file that a user has named: through a link into the file that it names, and into a device or a pipe as it
+    is; all else aside and then in its place. Raises UsageError or QuickstudyError if it cannot be written.
+    """
+    try:
+        ordinary = not target.exists() or stat.S_ISREG(target.stat().st_mode)
+        # What a process has open is found there too, as an ordinary file: replaced, nobody would read it.
+        if not ordinary or target.absolute().is_relative_to("/dev") or target.absolute().is_relative_to("/proc"):
+            with open(target, "wb") as file:
+                write(file)
+            return
+        target = target.resolve()
+    except OSError as error:
+        raise writing_fault(error, target) from error
+    except RuntimeError as error:  # links in a circle, before Python 3.13
+        raise UsageError(f"cannot write {target}: {error}; choose another file") from error
+    write_aside(target, str(os.getpid()), write)
 
 
-def _sync_folder(folder: pathlib.Path) -> None:
+def written_aside(path: pathlib.Path) -> bool:
+    """Whether a file is one that `write_aside` has left behind: of our pattern, and its writer is gone as far as can be
+    told from here.
+    """
+    found = _WRITTEN_ASIDE.fullmatch(path.name)
+    if found is None or path.is_symlink() or not path.is_file():
+        return False
+    here = found["pid"] is not None or found["host"] == host_name()
+    process = found["pid"] or found["of"]
+    return not (here and process and _alive(int(process)))
+
+
+def host_name() -> str:
+    """The name of this machine, as it stands in the names of files."""
+    return re.sub(r"[^A-Za-z0-9.-]", "_", platform.node()) or "unknown"
+
+
+def _alive(process: int) -> bool:
+    if os.name == "nt":  # asked there as below, a process would end
+        return True
+    try:
+        os.kill(process, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return process != os.getpid()  # whoever asks is not writing
+
+
+def sync_folder(folder: pathlib.Path) -> None:
+    """Bring the names in a folder to the disk."""
     # Some systems cannot open or sync a folder; there the rename alone must do.
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

@@ -8,7 +8,7 @@ import zipfile
 from typing import BinaryIO
 
 from quickstudy.base.errors import UsageError
-from quickstudy.runs.folder import DAMAGED, LEARNERS, MARKER, RUNS, TRACES, write_aside
+from quickstudy.runs.folder import DAMAGED, LEARNERS, MARKER, RUNS, TRACES, check_format, write_output
 
 _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the same folder packs to the same bytes
 
@@ -18,15 +18,17 @@ def pack(folder: str | pathlib.Path, target: str | pathlib.Path | None = None) -
 
     Gives the file's path.
 
-    target: default FOLDER.zip beside the folder. Raises UsageError if it exists or there is nothing to pack.
+    target: default FOLDER.zip beside the folder; a device or a pipe is written into. Raises UsageError if it exists, if
+    there is nothing to pack, and for a link in the folder that leads out of it.
     """
     folder = pathlib.Path(folder).resolve()
-    target = pathlib.Path(target) if target is not None else folder.with_name(f"{folder.name}.zip")
     if not (folder / RUNS).is_dir():
         raise UsageError(f"no results in {folder} to pack")
-    if target.exists():
+    check_format(folder)
+    target = pathlib.Path(target) if target is not None else folder.parent / f"{folder.name or RUNS}.zip"
+    if target.is_file() or target.is_dir():
         raise UsageError(f"{target} exists; remove it or name another file")
-    write_aside(target, "pack", lambda file: _write(file, folder))
+    write_output(target, lambda file: _write(file, folder))
     return target
 
 
@@ -41,7 +43,9 @@ def _write(file: BinaryIO, folder: pathlib.Path) -> None:
 
 def _add(archive: zipfile.ZipFile, folder: pathlib.Path, paths: list[pathlib.Path]) -> None:
     for path in paths:
-        entry = zipfile.ZipInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}", _ALWAYS)
+        if not path.resolve().is_relative_to(folder) or not path.is_file():
+            raise UsageError(f"{path} is no ordinary file of the folder; put there what belongs there, or remove it")
+        entry = zipfile.ZipInfo(f"{folder.name or RUNS}/{path.relative_to(folder).as_posix()}", _ALWAYS)
         entry.compress_type = zipfile.ZIP_STORED if path.suffix == ".npz" else zipfile.ZIP_DEFLATED
         entry.external_attr = 0o644 << 16
         with archive.open(entry, "w", force_zip64=True) as member, open(path, "rb") as source:

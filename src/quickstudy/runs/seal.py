@@ -2,8 +2,8 @@
 
 `sealed/runs.parquet` has a row per run, `scores.parquet` one per score, `traces.parquet` one per number of a trace, of
 whatever kind. `sealed.json` says from which journals they were made, how many damaged lines were left out, and whether
-the traces are there: they are large, and empty until a query first asks for them. All are made again when the journals
-have changed. A value that its column cannot hold is NULL.
+the traces are there: they are large, and empty until a query first asks for them; and the checksum of every table. All
+are made again when the journals have changed, or what is sealed. A value that its column cannot hold is NULL.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.canonical import canonical, plain
+from quickstudy.base.canonical import CHECK, canonical, guarded, intact, plain, spoken
 from quickstudy.base.errors import MissingExtra, QuickstudyError, UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
-from quickstudy.runs.folder import RUNS, SEALED, write_aside
+from quickstudy.runs.folder import RUNS, SEALED, check_format, write_aside
+from quickstudy.runs.journal import checksum_of
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_trace
 
@@ -60,6 +61,8 @@ _LONG = """(SELECT key, kind, name, flat // width AS place, flat % width AS part
 _CURVES = """(SELECT key, step.value AS step, accuracy.value AS accuracy
     FROM traces AS step JOIN traces AS accuracy USING (key, place)
     WHERE step.kind = 'learning-curve' AND step.name = 'step' AND accuracy.name = 'accuracy')"""
+_NOTHING = """(SELECT NULL::VARCHAR AS key, NULL::VARCHAR AS kind, NULL::VARCHAR AS name, NULL::BIGINT AS place,
+    NULL::BIGINT AS part, NULL::DOUBLE AS value, NULL::VARCHAR AS text WHERE false)"""
 _NAMES = {name: list(columns) for name, columns in _TABLES.items()}
 """Tables made by an earlier version, with other columns, are made again."""
 
@@ -89,38 +92,55 @@ def query(folder: str | pathlib.Path, sql: str) -> Answer:
     made elsewhere and thrown away. Raises UsageError for SQL that cannot be answered.
     """
     folder = pathlib.Path(folder)
+    check_format(folder)
     duckdb = _duckdb()
     asked_for_traces = bool(re.search(r"\b(traces|curves)\b", sql, re.IGNORECASE))
-    with _tables(folder, asked_for_traces) as place, duckdb.connect() as connection:
-        for name in (*_TABLES, "curves"):
-            source = _CURVES if name == "curves" else f"read_parquet({_pattern(place / f'{name}.parquet')})"
-            joined = f"SELECT own.*, {_OF_A_RUN} FROM {source} AS own JOIN runs AS run USING (key)"
-            connection.execute(f"CREATE VIEW {name} AS {f'SELECT * FROM {source}' if name == 'runs' else joined}")
+    with _tables(folder, asked_for_traces) as (place, left_out), duckdb.connect() as connection:
         try:
+            for name in (*_TABLES, "curves"):
+                parquet = f"read_parquet({_pattern(place / f'{name}.parquet')})"
+                # Nobody has looked whether what is not asked for is whole.
+                source = (
+                    _CURVES if name == "curves" else _NOTHING if name == "traces" and not asked_for_traces else parquet
+                )
+                joined = f"SELECT own.*, {_OF_A_RUN} FROM {source} AS own JOIN runs AS run USING (key)"
+                connection.execute(f"CREATE VIEW {name} AS {f'SELECT * FROM {source}' if name == 'runs' else joined}")
             answer = connection.execute(sql)
             if answer is None or not answer.description:
                 raise UsageError(f'the query asks nothing, got "{sql}"; try: SELECT * FROM runs')
-            columns, rows = [column[0] for column in answer.description], answer.fetchall()
+            columns, rows = [column[0] for column in answer.description], _rows(answer, connection, sql)
         except duckdb.Error as error:
             raise UsageError(f"the query cannot be answered: {_first_line(error)}") from error
-        return Answer(columns, rows, json.loads((place / _SEAL).read_text())["left_out"])
+        return Answer(columns, rows, left_out)
+
+
+def _rows(answer: Any, connection: Any, sql: str) -> list[tuple[Any, ...]]:
+    """All rows. Times with a zone, which DuckDB gives to Python only through a further library, are given as text."""
+    if not any("TIME ZONE" in str(column[1]) for column in answer.description):
+        return list(answer.fetchall())
+    found = connection.sql(sql)
+    kinds = zip(found.columns, map(str, found.types), strict=True)
+    texts = (f'CAST("{name}" AS VARCHAR)' if "TIME ZONE" in kind else f'"{name}"' for name, kind in kinds)
+    return list(found.project(", ".join(texts)).fetchall())
 
 
 @contextlib.contextmanager
-def _tables(folder: pathlib.Path, traces: bool) -> Iterator[pathlib.Path]:
-    """Where the tables of a folder are, made now if need be."""
-    if _is_sealed(folder, traces):
-        yield folder / SEALED
+def _tables(folder: pathlib.Path, traces: bool) -> Iterator[tuple[pathlib.Path, int]]:
+    """Where the tables of a folder are, made now if need be, and how many damaged lines they lack."""
+    if (left_out := _sealed(folder, traces)) is not None:
+        yield folder / SEALED, left_out
         return
     with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside:
-        _make(folder, pathlib.Path(aside), traces)
+        left_out = _make(folder, pathlib.Path(aside), traces)
         with contextlib.suppress(QuickstudyError):  # a folder that cannot be written can still be asked
             _keep(folder, pathlib.Path(aside))
-        yield pathlib.Path(aside)
+        yield pathlib.Path(aside), left_out
 
 
-def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> None:
-    """Write the tables, that of the traces empty if they are not asked for, and from what they were made."""
+def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> int:
+    """Write the tables, that of the traces empty if they are not asked for, and from what they were made. Gives how
+    many damaged lines were left out.
+    """
     duckdb = _duckdb()
     state = _state(folder)
     reading = read_results(folder, expected=True)
@@ -143,8 +163,10 @@ def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> None:
             except duckdb.Error as error:
                 raise QuickstudyError(f"the table {name} of {folder} cannot be made: {_first_line(error)}") from error
             lines.unlink()
-    facts = {"tables": _NAMES, "traces": traces, "journals": state, "left_out": len(reading.damage)}
-    (aside / _SEAL).write_text(json.dumps(facts))
+    sums = {name: checksum_of(aside / f"{name}.parquet") for name in _TABLES}
+    facts = {"tables": _NAMES, "traces": traces, "journals": state, "left_out": len(reading.damage), "checksums": sums}
+    (aside / _SEAL).write_text(guarded(facts))
+    return len(reading.damage)
 
 
 def _keep(folder: pathlib.Path, aside: pathlib.Path) -> list[pathlib.Path]:
@@ -177,7 +199,8 @@ def _run(key: str, record: Record) -> dict[str, Any]:
     known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
     known |= {"kind": record.trace.get("kind"), "facts": canonical(record.trace.get("facts", {}))}
     known["headline"] = read_legend([record]).headline or None
-    return {"key": key, **known, "status": record.status, "reason": record.reason, "traceback": record.traceback}
+    said = {"status": record.status, "reason": record.reason, "traceback": record.traceback}
+    return dict(spoken({"key": key, **known, **said}))
 
 
 def _scores(key: str, record: Record) -> Iterator[dict[str, Any]]:
@@ -213,13 +236,20 @@ def _state(folder: pathlib.Path) -> dict[str, list[int]]:
     return {name: [facts.st_size, facts.st_mtime_ns] for name, facts in found.items()}
 
 
-def _is_sealed(folder: pathlib.Path, traces: bool) -> bool:
+def _sealed(folder: pathlib.Path, traces: bool) -> int | None:
+    """How many damaged lines the sealed tables lack; None where they are not those of the journals, or not whole."""
     try:
-        seal = json.loads((folder / SEALED / _SEAL).read_text())
+        content = (folder / SEALED / _SEAL).read_bytes()
+        seal = json.loads(content)
         known = seal["tables"] == _NAMES and seal["journals"] == _state(folder) and (seal["traces"] or not traces)
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return known and all((folder / SEALED / f"{name}.parquet").is_file() for name in _TABLES)
+        if not known or CHECK not in seal or not intact(content, seal):
+            return None
+        # The traces are large: they are looked at when they are asked for.
+        asked = [name for name in _TABLES if traces or name != "traces"]
+        whole = all(checksum_of(folder / SEALED / f"{name}.parquet") == seal["checksums"][name] for name in asked)
+        return int(seal["left_out"]) if whole and (folder / SEALED / "traces.parquet").is_file() else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _first_line(error: Exception) -> str:

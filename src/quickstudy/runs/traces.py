@@ -7,10 +7,10 @@ comes back. A trained learner is one npz file; its plain facts are JSON in an ar
 from __future__ import annotations
 
 import json
+import math
 import pathlib
-import zipfile
-import zlib
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,11 @@ from quickstudy.runs.arrays import read_arrays
 
 INLINE_BYTES = 16 * 1024
 """Traces of at most this many bytes stand in the record; every reader of the journal must parse them."""
+MOST_INLINE = 64 * INLINE_BYTES
+"""What is accepted of a record from elsewhere: a type of ten letters can ask for a gigabyte a number."""
 
 FACTS = "__facts__"
-_UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
+_COSTS = tuple(field.name for field in fields(Cost))
 
 
 def inline_trace(trace: Trace) -> dict[str, Any] | None:
@@ -53,11 +55,16 @@ def load_trace(folder: str | pathlib.Path, record: Record) -> Trace:
     if not record.trace:
         raise QuickstudyError(f"record {record.key[:12]} has no trace (status {record.status})")
     if "file" in record.trace:
-        arrays = _read(pathlib.Path(folder, record.trace["file"]))
+        arrays = _read(folder, record, record.trace["file"])
     else:
         types = record.trace.get("types", {})
-        arrays = {name: _array(value, types.get(name)) for name, value in record.trace["arrays"].items()}
-    return Trace(record.trace["kind"], arrays, dict(record.trace["facts"]), Cost(**record.cost))
+        try:
+            arrays = {name: _array(value, types.get(name)) for name, value in record.trace["arrays"].items()}
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+            reason = str(error).partition("\n")[0][:200]
+            raise QuickstudyError(f"the trace of record {record.key[:12]} cannot be read: {reason}") from error
+    cost = {name: record.cost[name] for name in _COSTS if name in record.cost}  # without what a later version has added
+    return Trace(record.trace["kind"], arrays, dict(record.trace.get("facts", {})), Cost(**cost))
 
 
 def snapshot_arrays(snapshot: Snapshot) -> dict[str, NDArray[Any]]:
@@ -70,32 +77,12 @@ def load_snapshot(folder: str | pathlib.Path, record: Record) -> Snapshot:
     """The trained learner that was kept with a record. Raises QuickstudyError if none was, or its file is damaged."""
     if record.saved is None:
         raise QuickstudyError(f"record {record.key[:12]} has no trained learner; run again with learners kept")
-    return read_snapshot(pathlib.Path(folder, record.saved))
+    return _snapshot(_read(folder, record, record.saved), record.saved)
 
 
 def read_snapshot(path: pathlib.Path) -> Snapshot:
     """The inverse of `snapshot_arrays`, from a file. Raises QuickstudyError if it is damaged."""
-    arrays = _read(path)
-    facts = arrays.pop(FACTS, np.frombuffer(b"{}", dtype=np.uint8))
-    return Snapshot(arrays, json.loads(facts.tobytes()))
-
-
-def read_facts(path: pathlib.Path) -> dict[str, Any]:
-    """The facts of a snapshot's file alone; none if it cannot be read."""
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            return dict(json.loads(archive[FACTS].tobytes()))
-    except (*_UNREADABLE, KeyError, TypeError):
-        return {}
-
-
-def readable(path: pathlib.Path) -> bool:
-    """Whether a file of arrays is whole."""
-    try:
-        read_arrays(path)
-    except _UNREADABLE:
-        return False
-    return True
+    return _snapshot(read_arrays(path), path)
 
 
 def _spelled_by_json(dtype: np.dtype[Any]) -> bool:
@@ -104,12 +91,34 @@ def _spelled_by_json(dtype: np.dtype[Any]) -> bool:
 
 def _array(value: Any, type_: Mapping[str, Any] | None) -> NDArray[Any]:
     if type_ is None:
-        return np.asarray(value)
-    return np.array(value, dtype=type_["dtype"]).reshape(type_["shape"])
+        array = np.asarray(value)
+        if not _spelled_by_json(array.dtype):
+            raise ValueError("one of its arrays is not of numbers or words")
+        return array
+    dtype, shape = np.dtype(type_["dtype"]), tuple(type_["shape"])
+    if not _spelled_by_json(dtype) or math.prod(shape) * dtype.itemsize > MOST_INLINE:
+        raise ValueError(f"{type_['dtype']} by {list(shape)} is no array that stands in a record")
+    if math.prod(shape) != _length(value):
+        raise ValueError(f"{_length(value)} numbers are not {list(shape)}")
+    return np.array(value, dtype=dtype).reshape(shape)
 
 
-def _read(path: pathlib.Path) -> dict[str, NDArray[Any]]:
+def _length(value: Any) -> int:
+    """How many numbers nested lists hold, if they are all as long as the first; else NumPy refuses them."""
+    count = 1
+    while isinstance(value, list):
+        count *= len(value)
+        value = value[0] if value else None
+    return count
+
+
+def _read(folder: str | pathlib.Path, record: Record, name: str) -> dict[str, NDArray[Any]]:
+    return read_arrays(pathlib.Path(folder, name), record.files.get(name))
+
+
+def _snapshot(arrays: dict[str, NDArray[Any]], path: str | pathlib.Path) -> Snapshot:
+    facts = arrays.pop(FACTS, np.frombuffer(b"{}", dtype=np.uint8))
     try:
-        return read_arrays(path)
-    except _UNREADABLE as error:
-        raise QuickstudyError(f"cannot read {path}: {error}; `quickstudy doctor` can set it aside") from error
+        return Snapshot(arrays, dict(json.loads(facts.tobytes())))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise QuickstudyError(f"cannot read {path}: its facts are damaged") from error

@@ -20,9 +20,9 @@ from quickstudy.base.canonical import digest, plain
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.trace import SoFar, Unfinished
-from quickstudy.runs.arrays import write_arrays
+from quickstudy.runs.arrays import checksum, write_arrays
 from quickstudy.runs.folder import UNFINISHED, write_aside
-from quickstudy.runs.traces import read_facts, read_snapshot, snapshot_arrays
+from quickstudy.runs.traces import read_snapshot, snapshot_arrays
 
 if TYPE_CHECKING:
     from quickstudy.runs.journal import Journal
@@ -81,6 +81,7 @@ class UnfinishedCall(Unfinished):
             "seconds": seconds,
             "run": so_far.facts,
             "pupil": so_far.pupil.facts,
+            "arrays": checksum(arrays),
         }
         content = snapshot_arrays(Snapshot(arrays, facts))
         with self._journal.busy:
@@ -90,7 +91,7 @@ class UnfinishedCall(Unfinished):
         if not self.path.exists():
             return None
         try:
-            kept = read_snapshot(self.path)
+            kept = _kept(self.path)
             call, run, pupil = (kept.facts[name] for name in ("call", "run", "pupil"))
             seconds, resumed = float(kept.facts["seconds"]), int(kept.facts["resumed"]) + 1
             other = _difference(call, self._call)
@@ -104,11 +105,20 @@ class UnfinishedCall(Unfinished):
 
 
 def keys_of(path: pathlib.Path) -> list[str]:
-    """The runs that an unfinished call is of; none if the file does not say."""
+    """The runs that an unfinished call is of; none if the file cannot be read."""
     try:
-        return [str(key) for key in read_facts(path)["call"]["keys"]]
-    except (KeyError, TypeError):
+        return [str(key) for key in _kept(path).facts["call"]["keys"]]
+    except (QuickstudyError, KeyError, TypeError):
         return []
+
+
+def _kept(path: pathlib.Path) -> Snapshot:
+    """What a file holds. Raises QuickstudyError if it is damaged."""
+    kept = read_snapshot(path)
+    # A file of an earlier version says no checksum; each array's own, in the zip file, was looked at all the same.
+    if kept.facts.get("arrays", "") not in ("", checksum(kept.arrays)):
+        raise QuickstudyError(f"cannot read {path}: its checksum is not the one that was written down")
+    return kept
 
 
 def _part(kept: Snapshot, prefix: str) -> dict[str, Any]:

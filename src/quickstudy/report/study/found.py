@@ -52,7 +52,9 @@ class Found:
     @classmethod
     def of_reading(cls, reading: Reading, folder: str | pathlib.Path, measures: Sequence[str] = ()) -> Found:
         """The finished runs among what was read of a folder."""
-        finished = [record for record in reading.records.values() if record.status == OK]
+        # A record from elsewhere need not say all that makes an identity; then no study asks for it.
+        known = {"task", "protocol", "convention", "root", "repetition"}
+        finished = [record for record in reading.records.values() if record.status == OK and known <= {*record.what}]
         return cls(finished, pathlib.Path(folder), measures)
 
     def of(self, setting: Setting) -> Runs:

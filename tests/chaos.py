@@ -1,0 +1,244 @@
+"""Damage and hostile input by the thousand: `make chaos`. What is tried here in earnest, tests/trust tries a little of.
+
+A results folder with every kind of file is made. Then, one at a time: a random bit of a random file is flipped; a record
+is made odd somewhere and put beside the others with its checksum right, as a newer version or an enemy might. All is
+read again. It has held if what is read is what was there before, and what is missing is said; it has not if a number is
+another without a word, if anything but a QuickstudyError is raised, or if another record than the odd one is gone.
+"""
+
+import copy
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import time
+from collections import Counter
+
+import numpy as np
+
+from quickstudy.api import run
+from quickstudy.base.canonical import canonical, digest, guarded
+from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.learner import Snapshot
+from quickstudy.base.record import Record
+from quickstudy.base.trace import SoFar, Trace
+from quickstudy.report.csv import as_csv
+from quickstudy.report.gather import gather
+from quickstudy.report.html import as_html
+from quickstudy.report.json import as_json
+from quickstudy.report.latex import as_latex
+from quickstudy.report.text import as_text
+from quickstudy.runs.doctor import examine_folder
+from quickstudy.runs.job import Outcome
+from quickstudy.runs.journal import Journal
+from quickstudy.runs.reader import read_results
+from quickstudy.runs.seal import query
+from quickstudy.runs.traces import load_snapshot, load_trace
+from quickstudy.runs.unfinished import UnfinishedCall
+
+KINDS = ("runs", "traces", "learners", "unfinished", "sealed", "quickstudy.json")
+SHARES = (0.5, 0.15, 0.15, 0.1, 0.07, 0.03)
+QUERIES = ("SELECT key, task, learner, status, what FROM runs ORDER BY 1", "SELECT * FROM scores ORDER BY ALL")
+CURVES = "SELECT key, step, accuracy FROM curves ORDER BY ALL"
+PLACE = {"versions": {}, "device": "cpu", "lanes": 1}
+CALL = ["a" * 64]
+HELD = ("noticed", "harmless")
+
+
+def make_folder(folder, rng):
+    """Records with traces inside and in files, kept learners, an unfinished call, sealed tables."""
+    run("language/qa", "majority", seeds=2, out=folder, protocol={"sequences": 60}, workers=0)
+    labels = {"task": "made/up", "learner": "made", "family": "made", "role": "learner"}
+    with Journal(folder) as journal:
+        for number in range(2):
+            arrays = {"step": np.arange(1, 1201), "accuracy": np.sort(rng.random(1200))}
+            learner = Snapshot({"weights": rng.random(20), "names": np.array(["a", "b"])}, {"width": 20})
+            what = {"task": {"id": "made/up"}, "convention": "corrected", "root": 0, "repetition": number}
+            scores = {"made": {"version": 1, "values": {"made": float(number)}}}
+            outcome = Outcome(
+                Record(what, "ok", scores=scores, labels=labels), Trace("learning-curve", arrays), learner
+            )
+            journal.save(outcome)
+        journal.write(Record({**what, "repetition": 9}, "failed", "cannot add", labels=labels))
+    call = UnfinishedCall(Journal(folder), CALL, PLACE)
+    call._write(SoFar({"step": np.arange(9)}, {"at": 3}, Snapshot({"weights": rng.random(9)}, {"width": 9})), 1.0)
+    query(folder, CURVES)
+
+
+def look(folder, sql):
+    """All that readers see, by name, and everything that they say is wrong."""
+    seen, said = {}, []
+
+    def see(name, action):
+        try:
+            seen[name] = action()
+        except QuickstudyError as error:
+            said.append(str(error))
+
+    try:
+        reading = read_results(folder)
+        said += map(str, reading.damage)
+        said += map(str, examine_folder(folder))
+    except QuickstudyError as error:
+        return seen, [str(error)]
+    for key, record in reading.records.items():
+        seen[key] = canonical(vars(record))
+        if record.trace:
+            see(f"trace {key}", lambda record=record: _arrays(load_trace(folder, record)))
+        if record.saved:
+            see(f"learner {key}", lambda record=record: _arrays(load_snapshot(folder, record)))
+    for text in (*QUERIES, CURVES) if sql else ():
+        see(text, lambda text=text: str(query(folder, text)))
+    call = UnfinishedCall(Journal(folder), CALL, PLACE)  # says on standard error what it does not take up
+    if call.found is None:
+        said.append("the unfinished call begins anew")
+    else:
+        seen["unfinished"] = _arrays(call.found), _arrays(call.found.pupil), call.resumed, call.seconds
+    return seen, said
+
+
+def _arrays(holder):
+    arrays = {name: (one.dtype.str, one.shape, one.tobytes()) for name, one in holder.arrays.items()}
+    return hashlib.sha256(repr((sorted(arrays.items()), sorted(holder.facts.items()))).encode()).hexdigest()
+
+
+def flip(folder, path, bit):
+    """One bit the other way, as a disk would do it: size and time stay."""
+    times, content = path.stat(), bytearray(path.read_bytes())
+    content[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def try_flips(folder, count, rng):
+    """Flip so many bits, each alone. Gives how often by kind of file and verdict, and the first few that did not hold."""
+    files = {path: (path.read_bytes(), path.stat()) for path in folder.rglob("*") if path.is_file()}
+    kinds = {kind: sorted(path for path in files if path.relative_to(folder).parts[0] == kind) for kind in KINDS}
+    whole, complaints = look(folder, True)
+    assert not complaints, complaints
+    counts, faults = Counter(), []
+    for kind in rng.choice(KINDS, count, p=SHARES):
+        sizes = np.array([len(files[path][0]) for path in kinds[kind]])
+        path = kinds[kind][rng.choice(len(sizes), p=sizes / sizes.sum())]
+        bit = int(rng.integers(8 * len(files[path][0])))
+        flip(folder, path, bit)
+        sql = kind in ("sealed", "quickstudy.json")
+        try:
+            seen, said = look(folder, sql)
+            expected = whole if sql else {name: one for name, one in whole.items() if not name.startswith("SELECT")}
+            wrong = [name for name, one in seen.items() if one != whole.get(name)]
+            missing = expected.keys() - seen.keys()
+            verdict = "silent" if wrong or (missing and not said) else "noticed" if said else "harmless"
+        except Exception as error:
+            verdict, wrong = "traceback", [repr(error)]
+        counts[str(kind), verdict] += 1
+        if verdict not in HELD:
+            faults.append(f"{verdict}: {path.relative_to(folder)}, bit {bit}: {wrong or sorted(missing)}")
+        for path, (content, times) in files.items():
+            if path.read_bytes() != content if kind != "sealed" else True:
+                path.write_bytes(content)
+                os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    return counts, faults
+
+
+ODD = (None, True, -1, 0, 10**400, 1.5, float("nan"), "", "x", "\udc80", "<U200000000", [], [1], ["x"], {}, {"x": 1})
+
+
+def oddly(facts, rng):
+    """A record with one place made odd: another value, a name that nobody knows, or nothing."""
+    facts = copy.deepcopy(facts)
+    places = list(_places(facts))
+    holder, name = places[rng.integers(len(places))]
+    deep = []
+    for _ in range(200):
+        deep = [deep]
+    choice = rng.integers(len(ODD) + 3)
+    if choice < len(ODD):
+        holder[name] = copy.deepcopy(ODD[choice])
+    elif choice == len(ODD):
+        holder[name] = deep
+    elif choice == len(ODD) + 1 and isinstance(holder, dict):
+        holder["from a later version"] = 1
+    else:
+        del holder[name]
+    facts.pop("check", None)
+    facts["key"] = digest(facts["what"]) if isinstance(facts.get("what"), dict) else ""
+    return facts
+
+
+def _places(value):
+    items = value.items() if isinstance(value, dict) else enumerate(value[:2])
+    for name, part in items:
+        yield value, name
+        if isinstance(part, dict | list):
+            yield from _places(part)
+
+
+def use(folder):
+    """Everything that a user does with a folder."""
+    report = gather([folder])
+    for form in (as_html, as_json, as_text, as_csv, as_latex):
+        text = form(report)
+        (canonical(text) if isinstance(text, dict) else text).encode(errors="backslashreplace")
+    for text in (*QUERIES, CURVES):
+        query(folder, text)
+    examine_folder(folder)
+
+
+def try_odd_records(folder, count, rng):
+    """Put so many odd records into the folder, each alone beside the others. Gives counts and what did not hold."""
+    whole = {key: canonical(vars(record)) for key, record in read_results(folder).records.items()}
+    lines = [json.loads(line) for path in (folder / "runs").iterdir() for line in path.read_text().splitlines()]
+    odd = folder / "runs" / "odd-1-0.jsonl"
+    counts, faults = Counter(), []
+    for _ in range(count):
+        own = lines[rng.integers(len(lines))]
+        facts = oddly(own, rng)
+        odd.write_text(guarded(facts) + "\n")
+        try:
+            reading = read_results(folder)
+            use(folder)
+            others = {key for key in whole if key != own["key"]}
+            gone = [key for key in others if canonical(vars(reading.records[key])) != whole[key]]
+            verdict = "silent" if gone else "noticed" if reading.damage else "harmless"
+        except Exception as error:
+            verdict, gone = "traceback", [repr(error), *_where(error)]
+        counts["records", verdict] += 1
+        if verdict not in HELD:
+            changed = [name for name in {*own, *facts} if name != "check" and own.get(name) != facts.get(name)]
+            faults.append(f"{verdict}: {sorted(changed)}: {gone}")
+    odd.unlink(missing_ok=True)
+    return counts, faults
+
+
+def _where(error):
+    import traceback
+
+    return [
+        f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)
+    ][-3:]
+
+
+def main(flips=20_000, odd=1_000, seed=0):
+    rng, began = np.random.default_rng(seed), time.monotonic()
+    sys.stderr = open(os.devnull, "w")  # what is said of every single unfinished call
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place) / "results"
+        make_folder(folder, rng)
+        counts, faults = try_flips(folder, flips, rng)
+        more, further = try_odd_records(folder, odd, rng)
+    counts, faults = counts + more, faults + further
+    for kind in (*KINDS, "records"):
+        verdicts = {verdict: number for (one, verdict), number in sorted(counts.items()) if one == kind}
+        held = sum(verdicts.get(verdict, 0) for verdict in HELD)
+        print(f"{kind:16} {sum(verdicts.values()):6} tried, {held:6} held  {verdicts}")
+    for fault in faults[:20]:
+        print(fault)
+    print(f"{sum(counts.values())} tried, {len(faults)} did not hold, {time.monotonic() - began:.0f} s")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
