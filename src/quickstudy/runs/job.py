@@ -142,13 +142,14 @@ def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
 
 
 def labels(setting: Setting, parts: Parts) -> dict[str, str]:
-    """How task and learner are shown to people: what they would have to type."""
+    """How task and learner are shown to people: what they would have to type; of the protocol what is not standard."""
     changed = changed_parameters(parts.task, setting.convention)
     return {
         "task": parts.task.id + (f":{write_assignments(changed)}" if changed else ""),
         "family": parts.task.id.partition("/")[0],
         "learner": parts.learner.label,
         "role": parts.learner.role,
+        "protocol": write_assignments(changed_parameters(parts.protocol, setting.convention)),
     }
 
 
