@@ -13,10 +13,11 @@ from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
+from quickstudy.base.origin import look_again
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
-from quickstudy.learners.naming import bring
+from quickstudy.learners.naming import bring_all
 from quickstudy.learners.saving import revive
 from quickstudy.report.study.found import Shelf
 from quickstudy.runs.engines import choose_engine
@@ -119,7 +120,8 @@ def run(
     traces beside the protocol's own; they make no other run.
     """
     several = learners if isinstance(learners, list | tuple) else [learners]
-    names = [bring(learner) for learner in several]
+    look_again()
+    names = bring_all(several)
     if any(not isinstance(learner, str) for learner in several) or _defined_here():
         workers = 0
     folder = pathlib.Path(out)

@@ -19,7 +19,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+from quickstudy.base.beside import import_file, is_imported
 from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.origin import described
 
 T = TypeVar("T")
 ENTRY_POINT_GROUP = "quickstudy"
@@ -182,26 +184,21 @@ def included_files() -> list[str]:
 def include(path: str | pathlib.Path) -> Any:
     """Import a user's file, so that its decorators register what is in it. Gives the module.
 
-    The module's name is made from the whole path: the same file is the same module in every worker process.
+    It may import the files beside it (`quickstudy.base.beside`). Raises UsageError with file and line if it cannot be
+    imported.
     """
     file = pathlib.Path(path).expanduser().resolve()
     if not file.is_file():
         raise UsageError(f"no file {path} to include")
-    name = "quickstudy_included_" + re.sub(r"\W", "_", str(file.with_suffix("")))
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
+    if file.suffix != ".py":
         raise UsageError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    known = is_imported(file)
     try:
-        spec.loader.exec_module(module)
+        module = import_file(file)
     except UsageError:
-        del sys.modules[name]
         raise
-    except Exception as error:
-        del sys.modules[name]
-        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    _included.append(str(file))
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{path} cannot be imported: {described(error)}") from error
+    if not known:
+        _included.append(str(file))
     return module

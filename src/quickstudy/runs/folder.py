@@ -17,6 +17,7 @@ FORMAT = 1
 MARKER = "quickstudy.json"
 RUNS, TRACES, LEARNERS, UNFINISHED = "runs", "traces", "learners", "unfinished"
 SEALED, DAMAGED = "sealed", "damaged"
+SOURCES, FORGOTTEN = "sources", "forgotten"
 TEMPORARY = ".tmp"
 
 _USERS_MISTAKES = {
