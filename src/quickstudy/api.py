@@ -110,6 +110,7 @@ def run(
     limit_seconds: float | None = None,
     progress: Report = silent,
     measures: str | Sequence[str] = (),
+    rerun: bool = False,
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
@@ -117,7 +118,9 @@ def run(
     or learner objects. What is defined in the running script or notebook itself is run in this process. seeds:
     repetitions 0 .. seeds-1. controls: also run the controls and the oracle that each task names. workers: processes,
     0 for none; by default one per core, or three that share a GPU. measures: ids of further measures, applied to the
-    traces beside the protocol's own; they make no other run.
+    traces beside the protocol's own; they make no other run. rerun: make runs again that are there already; the old
+    ones are put aside. Two learners that are not the same but have one name are refused: give parameters by
+    `functools.partial(Class, width=64)`.
     """
     several = learners if isinstance(learners, list | tuple) else [learners]
     look_again()
@@ -143,6 +146,7 @@ def run(
         folder,
         choose_engine(default_workers() if workers is None else workers),
         retry_failed=retry_failed,
+        rerun=rerun,
         keep_learners=keep_learners,
         limit_seconds=limit_seconds,
         reading=reading,

@@ -19,6 +19,7 @@ from quickstudy.runs.folder import (
     MARKER,
     RUNS,
     SEALED,
+    SOURCES,
     TEMPORARY,
     TRACES,
     UNFINISHED,
@@ -139,7 +140,7 @@ def _left_over(folder: pathlib.Path, lines: list[Line]) -> Iterator[pathlib.Path
 
     An unfinished call whose runs are missing or failed is none: the same command goes on from it.
     """
-    for room in (folder, *(folder / room for room in (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED))):
+    for room in (folder, *(folder / room for room in (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED, SOURCES))):
         yield from sorted(room.glob(f".*{TEMPORARY}"))
     finished = {line.record.key for line in lines if line.record and line.record.status != FAILED}
     for path in sorted((folder / UNFINISHED).glob("*.npz")):
