@@ -40,18 +40,13 @@ def import_file(file: pathlib.Path) -> ModuleType:
     """The module of a file, imported now if it was not. Raises whatever the file raises, and is then as before."""
     modules, contents = set(sys.modules), set(_contents)
     try:
-        return importlib.import_module(_name(file))
+        return importlib.import_module(module_name(file))
     except BaseException:
         for name in [name for name in sys.modules if name.startswith(_PREFIX) and name not in modules]:
             del sys.modules[name]
         for path in _contents.keys() - contents:
             del _contents[path]
         raise
-
-
-def is_imported(file: pathlib.Path) -> bool:
-    """Whether a file has been imported in this way."""
-    return _name(file) in sys.modules
 
 
 def forget_changed() -> None:
@@ -87,7 +82,7 @@ def find_beside(folder: pathlib.Path, name: str) -> pathlib.Path | None:
     return None
 
 
-def _name(path: pathlib.Path) -> str:
+def module_name(path: pathlib.Path) -> str:
     """The name of the module of a file, or of the package whose `__init__.py` it is."""
     place = path.parent if path.name == "__init__.py" else path
     mark = hashlib.sha256(str(place).encode()).hexdigest()[:12]
@@ -151,7 +146,7 @@ def _import(
     # A file called as the library that it imports means the library.
     if place is None or str(place) == (globals or {}).get("__file__"):
         return builtins.__import__(name, globals, locals, fromlist, level)
-    own = _name(place)
+    own = module_name(place)
     try:
         return builtins.__import__(own + dot + rest, globals, locals, fromlist, 0)
     except ModuleNotFoundError as error:

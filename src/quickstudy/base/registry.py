@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from quickstudy.base.beside import import_file, is_imported
+from quickstudy.base.beside import import_file, module_name
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.origin import described
 
@@ -181,6 +181,11 @@ def included_files() -> list[str]:
     return list(_included)
 
 
+def module_of(path: str | pathlib.Path) -> str:
+    """The module's name of an included file: made from the whole path, so that it is the same in every process."""
+    return module_name(pathlib.Path(path).expanduser().resolve())
+
+
 def include(path: str | pathlib.Path) -> Any:
     """Import a user's file, so that its decorators register what is in it. Gives the module.
 
@@ -192,7 +197,7 @@ def include(path: str | pathlib.Path) -> Any:
         raise UsageError(f"no file {path} to include")
     if file.suffix != ".py":
         raise UsageError(f"{path} is not a Python file")
-    known = is_imported(file)
+    known = module_of(file) in sys.modules
     try:
         module = import_file(file)
     except UsageError:

@@ -343,9 +343,8 @@ def _plain(value: Any) -> Any:
 def place(text: str) -> str:
     """The name of a learner, if it is in a file by the whole path of that: to be found from any folder."""
     path, dot, rest = text.partition(".py")
-    if not dot or text in _brought:
-        return text
-    return f"{pathlib.Path(path + dot).expanduser().absolute()}{rest}"
+    file = pathlib.Path(path + dot).expanduser()
+    return f"{file.absolute()}{rest}" if dot and text not in _brought and file.is_file() else text
 
 
 def _from_file(text: str, convention: str, asked: str) -> Choice:
@@ -354,7 +353,7 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     rest = rest.removeprefix(":")
     name, _, assignments = rest.partition(":")
     if not file.is_file():
-        raise UsageError(f"no file {file} with a learner{f' {name}' if name else ''}; type FILE.py:NAME")
+        raise UsageError(f'no file {file}, which the learner "{text}" names')
     module = include(file)
     known = [key for key, value in vars(module).items() if _is_learner(value, module.__name__)]
     if name not in known:
