@@ -14,10 +14,11 @@ from quickstudy.base.answers import Answered, answered
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
+from quickstudy.base.origin import look_again
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
-from quickstudy.learners.naming import bring
+from quickstudy.learners.naming import bring_all
 from quickstudy.learners.saving import revive
 from quickstudy.report.study.found import Shelf
 from quickstudy.runs.engines import choose_engine
@@ -121,6 +122,7 @@ def run(
     limit_seconds: float | None = None,
     progress: Report = silent,
     measures: str | Sequence[str] = (),
+    rerun: bool = False,
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
@@ -141,12 +143,15 @@ def run(
     - progress: a function that hears what happens on the way, such as `quickstudy.runs.progress.choose_progress()`;
       by default nothing is said.
     - measures: ids of further measures, applied to the traces beside the protocol's own; they make no other run.
+    - rerun: make runs again that are there already; the old ones are put aside.
 
-    Raises UsageError for a name or value that cannot be, before anything is run. A learner that fails stops nothing:
-    its record says `failed`, with the reason and the traceback.
+    Two learners that are not the same but have one name are refused: give parameters by
+    `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be, before anything is run.
+    A learner that fails stops nothing: its record says `failed`, with the reason and the traceback.
     """
     several = learners if isinstance(learners, list | tuple) else [learners]
-    names = [bring(learner) for learner in several]
+    look_again()
+    names = bring_all(several)
     if any(not isinstance(learner, str) for learner in several) or _defined_here():
         workers = 0
     folder = pathlib.Path(out)
@@ -168,6 +173,7 @@ def run(
         folder,
         choose_engine(default_workers() if workers is None else workers),
         retry_failed=retry_failed,
+        rerun=rerun,
         keep_learners=keep_learners,
         keep_answers=keep_answers,
         limit_seconds=limit_seconds,

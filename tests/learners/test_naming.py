@@ -97,7 +97,7 @@ def test_a_default_that_is_typed_makes_no_other_learner():
         ("lstm+rls", "^rls trains a readout only"),
         ("majority:x=1", "^majority: a control has no parameters, got x$"),
         ("esn:units", '"units" is not of the form name=value'),
-        ("nowhere.py:Make", r"^no file nowhere\.py to include$"),
+        ("nowhere.py:Make", r'^no file nowhere\.py, which the learner "nowhere\.py:Make" names$'),
     ],
 )
 def test_what_is_wrong_is_said(text, message):

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from quickstudy.base.canonical import canonical, plain
+from quickstudy.base.canonical import canonical, plain, spelled
 from quickstudy.base.record import FAILED, OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.cli.main import app
 from quickstudy.report.reproduce import reproduce
-from quickstudy.report.spelling import spelled
 from quickstudy.report.study.found import Found, Shelf
 from quickstudy.report.study.order import Order, by_protocol
 from quickstudy.runs import reader

@@ -20,7 +20,8 @@ class Record:
     `ok`, `failed` or `not-applicable`, with its reason. scores: by measure id, with the measure's version. trace:
     the raw trace inline ({"kind", "arrays", "facts"}) or {"kind", "facts", "file"} relative to the results folder.
     saved: file of the trained learner, if it was asked for. labels: how `task` and `learner` are shown to people, the
-    learner's `role` (`learner`, `control` or `oracle`) and the `family`. legend: how the scores are read
+    learner's `role` (`learner`, `control` or `oracle`), the `family`, and what of the `protocol` is not the standard
+    of its convention (not in records of earlier versions). legend: how the scores are read
     (`quickstudy.base.legend`); empty in records of earlier versions. traceback: all that Python said when a learner
     failed, cut where it is very long. files: SHA-256 of every file that it names; none in records of earlier versions.
     """

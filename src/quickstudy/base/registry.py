@@ -19,8 +19,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+from quickstudy.base.beside import import_file, module_name
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.guests import guest, note_stranger
+from quickstudy.base.origin import described
 
 T = TypeVar("T")
 ENTRY_POINT_GROUP = "quickstudy"
@@ -200,30 +202,28 @@ def others_have(module: str) -> bool:
 
 def module_of(path: str | pathlib.Path) -> str:
     """The module's name of an included file: made from the whole path, so that it is the same in every process."""
-    return "quickstudy_included_" + re.sub(r"\W", "_", str(pathlib.Path(path).expanduser().resolve().with_suffix("")))
+    return module_name(pathlib.Path(path).expanduser().resolve())
 
 
 def include(path: str | pathlib.Path) -> Any:
-    """Import a user's file, so that its decorators register what is in it. Gives the module."""
+    """Import a user's file, so that its decorators register what is in it. Gives the module.
+
+    It may import the files beside it (`quickstudy.base.beside`). Raises UsageError with file and line if it cannot be
+    imported.
+    """
     file = pathlib.Path(path).expanduser().resolve()
     if not file.is_file():
         raise UsageError(f"no file {path} to include")
-    name = module_of(file)
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
+    if file.suffix != ".py":
         raise UsageError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    known = module_of(file) in sys.modules
     try:
         with guest():
-            spec.loader.exec_module(module)
+            module = import_file(file)
     except UsageError:
-        del sys.modules[name]
         raise
     except (Exception, SystemExit, GeneratorExit) as error:
-        del sys.modules[name]
-        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
-    _included.append(str(file))
+        raise UsageError(f"{path} cannot be imported: {described(error)}") from error
+    if not known:
+        _included.append(str(file))
     return module

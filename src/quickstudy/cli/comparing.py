@@ -6,7 +6,7 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, print_table
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, print_table, say_left_out
 
 
 def add(app: typer.Typer) -> None:
@@ -15,8 +15,9 @@ def add(app: typer.Typer) -> None:
 
 
 def compare(
-    first: str = typer.Argument(..., help="A learner, as the report names it."),
+    first: str = typer.Argument(..., help="A learner, as it was typed or as the report names it."),
     second: str = typer.Argument(..., help="Another."),
+    folders: list[pathlib.Path] | None = typer.Argument(None, help="Results folders; default: the one of --out."),
     out: pathlib.Path = typer.Option(pathlib.Path("results"), "--out", "-o", help="Results folder."),
     score: str | None = typer.Option(None, "--score", help="Which number; default: the family's headline."),
     json: bool = JSON,
@@ -26,8 +27,12 @@ def compare(
     from quickstudy.report.compare import compare as compare_learners
 
     include_files(include)
-    rows = compare_learners(out, first, second, score=score)
+    places = folders or [out]
+    rows = compare_learners(places, first, second, score=score)
+    say_left_out(rows[0].left_out, places[0])
     if json:
         print_lines([row.as_facts() for row in rows])
         return
+    for line in dict.fromkeys(line for row in rows for line in row.compared()):
+        typer.echo(line)
     print_table([row.as_text() for row in rows])

@@ -1,4 +1,4 @@
-"""`quickstudy doctor`, `pack` and `query`: look after results folders."""
+"""`quickstudy doctor`, `forget`, `pack` and `query`: look after results folders."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ def add(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
     app.command("pack")(pack)
     app.command("query")(query)
+    app.command("forget")(forget)
 
 
 def doctor(
@@ -58,6 +59,50 @@ def doctor(
         if not damage and not done:
             typer.echo(f"{folder} is sound")
     raise typer.Exit(1 if damage and not repair else 0)
+
+
+def forget(
+    folder: pathlib.Path = typer.Argument(..., help="A results folder."),
+    task: list[str] = typer.Option([], "--task", help="Runs on this task; patterns such as 'language/*'."),
+    learner: list[str] = typer.Option(
+        [], "--learner", help="Runs of this learner, as typed or as the report prints it."
+    ),
+    status: list[str] = typer.Option([], "--status", help="Runs that ended so: ok, failed or not-applicable."),
+    old: bool = typer.Option(False, "--old", help="Runs of versions that have been run again in a later one."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be put aside, and do nothing."),
+    json: bool = JSON,
+) -> None:
+    """Put runs aside, into FOLDER/forgotten: those that fit all that is said. Nothing is deleted."""
+    from collections import Counter
+
+    from quickstudy.base.errors import UsageError
+    from quickstudy.runs.forgetting import Selection
+    from quickstudy.runs.forgetting import forget as put_aside
+    from quickstudy.runs.identity import outdated, tables
+    from quickstudy.runs.reader import read_results
+
+    if not (task or learner or status or old):
+        raise UsageError("nothing is named to be forgotten; give --task, --learner, --status or --old")
+    records = list(read_results(folder, expected=True).records.values())
+    meant = {record.key for record in Selection(task, learner, status).of(records)}
+    if old:
+        meant &= {record.key for record in outdated(records)}
+    counts = Counter(
+        (table.title, table.convention, alike.title, record.status)
+        for table in tables(records)
+        for alike in table.learners
+        for record in alike.records
+        if record.key in meant
+    )
+    place = put_aside(folder, meant) if meant and not dry_run else None
+    if json:
+        print_json({"runs": len(meant), "folder": str(place or "")})
+        return
+    print_table([(f"{number} {found[3]}", f"{found[0]} ({found[1]})", found[2]) for found, number in counts.items()])
+    counted = f"{len(meant)} run{'' if len(meant) == 1 else 's'}"
+    typer.echo(
+        f"{counted} put aside into {place}" if place else f"{counted} would be put aside" if meant else "none fits"
+    )
 
 
 def pack(

@@ -27,11 +27,16 @@ def report(
     folders: list[pathlib.Path] = typer.Argument(..., help="Results folders; several are merged."),
     out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="File to write; default FOLDER/report.html."),
     format: str = typer.Option("html", "--format", help="html, text, csv or latex."),
+    task: list[str] = typer.Option([], "--task", help="Only this task; patterns such as 'language/*'."),
+    learner: list[str] = typer.Option([], "--learner", help="Only this learner, beside the rules; patterns too."),
+    latest: bool = typer.Option(False, "--latest", help="Only the version of everything that was run last."),
     traceback: bool = TRACEBACK,
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
     """Make a report of results: an offline page, or text, CSV, LaTeX or JSON."""
+    from dataclasses import replace
+
     from quickstudy.base.errors import UsageError, nearest
     from quickstudy.report.csv import as_csv
     from quickstudy.report.gather import gather
@@ -40,6 +45,7 @@ def report(
     from quickstudy.report.text import as_text
     from quickstudy.report.write import write_report
     from quickstudy.runs.folder import write_output
+    from quickstudy.runs.forgetting import shown
     from quickstudy.runs.reader import read_results
 
     writers = {"text": as_text, "csv": as_csv, "latex": as_latex}
@@ -48,6 +54,15 @@ def report(
     check_target(out)
     include_files(include)
     readings = {folder: read_results(folder, expected=True) for folder in folders}
+    if task or learner or latest:
+        found = [record for reading in readings.values() for record in reading.records.values()]
+        kept = {id(record) for record in shown(found, task, learner, latest)}
+        if not kept:
+            raise UsageError("no run fits --task and --learner; without them the report names all")
+        readings = {
+            folder: replace(reading, records={key: one for key, one in reading.records.items() if id(one) in kept})
+            for folder, reading in readings.items()
+        }
     for folder, reading in readings.items():
         say_left_out(len(reading.damage), folder)
         if traceback:

@@ -47,6 +47,7 @@ def run(
     ),
     limit: float | None = typer.Option(None, "--limit", help="Seconds a run may take before it counts as failed."),
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
+    rerun: bool = typer.Option(False, "--rerun", help="Run again what is there already; the old is put aside."),
     keep_learners: bool = typer.Option(False, "--keep-learners", help="Save every trained learner."),
     keep_answers: bool = typer.Option(False, "--keep-answers", help="Keep every answer of the last test of a run."),
     traceback: bool = TRACEBACK,
@@ -57,6 +58,8 @@ def run(
     data: pathlib.Path | None = DATA,
 ) -> None:
     """Run learners on tasks. The same command again resumes; more seeds, tasks or learners extend."""
+    from dataclasses import replace
+
     from quickstudy.runs.threads import pin_threads
 
     pin_threads()  # before NumPy is imported, so that runs in this process give the bits of runs in workers
@@ -84,13 +87,14 @@ def run(
     find_measures(measure)  # one that does not exist is said before anything is run
     number = default_workers() if workers is None else workers
     if dry_run:
-        preview(plan, retry_failed, number, json)
+        preview(replace(plan, found={}) if rerun else plan, retry_failed, number, json)
         return
     execution = execute(
         plan,
         out,
         choose_engine(number),
         retry_failed=retry_failed,
+        rerun=rerun,
         keep_learners=keep_learners,
         keep_answers=keep_answers,
         limit_seconds=limit,

@@ -7,17 +7,18 @@ A core's name is a learner: the core with its usual way of training, by what is 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.base.guests import note_module, note_stranger
 from quickstudy.base.learner import Learner, pace_of
-from quickstudy.base.origin import code_of, file_version, source_version
+from quickstudy.base.origin import Origin, code_of, file_origin, is_ours, object_origin, origin_of
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -31,7 +32,17 @@ LANES = (1, 2, 3, 6, 12, 25, 50, 100)
 """Repetitions that may run side by side in one call: each size is a program of its own, so they are few. Each is about
 half of the next; 6 is the usual number of seeds."""
 
-_brought: dict[str, Any] = {}
+
+class _Brought(NamedTuple):
+    """What was brought under a name: the class or object, the parameters of a partial, where its code comes from."""
+
+    name: str
+    found: Any
+    given: Mapping[str, Any]
+    origin: Origin
+
+
+_brought: dict[str, _Brought] = {}
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ class Choice:
     """A learner that was chosen: how it is called, its identity, its role, and how it is made for a task.
 
     programs: how many programs one task needs compiled. compiled: whether it runs on the accelerator, in lanes.
-    most_lanes: that it wants side by side there.
+    most_lanes: that it wants side by side there. origins: of the code of a user's own.
     """
 
     label: str
@@ -49,6 +60,7 @@ class Choice:
     programs: int = 0
     compiled: bool = False
     most_lanes: int = LANES[-1]
+    origins: tuple[Origin, ...] = ()
 
     def make(self, task: Any) -> Learner:
         """The learner. Only a control may look at the task."""
@@ -92,18 +104,54 @@ def fewer_lanes(lanes: int, fit: int | None = None) -> int:
 
 
 def bring(learner: Any) -> str:
-    """Make an object of this process nameable: a host class, or a learner with parameters. Gives its name."""
+    """Make an object of this process nameable: a host class, a `functools.partial` of one, or a learner with
+    parameters. Gives its name. What it is made of is looked at now, and again when it is brought again.
+    """
     if isinstance(learner, str):
         return learner
-    name = getattr(learner, "__name__", type(learner).__name__)
-    _brought[name] = learner
-    return name
+    given: Mapping[str, Any] = {}
+    found = learner
+    if isinstance(learner, functools.partial):
+        found, given = learner.func, learner.keywords
+        if learner.args:
+            raise UsageError(
+                f"{_called(found)}: a partial gives parameters by name, got {learner.args!r} without names"
+            )
+    name = _called(found)
+    if name in learner_names():
+        raise UsageError(f'"{name}" is a learner of ours; give yours another name')
+    # The parameters of a dataclass are in the identity already.
+    looked_at = found if hasattr(found, "__name__") or not dataclasses.is_dataclass(found) else type(found)
+    brought = _Brought(name, found, dict(given), object_origin(looked_at))
+    label = _label(name, {parameter: _plain(value) for parameter, value in given.items()})
+    _brought[label] = brought
+    return label
+
+
+def bring_all(learners: Sequence[Any]) -> list[str]:
+    """The names of several. Raises UsageError if two that are not the same have one name."""
+    names: dict[str, Any] = {}
+    for learner in learners:
+        name = bring(learner)
+        if names.setdefault(name, learner) is not learner and not isinstance(learner, str):
+            raise UsageError(
+                f'two learners are called "{name}"; give each class a name of its own, or parameters, by '
+                f"functools.partial({_called(learner)}, width=64)"
+            )
+    return list(names)
+
+
+def _called(found: Any) -> str:
+    kind = found.func if isinstance(found, functools.partial) else found
+    return str(getattr(kind, "__name__", type(kind).__name__))
 
 
 def choose_learner(text: str, convention: str, task: Any = None, asked: str = "symbols") -> Choice:
     """The learner of that name under a convention, as is usual for what is asked. Raises UsageError with the nearest
     name, parameter or range.
     """
+    if text in _brought:
+        return choose_named(text, {}, convention, task, asked)
     if ".py" in text:
         return _from_file(text, convention, asked)
     name, _, assignments = text.partition(":")
@@ -117,8 +165,9 @@ def choose_named(
     if name in _brought:
         brought = _brought[name]
         note_module("__main__")
-        version = source_version(brought if isinstance(brought, type) else type(brought))
-        return _whole(name, brought, given, convention, version, asked)
+        parameters, version = {**brought.given, **given}, brought.origin.version
+        chosen = _whole(brought.name, brought.found, parameters, convention, version, asked)
+        return dataclasses.replace(chosen, origins=(brought.origin,))
     if name == "oracle" and task is not None:
         name = _oracle(task)
     if name in catalogue.control:
@@ -126,7 +175,7 @@ def choose_named(
     if name in catalogue.learner:
         found = catalogue.learner.get(name)
         chosen = _whole(found.id, found, given, convention, found.version, asked)
-        return dataclasses.replace(chosen, what={**chosen.what, **code_of(found)})
+        return dataclasses.replace(chosen, what={**chosen.what, **code_of(found)}, origins=_origins(found))
     core, _, training = name.partition("+")
     if core not in catalogue.core:
         raise UsageError(f'no learner "{core}"; {nearest(core, learner_names())}')
@@ -161,7 +210,12 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
 
         return Hosted(lambda brief, seed: control(task, brief, seed), control, control=True)
 
-    return Choice(name, what, getattr(control, "role", "control"), maker, int(compiled), compiled)
+    role = getattr(control, "role", "control")
+    return Choice(name, what, role, maker, int(compiled), compiled, origins=_origins(control))
+
+
+def _origins(*components: Any) -> tuple[Origin, ...]:
+    return tuple(origin_of(component) for component in components if not is_ours(component))
 
 
 def _trained(core_name: str, training_name: str, given: Mapping[str, Any], convention: str, asked: str) -> Choice:
@@ -203,7 +257,7 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
     }
     return Choice(
         _label(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True,
-        getattr(training, "most_lanes", LANES[-1]),
+        getattr(training, "most_lanes", LANES[-1]), _origins(core_class, training_class),
     )  # fmt: skip
 
 
@@ -251,27 +305,78 @@ def _whole(name: str, found: Any, given: Mapping[str, Any], convention: str, ver
         return Choice(label, what, "learner", lambda _: made, programs, compiled, most)
     parameters = {parameter: _literal(value) for parameter, value in given.items()}
     _check_host(name, found, parameters)
-    what = {"id": name, "version": version, "parameters": parameters}
+    defaults = _defaults(found)
+    parameters = {parameter: _like(defaults.get(parameter), value) for parameter, value in parameters.items()}
+    changed = {parameter: value for parameter, value in parameters.items() if not _same(value, parameter, defaults)}
+    what = {"id": name, "version": version, "parameters": {**defaults, **{n: _plain(v) for n, v in changed.items()}}}
     pace_of(found)  # one that makes no sense is said now
     hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found)
-    return Choice(_label(name, parameters), what, "learner", lambda _: hosted)
+    return Choice(_label(name, changed), what, "learner", lambda _: hosted)
+
+
+def _defaults(found: Any) -> dict[str, Any]:
+    """The parameters of a host class that have a plain default: what it is when nobody says otherwise."""
+    parameters = list(inspect.signature(found).parameters.values())[2:]
+    return {one.name: one.default for one in parameters if _is_plain(one.default)}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _like(default: Any, value: Any) -> Any:
+    """A whole number where the default is a fraction is that fraction: `rate=1` is `rate=1.0`; `none` is None."""
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return None if default is None and isinstance(value, str) and value == "none" else value
+
+
+def _same(value: Any, parameter: str, defaults: Mapping[str, Any]) -> bool:
+    return parameter in defaults and type(value) is type(defaults[parameter]) and value == defaults[parameter]
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as it stands in an identity; one that is no number, word or list of them by what it is made of."""
+    return value if _is_plain(value) else {"made of": object_origin(value).version}
+
+
+def place(text: str) -> str:
+    """The name of a learner, if it is in a file by the whole path of that: to be found from any folder."""
+    path, dot, rest = text.partition(".py")
+    file = pathlib.Path(path + dot).expanduser()
+    return f"{file.absolute()}{rest}" if dot and text not in _brought and file.is_file() else text
 
 
 def _from_file(text: str, convention: str, asked: str) -> Choice:
     path, _, rest = text.partition(".py")
-    file = pathlib.Path(path + ".py")
+    file = pathlib.Path(path + ".py").expanduser()
     rest = rest.removeprefix(":")
     name, _, assignments = rest.partition(":")
+    if not file.is_file():
+        raise UsageError(f'no file {file}, which the learner "{text}" names')
     module = include(file)
-    known = [key for key, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
+    known = [key for key, value in vars(module).items() if _is_learner(value, module.__name__)]
     if name not in known:
         wanted = f'no learner "{name}" in {file}' if name else f"which learner of {file}?"
         raise UsageError(f"{wanted}; {nearest(name, known)}; type {file}:NAME")
     # Its code is its version: a changed file is another learner, and old results are not mixed with new ones.
-    version = file_version(str(file.resolve()))
-    found = getattr(module, name)
+    origin = file_origin(str(file.resolve()))
+    found: Any = getattr(module, name)
+    given: dict[str, Any] = {**parse_assignments(assignments)}
+    called = f"{file.name}:{name}"
+    if isinstance(found, functools.partial):
+        given = {**found.keywords, **given}
+        found = found.func
     note_stranger(found)
-    return _whole(f"{file.name}:{name}", found, parse_assignments(assignments), convention, version, asked)
+    chosen = _whole(called, found, given, convention, origin.version, asked)
+    return dataclasses.replace(chosen, origins=(origin,))
+
+
+def _is_learner(value: Any, module: str) -> bool:
+    made_here = getattr(value, "__module__", None) == module
+    return callable(value) and (made_here or isinstance(value, functools.partial))
 
 
 def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
@@ -286,20 +391,23 @@ def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
             f"{name}: a learner needs learn(inputs, targets) and predict(inputs), or act; "
             f"the class has no {' and no '.join(missing)}, it has {', '.join(own) or 'nothing'}"
         )
-    accepted = list(inspect.signature(found).parameters)[2:]
-    for parameter in given:
+    every = list(inspect.signature(found).parameters.values())[2:]
+    accepted = [one.name for one in every if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+    for parameter in given if all(one.kind is not one.VAR_KEYWORD for one in every) else ():
         if parameter not in accepted:
             raise UsageError(f'{name}: no parameter "{parameter}"; {nearest(parameter, accepted)}')
 
 
 def _literal(value: Any) -> Any:
-    """Host classes declare no types: numbers are read as numbers, all else stays text."""
+    """Host classes declare no types: text of a number is read as that number, all else stays as it is."""
+    if not isinstance(value, str):
+        return value
     for kind in (int, float):
         try:
             return kind(value)
-        except (TypeError, ValueError):
+        except ValueError:
             continue
-    return {"true": True, "false": False}.get(str(value).lower(), value)
+    return {"true": True, "false": False}.get(value.lower(), value)
 
 
 def _label(name: str, changed: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.legend import Legend
 from quickstudy.base.measure import MEAN, MEDIAN
@@ -17,7 +18,6 @@ from quickstudy.report.intervals import difference, estimate, scaled, stream
 from quickstudy.report.learning import example_run, mean_curve
 from quickstudy.report.model import CONTROL, ORACLE, ROLES, Contrast, Place, ReportData, Row, Run, TaskTable
 from quickstudy.report.scores import ScoreBook, number, open_book
-from quickstudy.report.spelling import spelled
 
 LoadTrace = Callable[[Record], Trace]
 ReadTrace = Callable[[Record], Trace | None]

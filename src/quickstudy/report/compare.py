@@ -6,12 +6,13 @@ import contextlib
 import itertools
 import math
 import pathlib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.legend import read_legend
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
@@ -20,9 +21,11 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.task import ASKED
 from quickstudy.learners.naming import choose_learner
 from quickstudy.report.enough import ALPHA, fewest
+from quickstudy.report.grouping import seed_of
 from quickstudy.report.intervals import difference, middle, stream
 from quickstudy.report.numbers import magnitude, written
 from quickstudy.report.scores import ScoreBook, open_book
+from quickstudy.runs.identity import Alike, Table, label_of, tables, version_of
 from quickstudy.runs.reader import read_results
 from quickstudy.stats.correction import holm
 from quickstudy.stats.effect import cliffs_delta, cohens_d_paired
@@ -40,6 +43,9 @@ class Comparison:
     statistic: `mean`, or `median` where the score is shown so or is infinite in some run: then the numbers are medians,
     the test is of signed ranks, and the effect is Cliff's delta. Where orders of magnitude count, means are geometric,
     and the difference is one of decimal logarithms.
+
+    task, first, second: titles as the report prints them; versions: of the task, the protocol and the two learners.
+    protocol: its parameters. left_out: damaged lines of the folders, which nothing here rests on.
     """
 
     task: str
@@ -58,6 +64,11 @@ class Comparison:
     needed: int
     statistic: str = MEAN
     read: Score = PLAIN
+    first: str = ""
+    second: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    left_out: int = 0
 
     def as_facts(self) -> dict[str, Any]:
         """Plain mapping."""
@@ -84,6 +95,11 @@ class Comparison:
             verdict,
         )
 
+    def compared(self) -> tuple[str, str]:
+        """What stands on the two sides, with the versions."""
+        first, second = (f"version {self.versions.get(side, '?')}" for side in ("first", "second"))
+        return f"first: {self.first}, {first}", f"second: {self.second}, {second}"
+
     def _difference(self) -> str:
         numbers = self.difference, self.low, self.high
         if self.read.read == LOG:
@@ -98,78 +114,106 @@ def compare(
 ) -> list[Comparison]:
     """Every task that both learners have run, by the family's headline score or the one named.
 
-    Raises UsageError when a learner or score is unknown, or when they share no task with two seeds or more.
+    A learner is named as it is typed, or as the report prints it. Runs are told apart as in the report: two protocols
+    are two comparisons, and a name that means two versions of a learner is refused. Raises UsageError when a learner
+    or score is unknown, or when they share no task with two seeds or more.
     """
     places = [folders] if isinstance(folders, str | pathlib.Path) else folders
-    records = [record for place in places for record in read_results(place, expected=True).records.values()]
-    known = {record.labels["learner"] for record in records}
-    first, second = (_known_as(name, known) for name in (first, second))
-    if first == second:
+    readings = [read_results(place, expected=True) for place in places]
+    records: dict[str, Record] = {}
+    for reading in readings:
+        for key, record in reading.records.items():
+            if key not in records or records[key].status != OK:
+                records[key] = record
+    found = tables(records.values())
+    wanted = _named(first, found), _named(second, found)
+    if wanted[0] == wanted[1]:
         raise UsageError(f"{first} is compared with itself; name another learner")
-    tasks = sorted({(record.labels["task"], record.what["convention"]) for record in records})
-    book = open_book(records)
-    found = [pair for task in tasks if (pair := _pairs(records, book, task, first, second, score))]
-    if not found:
+    book = open_book(list(records.values()))
+    pairs = [pair for table in found if (pair := _pairs(table, book, (first, second), wanted, score))]
+    if not pairs:
         raise UsageError(f"{first} and {second} share no task with two seeds or more")
-    rows = [_compare(pair) for pair in found]
+    rows = [_compare(pair) for pair in pairs]
     adjusted = holm([row["p"] for row, _ in rows])
     needed = fewest(len(rows))
+    left_out = sum(len(reading.damage) for reading in readings)
     judged = []
     for (row, ahead), p in zip(rows, adjusted, strict=True):
-        leader = first if ahead > 0 else second
-        told = p <= ALPHA and ahead != 0
-        judged.append(Comparison(**row, adjusted=float(p), better=leader if told else "", needed=needed))
+        leader = row["first"] if ahead > 0 else row["second"]
+        better = leader if p <= ALPHA and ahead != 0 else ""
+        judged.append(Comparison(**row, adjusted=float(p), better=better, needed=needed, left_out=left_out))
     return judged
 
 
-def _known_as(name: str, known: Collection[str]) -> str:
-    """How the records call a learner that may be spelled otherwise: `reca:rule=90` where 90 is what it is anyway."""
-    if name in known:
-        return name
+def _named(name: str, found: Sequence[Table]) -> set[str]:
+    """The identities of the learners that a name stands for: as typed, as printed, or spelled otherwise, such as
+    `reca:rule=90` where 90 is what it is anyway.
+    """
+    typed: dict[str, set[str]] = {}
+    printed: dict[str, set[str]] = {}
+    for alike in (alike for table in found for alike in table.learners):
+        identity = spelled(alike.records[0].what.get("learner"))
+        typed.setdefault(label_of(alike.records[0], "learner"), set()).add(identity)
+        printed.setdefault(alike.title, set()).add(identity)
+    if name in typed or name in printed:
+        return typed.get(name) or printed[name]
     for convention, asked in itertools.product(CONVENTIONS, ASKED):
         with contextlib.suppress(UsageError):
             label = choose_learner(name, convention, asked=asked).label
-            if label in known:
-                return label
-    raise UsageError(f'no runs of a learner "{name}"; {nearest(name, known)}')
+            if label in typed:
+                return typed[label]
+    raise UsageError(f'no runs of a learner "{name}"; {nearest(name, {**typed, **printed})}')
 
 
 class _Pairs(NamedTuple):
     """Scores of both learners on one task, by common seed; keys of the runs, the first learner's first."""
 
-    task: tuple[str, str]
+    table: Table
+    learners: tuple[Alike, Alike]
     read: Score
     values: list[tuple[float, float]]
     keys: list[str]
 
 
 def _pairs(
-    records: Sequence[Record], book: ScoreBook, task: tuple[str, str], first: str, second: str, score: str | None
+    table: Table, book: ScoreBook, names: tuple[str, str], wanted: tuple[set[str], set[str]], score: str | None
 ) -> _Pairs | None:
-    """The pairs of one task; None when fewer than two seeds are common."""
-    chosen = [r for r in records if (r.labels["task"], r.what["convention"]) == task and r.status == OK]
-    legend = read_legend(chosen)
-    names = legend.order(name for record in chosen for name in book.of(record))
-    if score is not None and chosen and score not in names:
-        raise UsageError(f'{task[0]} has no score "{score}"; {nearest(score, names)}')
-    wanted = score or (names[0] if names else "")
-    by_learner: dict[str, dict[Any, tuple[float, str]]] = {first: {}, second: {}}
-    for record in chosen:
-        value = book.of(record).get(wanted, math.nan) if record.labels["learner"] in by_learner else math.nan
-        if not math.isnan(value):
-            seed = record.what["root"], record.what["repetition"]
-            by_learner[record.labels["learner"]][seed] = value, record.key
-    common = sorted(by_learner[first].keys() & by_learner[second].keys())
+    """The pairs of one table; None when fewer than two seeds are common."""
+    finished = [record for record in table.records if record.status == OK]
+    legend = read_legend(finished)
+    known = legend.order(name for record in finished for name in book.of(record))
+    if score is not None and finished and score not in known:
+        raise UsageError(f'{table.title} has no score "{score}"; {nearest(score, known)}')
+    asked = score or (known[0] if known else "")
+    first, second = (_only(table, name, identities) for name, identities in zip(names, wanted, strict=True))
+    if first is None or second is None or first is second:
+        return None
+    one, other = (_by_seed(learner, book, asked) for learner in (first, second))
+    common = sorted(one.keys() & other.keys())
     if len(common) < 2:
         return None
-    values = [(by_learner[first][seed][0], by_learner[second][seed][0]) for seed in common]
-    keys = [by_learner[name][seed][1] for name in (first, second) for seed in common]
-    return _Pairs(task, legend.score(wanted), values, keys)
+    values = [(one[seed][0], other[seed][0]) for seed in common]
+    keys = [runs[seed][1] for runs in (one, other) for seed in common]
+    return _Pairs(table, (first, second), legend.score(asked), values, keys)
+
+
+def _only(table: Table, name: str, identities: set[str]) -> Alike | None:
+    found = [alike for alike in table.learners if spelled(alike.records[0].what.get("learner")) in identities]
+    if len(found) > 1:
+        titles = " and ".join(f'"{alike.title}"' for alike in found)
+        raise UsageError(f"{name} means {len(found)} learners on {table.title}: {titles}; name one of them")
+    return found[0] if found else None
+
+
+def _by_seed(learner: Alike, book: ScoreBook, score: str) -> dict[tuple[int, int], tuple[float, str]]:
+    finished = [record for record in learner.records if record.status == OK]
+    values = [(record, book.of(record).get(score, math.nan)) for record in finished]
+    return {seed_of(record): (value, record.key) for record, value in values if not math.isnan(value)}
 
 
 def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
     """The numbers of a comparison, and how far the first learner is ahead in them: below 0 if the second is."""
-    task, read, values, keys = pairs
+    table, learners, read, values, keys = pairs
     places = np.array([[read.place(value) for value in pair] for pair in values])
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
     one, other = ({(0, seed): value for seed, value in enumerate(column)} for column in zip(*values, strict=True))
@@ -178,9 +222,10 @@ def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
     first, second = places.T if statistic == MEAN else (signed_ranks(*places.T), np.zeros(len(places)))
     test = paired_permutation_test(first, second, rng=stream(keys, "permutation"))
     own = replace(read, shown=statistic)
+    one_run = learners[0].records[0]
     row = {
-        "task": task[0],
-        "convention": task[1],
+        "task": table.title,
+        "convention": table.convention,
         "score": read.name,
         "pairs": len(values),
         "first_mean": middle(one, own),
@@ -192,5 +237,15 @@ def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
         "effect": cohens_d_paired(first, second) if statistic == MEAN else cliffs_delta(*places.T),
         "statistic": statistic,
         "read": own,
+        "first": learners[0].title,
+        "second": learners[1].title,
+        "versions": _versions(learners),
+        "protocol": one_run.what.get("protocol", {}).get("parameters", {}),
     }
     return row, read.sign * test.difference
+
+
+def _versions(learners: tuple[Alike, Alike]) -> dict[str, str]:
+    first, second = (alike.records[0] for alike in learners)
+    shared = {part: version_of(first, part) for part in ("task", "protocol")}
+    return {**shared, "first": version_of(first, "learner"), "second": version_of(second, "learner")}

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base.legend import Legend, read_legend
-from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import Record
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, REPLAY, ROLES
-from quickstudy.report.spelling import spelled
+from quickstudy.runs.identity import tables
 
 
 @dataclass(frozen=True)
@@ -36,35 +35,22 @@ class TaskGroup:
 
 def group(records: Iterable[Record]) -> list[TaskGroup]:
     """Tables in the order convention, family, task; in each the rows by role and label; in each row by seed, and as
-    they came where that is the same.
-
-    Two settings that people would type alike, but that differ in a version or in the protocol, stay apart: what
-    differs is added to the label.
+    they came where that is the same. What belongs together, and how it is called, `quickstudy.runs.identity` says.
     """
-    shelves: dict[tuple[str, str, str], list[Record]] = {}
-    for record in records:
-        shelf = (str(record.what.get("convention", "")), family_of(record), label_of(record, "task"))
-        shelves.setdefault(shelf, []).append(record)
     groups = []
-    for convention, family, label in sorted(shelves, key=lambda shelf: (_convention_order(shelf[0]), *shelf[1:])):
-        settings = _split(shelves[convention, family, label], ("task", "protocol"))
-        for suffix, members in settings:
-            legend = read_legend(members)
-            learners = _learners(members, legend.replay_apart)
-            groups.append(TaskGroup(convention, family, label + suffix, legend, learners))
+    for table in tables(records):
+        legend = read_legend(table.records)
+        learners = [
+            LearnerGroup(
+                alike.title,
+                _common_role(alike.records, legend.replay_apart),
+                tuple(sorted(alike.records, key=seed_of)),
+            )
+            for alike in table.learners
+        ]
+        ordered = tuple(sorted(learners, key=lambda found: (ROLES.index(found.role), found.label)))
+        groups.append(TaskGroup(table.convention, table.family, table.title, legend, ordered))
     return groups
-
-
-def label_of(record: Record, part: str) -> str:
-    """How the task or the learner is shown."""
-    component = record.what.get(part)
-    id = component.get("id", "?") if isinstance(component, Mapping) else "?"
-    return str(record.labels.get(part) or id)
-
-
-def family_of(record: Record) -> str:
-    """The family of the record's task."""
-    return str(record.labels.get("family") or label_of(record, "task").partition("/")[0])
 
 
 def role_of(record: Record, replay_apart: bool = True) -> str:
@@ -113,54 +99,7 @@ def seed_of(record: Record) -> tuple[int, int]:
     return int(record.what.get("root", 0)), int(record.what.get("repetition", 0))
 
 
-def _convention_order(convention: str) -> tuple[int, str]:
-    order = (*CONVENTIONS, convention)
-    return order.index(convention), convention
-
-
-def _learners(records: Sequence[Record], replay_apart: bool) -> tuple[LearnerGroup, ...]:
-    rows: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        role = role_of(record, replay_apart)
-        rows.setdefault((LEARNER if role == REPLAY else role, label_of(record, "learner")), []).append(record)
-    found = [
-        LearnerGroup(label + suffix, _common_role(members, replay_apart), tuple(sorted(members, key=seed_of)))
-        for (_, label), together in sorted(rows.items())
-        for suffix, members in _split(together, ("learner",))
-    ]
-    return tuple(sorted(found, key=lambda group: (ROLES.index(group.role), group.label)))
-
-
 def _common_role(records: Sequence[Record], replay_apart: bool) -> str:
     """The role of one learner's runs; those that failed go with those that show what it does."""
     roles = [role_of(record, replay_apart) for record in records]
     return REPLAY if REPLAY in roles else roles[0]
-
-
-def _split(records: Sequence[Record], parts: Sequence[str]) -> list[tuple[str, list[Record]]]:
-    """Records by equal parts of `what`, each with a suffix that says in what it differs from the others."""
-    settings: dict[str, list[Record]] = {}
-    for record in records:
-        settings.setdefault(spelled([record.what.get(part) for part in parts]), []).append(record)
-    if len(settings) == 1:
-        return [("", list(records))]
-    flat = {name: _flat({part: found[0].what.get(part) for part in parts}) for name, found in settings.items()}
-    differing = [
-        path
-        for path in sorted(set().union(*flat.values()))
-        if len({spelled(leaves.get(path)) for leaves in flat.values()}) > 1
-    ]
-    return [
-        (" (" + ", ".join(f"{path} {flat[name].get(path, 'not given')}" for path in differing) + ")", settings[name])
-        for name in sorted(settings)
-    ]
-
-
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Leaves of nested mappings by their path; the word `parameters` is left out of the path."""
-    if not isinstance(value, Mapping):
-        return {path: value}
-    leaves: dict[str, Any] = {}
-    for name, part in value.items():
-        leaves |= _flat(part, path if name == "parameters" else f"{path} {name}".strip())
-    return leaves

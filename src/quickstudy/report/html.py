@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from quickstudy.base.canonical import spelled
 from quickstudy.report.curves import NARROW, WIDE, Style, learning_curves, styles, threshold_picture
 from quickstudy.report.document import document
 from quickstudy.report.enough import counted, span
@@ -13,7 +14,6 @@ from quickstudy.report.html_table import change_table, cost_table, failure_table
 from quickstudy.report.json import as_json
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import LEARNER, LEARNING, REPLAY, ROLES, ReportData, TaskTable
-from quickstudy.report.spelling import spelled
 from quickstudy.report.verdict import remarks, verdict
 
 _EYEBROW = tag("p", "quickstudy report", class_="eyebrow")

@@ -23,6 +23,7 @@ from quickstudy.runs.folder import (
     MARKER,
     RUNS,
     SEALED,
+    SOURCES,
     TRACES,
     UNFINISHED,
     prepare_folder,
@@ -173,7 +174,8 @@ def _in_use(path: pathlib.Path) -> bool:
 
 def _half_written(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     """Files that were written aside by a process that is gone."""
-    for room in (folder, *(folder / room for room in (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED))):
+    rooms = (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED, SOURCES)
+    for room in (folder, *(folder / room for room in rooms)):
         yield from (path for path in sorted(room.glob(".*")) if written_aside(path))
 
 

@@ -13,6 +13,7 @@ from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
 from quickstudy.runs.blocks import Block, cut
 from quickstudy.runs.engines import Engine
 from quickstudy.runs.folder import prepare_folder
+from quickstudy.runs.forgetting import forget
 from quickstudy.runs.interrupt import Interrupts
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.messages import Begun, Broken, Done, Lost, Tick
@@ -76,6 +77,7 @@ def execute(
     engine: Engine,
     *,
     retry_failed: bool = False,
+    rerun: bool = False,
     keep_learners: bool = False,
     keep_answers: bool = False,
     limit_seconds: float | None = None,
@@ -85,14 +87,16 @@ def execute(
     """Run the cells that the folder does not hold, and give the counts. `report` hears everything on the way.
 
     limit_seconds: how long the call that a repetition is part of may take. keep_learners, keep_answers: of the runs
-    that are made now. Cells that have failed before run again
-    only with retry_failed. reading: of the folder, if it has just been read. The engine is shut down at the end. Raises
-    QuickstudyError if results cannot be written.
+    that are made now. Cells that have failed before run again only with retry_failed, and all of them with rerun, which
+    first puts what is there aside (`quickstudy.runs.forgetting`). reading: of the folder, if it has just been read. The
+    engine is shut down at the end. Raises QuickstudyError if results cannot be written.
     """
     if limit_seconds is not None and not limit_seconds > 0:
         raise UsageError(f"the time limit must be above 0 seconds, got {limit_seconds}")
     began, folder = time.monotonic(), pathlib.Path(folder).absolute()
     prepare_folder(folder)
+    if rerun and forget(folder, {cell.key for cell in plan.cells}):
+        reading = None
     reading = reading or read_results(folder)
     statuses = reading.statuses()
     missing = plan.missing(statuses, retry_failed=retry_failed)

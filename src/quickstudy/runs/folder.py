@@ -20,6 +20,7 @@ FORMAT = 1
 MARKER = "quickstudy.json"
 RUNS, TRACES, LEARNERS, UNFINISHED = "runs", "traces", "learners", "unfinished"
 SEALED, DAMAGED = "sealed", "damaged"
+SOURCES, FORGOTTEN = "sources", "forgotten"
 TEMPORARY = ".tmp"
 _WRITTEN_ASIDE = re.compile(r"\..+\.(?:(?P<host>[A-Za-z0-9._-]+)-(?P<of>\d+)-[0-9a-z]+|(?P<pid>\d+)|doctor|pack)\.tmp")
 _MARKER_BYTES = 1 << 16

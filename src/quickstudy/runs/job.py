@@ -5,21 +5,18 @@ from __future__ import annotations
 import contextlib
 import gc
 import inspect
-import platform
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quickstudy import __version__
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError, nearest
 from quickstudy.base.guests import strangers
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
-from quickstudy.base.origin import code_of, described, is_ours, whole_traceback, words_of
+from quickstudy.base.origin import Origin, code_of, described, is_ours, origin_of, whole_traceback, words_of
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
@@ -33,6 +30,7 @@ from quickstudy.base.task import asked_of
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import Choice, choose_learner, fewer_lanes
 from quickstudy.learners.watching import Watched
+from quickstudy.runs import provenance
 from quickstudy.runs.scoring import find_measures, score_trace
 from quickstudy.runs.unfinished import UnfinishedCall
 
@@ -151,13 +149,14 @@ def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
 
 
 def labels(setting: Setting, parts: Parts) -> dict[str, str]:
-    """How task and learner are shown to people: what they would have to type."""
+    """How task and learner are shown to people: what they would have to type; of the protocol what is not standard."""
     changed = changed_parameters(parts.task, setting.convention)
     return {
         "task": parts.task.id + (f":{write_assignments(changed)}" if changed else ""),
         "family": parts.task.id.partition("/")[0],
         "learner": parts.learner.label,
         "role": parts.learner.role,
+        "protocol": write_assignments(changed_parameters(parts.protocol, setting.convention)),
     }
 
 
@@ -205,7 +204,8 @@ def _call(
     filled = [*repetitions, *[repetitions[-1]] * (lanes - len(repetitions))]
     streams = [Streams(setting.root, parts.task.id, repetition) for repetition in filled]
     whats = [identity(setting, parts, repetition) for repetition in repetitions]
-    place = {"versions": _versions(), "device": parts.learner.device(), "lanes": lanes}
+    origins = _origins(parts)
+    place = {"versions": provenance.versions(origins), "device": parts.learner.device(), "lanes": lanes}
     unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
     learner: _Remembering | None = None
     status, reason, look_ahead, traceback = OK, "", "", ""
@@ -240,16 +240,15 @@ def _call(
     names = labels(setting, parts)
     measures = find_measures(parts.protocol.measures) if traces else []
     legend = Legend.of(parts.protocol, measures).as_facts() if traces else {}
+    # Libraries that were loaded on the way are there now.
+    place = {**place, "versions": provenance.versions(origins), **provenance.code(origins, journal)}
     for lane, what in enumerate(whats):
         trace = traces[lane] if traces else None
         record = Record(
             what=what,
             status=status,
             reason=reason,
-            where={
-                **_where(parts.learner, lanes, started, unfinished),
-                **({"look_ahead": look_ahead} if look_ahead else {}),
-            },
+            where={**_where(place, started, unfinished), **({"look_ahead": look_ahead} if look_ahead else {})},
             cost=trace.cost.as_facts() if trace else {},
             scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=names,
@@ -310,21 +309,16 @@ def _component(instance: Any) -> dict[str, Any]:
     }
 
 
-def _versions() -> dict[str, str]:
-    versions = {"quickstudy": __version__, "python": platform.python_version()}
-    for library in ("numpy", "scipy", "jax", "equinox", "optax", "numba"):
-        module = sys.modules.get(library)
-        if module is not None:
-            versions[library] = str(getattr(module, "__version__", "unknown"))
-    return versions
+def _origins(parts: Parts) -> list[Origin]:
+    """Where the code of users' own components comes from."""
+    kinds = [type(parts.task), type(parts.protocol)]
+    return [*parts.learner.origins, *(origin_of(kind) for kind in kinds if not is_ours(kind))]
 
 
-def _where(learner: Choice, lanes: int, started: float, unfinished: UnfinishedCall | None) -> dict[str, Any]:
+def _where(place: Mapping[str, Any], started: float, unfinished: UnfinishedCall | None) -> dict[str, Any]:
     where = {
-        "versions": _versions(),
-        "machine": {"host": platform.node(), "system": platform.platform(), "processor": platform.machine()},
-        "device": learner.device(),
-        "lanes": lanes,
+        **place,
+        "machine": provenance.machine(),
         "started": round(started, 3),
         "seconds": round(time.time() - started, 6),
     }

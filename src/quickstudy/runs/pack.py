@@ -8,13 +8,14 @@ import zipfile
 from typing import BinaryIO
 
 from quickstudy.base.errors import UsageError
-from quickstudy.runs.folder import DAMAGED, LEARNERS, MARKER, RUNS, TRACES, check_format, write_output
+from quickstudy.runs.folder import DAMAGED, LEARNERS, MARKER, RUNS, SOURCES, TRACES, check_format, write_output
 
 _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the same folder packs to the same bytes
 
 
 def pack(folder: str | pathlib.Path, target: str | pathlib.Path | None = None) -> pathlib.Path:
-    """Pack records, traces, trained learners and what was set aside, but nothing derived and nothing unfinished.
+    """Pack records, traces, trained learners, sources and what was set aside as damaged, but nothing derived, nothing
+    unfinished and nothing forgotten.
 
     Gives the file's path.
 
@@ -37,7 +38,7 @@ def _write(file: BinaryIO, folder: pathlib.Path) -> None:
         # Journals before traces: a run may be going on, and a line is written after the trace that it names.
         _add(archive, folder, sorted(folder.glob(MARKER)))
         _add(archive, folder, sorted((folder / RUNS).glob("*.jsonl")))
-        for room in (TRACES, LEARNERS, DAMAGED):
+        for room in (TRACES, LEARNERS, SOURCES, DAMAGED):
             _add(archive, folder, sorted(path for path in (folder / room).glob("*") if not path.name.startswith(".")))
 
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
+from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, Record
 from quickstudy.base.registry import include, module_of, others_have
+from quickstudy.learners.naming import place
 from quickstudy.runs.estimate import MEASURED, Estimates
 from quickstudy.runs.job import Setting, check_control, controls_of, identity, labels
 from quickstudy.runs.reader import Reading
@@ -122,11 +125,18 @@ def make_plan(
     reading = reading or Reading()
     estimates = Estimates.from_records(reading.records.values())
     cells: dict[str, Cell] = {}
-    for setting in _ordered(list(settings)):
+    called: dict[tuple[str, ...], tuple[str, Any]] = {}
+    for typed in _ordered(list(settings)):
+        setting = replace(typed, learner=place(typed.learner))
         parts = setting.resolve()
         check_control(parts)
         names = labels(setting, parts)
         what = identity(setting, parts, 0)
+        known, other = called.setdefault(
+            (setting.convention, names["task"], names["learner"]), (typed.learner, what["learner"])
+        )
+        if other != what["learner"]:
+            raise UsageError(f'two learners are called "{names["learner"]}": {known} and {typed.learner}; rename one')
         estimate = estimates.of(what, names["learner"])
         size = (parts.learner.programs, len(numbers), parts.learner.lanes(len(numbers), "gpu"))
         around = filter(_foreign, (type(setting).__module__, examiner.partition(":")[0]))

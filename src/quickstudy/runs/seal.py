@@ -28,6 +28,7 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
 from quickstudy.runs.folder import RUNS, SEALED, check_format, write_aside
+from quickstudy.runs.identity import tables
 from quickstudy.runs.journal import checksum_of
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_trace
@@ -42,7 +43,12 @@ _LABELS = {"task": "VARCHAR", "family": "VARCHAR", "learner": "VARCHAR", "role":
 _RUN = {"convention": "VARCHAR", "root": "BIGINT", "repetition": "BIGINT"}
 _OUTCOME = {"status": "VARCHAR", "reason": "VARCHAR", "traceback": "VARCHAR"}
 _WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds": "DOUBLE"}
-_IDENTITY = {"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR", "headline": "VARCHAR"}
+_IDENTITY = {
+    **{"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR", "headline": "VARCHAR"},
+    **{"task_code": "VARCHAR", "learner_code": "VARCHAR"},
+    **{"task_parameters": "VARCHAR", "learner_parameters": "VARCHAR"},
+    **{"report_task": "VARCHAR", "report_learner": "VARCHAR"},
+}
 _WHOLE = {"what": "VARCHAR", "kind": "VARCHAR", "facts": "VARCHAR"}
 _TABLES: dict[str, dict[str, str]] = {
     "runs": {"key": "VARCHAR", **_LABELS, **_RUN, **_OUTCOME, **_COSTS, **_WHERE, **_IDENTITY, **_WHOLE},
@@ -144,9 +150,9 @@ def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> int:
     duckdb = _duckdb()
     state = _state(folder)
     reading = read_results(folder, expected=True)
-    records = reading.records
+    records, titles = reading.records, _titles(reading.records)
     rows: dict[str, Callable[[], Iterable[str]]] = {
-        "runs": lambda: (canonical(_run(key, record)) for key, record in records.items()),
+        "runs": lambda: (canonical({**_run(key, record), **titles[key]}) for key, record in records.items()),
         "scores": lambda: (canonical(row) for key, record in records.items() for row in _scores(key, record)),
         "traces": lambda: (row for key, one in records.items() if traces for row in _trace(folder, key, one)),
     }
@@ -195,12 +201,25 @@ def _run(key: str, record: Record) -> dict[str, Any]:
     known |= {name: record.where.get(name) for name in _WHERE}
     for part in ("task", "learner"):
         component = record.what.get(part)
-        known[f"{part}_version"] = str(component.get("version")) if isinstance(component, Mapping) else None
+        if isinstance(component, Mapping):
+            known |= {f"{part}_version": str(component.get("version")), f"{part}_code": component.get("code")}
+            known[f"{part}_parameters"] = canonical(component.get("parameters"))
     known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
     known |= {"kind": record.trace.get("kind"), "facts": canonical(record.trace.get("facts", {}))}
     known["headline"] = read_legend([record]).headline or None
     said = {"status": record.status, "reason": record.reason, "traceback": record.traceback}
     return dict(spoken({"key": key, **known, **said}))
+
+
+def _titles(records: Mapping[str, Record]) -> dict[str, dict[str, str]]:
+    """What the report calls task and learner of every run, by key."""
+    keys = {id(record): key for key, record in records.items()}
+    return {
+        keys[id(record)]: {"report_task": table.title, "report_learner": alike.title}
+        for table in tables(records.values())
+        for alike in table.learners
+        for record in alike.records
+    }
 
 
 def _scores(key: str, record: Record) -> Iterator[dict[str, Any]]:

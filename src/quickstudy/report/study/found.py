@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
-from quickstudy.base.canonical import canonical, plain
+from quickstudy.base.canonical import canonical, plain, spelled
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.measure import Score
 from quickstudy.base.record import OK, Record
@@ -23,7 +23,6 @@ from quickstudy.base.study import Study
 from quickstudy.base.trace import Trace
 from quickstudy.report.intervals import Values
 from quickstudy.report.scores import score_of
-from quickstudy.report.spelling import spelled
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.job import Setting, identity
 from quickstudy.runs.reader import Reading, read_results

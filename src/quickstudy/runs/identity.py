@@ -1,0 +1,179 @@
+"""What tells runs apart, decided in one place: the report, `compare`, SQL, `forget` and all tables ask here.
+
+Runs belong together if task, protocol, convention and learner are the same, with versions, code and parameters. A
+title is what a user would type, and behind it in brackets whatever that does not say: a protocol that is not the
+standard one, and what differs where two settings would be typed alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.canonical import spelled
+from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
+from quickstudy.base.record import Record
+
+LEARNER = "learner"
+
+
+@dataclass(frozen=True)
+class Alike:
+    """The runs of one learner on one task: title, role as recorded, and records in the order they came."""
+
+    title: str
+    role: str
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The runs that stand in one table: one task, one protocol, one convention."""
+
+    convention: str
+    family: str
+    title: str
+    learners: tuple[Alike, ...]
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All runs of the table."""
+        return tuple(record for alike in self.learners for record in alike.records)
+
+
+def tables(records: Iterable[Record]) -> list[Table]:
+    """Records by what was run, in the order convention, family, task, protocol; then role and learner."""
+    shelves: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        shelf = (str(record.what.get("convention", "")), family_of(record), label_of(record, "task"))
+        shelves.setdefault(shelf, []).append(record)
+    found = []
+    for convention, family, label in sorted(shelves, key=lambda shelf: (_convention_order(shelf[0]), *shelf[1:])):
+        for suffix, members in _split(shelves[convention, family, label], ("task", "protocol")):
+            rows: dict[tuple[str, str], list[Record]] = {}
+            for record in members:
+                role = str(record.labels.get("role", LEARNER))
+                rows.setdefault((role, label_of(record, "learner")), []).append(record)
+            learners = tuple(
+                Alike(name + more, role, tuple(runs))
+                for (role, name), together in sorted(rows.items())
+                for more, runs in _split(together, ("learner",))
+            )
+            found.append(Table(convention, family, label + suffix, learners))
+    return found
+
+
+def label_of(record: Record, part: str) -> str:
+    """How the task or the learner was typed."""
+    component = record.what.get(part)
+    id = component.get("id", "?") if isinstance(component, Mapping) else "?"
+    return str(record.labels.get(part) or id)
+
+
+def family_of(record: Record) -> str:
+    """The family of the record's task."""
+    return str(record.labels.get("family") or label_of(record, "task").partition("/")[0])
+
+
+def version_of(record: Record, part: str) -> str:
+    """The declared version of the task, the learner or the protocol, and the code of one of a user's own."""
+    component = record.what.get(part)
+    if not isinstance(component, Mapping):
+        return "?"
+    code = component.get("code")
+    return f"{component.get('version')}{f' (code {code})' if code else ''}"
+
+
+def outdated(records: Iterable[Record]) -> list[Record]:
+    """Runs that were made in an earlier version, or with earlier code, of what has been run again since.
+
+    Runs that differ in a parameter are none: both were asked for.
+    """
+    shelves: dict[str, list[Record]] = {}
+    for record in records:
+        typed = [record.what.get("convention"), label_of(record, "task"), label_of(record, "learner")]
+        shelves.setdefault(spelled([*typed, _parameters(record, "protocol")]), []).append(record)
+    old = []
+    for together in shelves.values():
+        versions = _settings(together, ("task", "protocol", "learner"))
+        newest = max(versions, key=lambda name: (max(map(_started, versions[name])), name))
+        old += [record for name, found in versions.items() if name != newest for record in found]
+    return old
+
+
+def _started(record: Record) -> float:
+    started = record.where.get("started", 0.0)
+    return float(started) if isinstance(started, int | float) else 0.0
+
+
+def _convention_order(convention: str) -> tuple[int, str]:
+    order = (*CONVENTIONS, convention)
+    return order.index(convention), convention
+
+
+def _settings(records: Sequence[Record], parts: Sequence[str]) -> dict[str, list[Record]]:
+    settings: dict[str, list[Record]] = {}
+    for record in records:
+        settings.setdefault(spelled([record.what.get(part) for part in parts]), []).append(record)
+    return settings
+
+
+def _split(records: Sequence[Record], parts: Sequence[str]) -> list[tuple[str, list[Record]]]:
+    """Records by equal parts of `what`, each with a suffix that says in what it differs from the others and from the
+    standard protocol.
+    """
+    settings = _settings(records, parts)
+    flat = {name: _flat({part: found[0].what.get(part) for part in parts}) for name, found in settings.items()}
+    differing = {
+        path for path in set().union(*flat.values()) if len({spelled(leaves.get(path)) for leaves in flat.values()}) > 1
+    }
+    found = []
+    for name in sorted(settings):
+        own = _not_standard(settings[name][0]) if "protocol" in parts else set()
+        said = [f"{path} {flat[name].get(path, 'not given')}" for path in sorted(differing | own)]
+        found.append((f" ({', '.join(said)})" if said else "", settings[name]))
+    return found
+
+
+def _not_standard(record: Record) -> set[str]:
+    """Paths of the parameters of the protocol that are not the convention's: as the record says, or as the protocol
+    does if that is installed. Of a protocol that nobody knows any more nothing can be said.
+    """
+    parameters = _parameters(record, "protocol")
+    said = record.labels.get("protocol")
+    if isinstance(said, str):
+        changed = [name for part in said.split(",") if (name := part.partition("=")[0]) in parameters]
+    else:
+        component = record.what.get("protocol")
+        id = component.get("id") if isinstance(component, Mapping) else None
+        standard = _standard(str(id), str(record.what.get("convention")))
+        changed = [name for name, value in parameters.items() if name in standard and standard[name] != value]
+    return {f"protocol {name}" for name in changed}
+
+
+@cache
+def _standard(protocol: str, convention: str) -> Mapping[str, Any]:
+    try:
+        return all_parameters(configure(protocol, catalogue.protocol.get(protocol), {}, convention))
+    except (QuickstudyError, ImportError):
+        return {}
+
+
+def _parameters(record: Record, part: str) -> Mapping[str, Any]:
+    component = record.what.get(part)
+    parameters = component.get("parameters") if isinstance(component, Mapping) else None
+    return parameters if isinstance(parameters, Mapping) else {}
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    """Leaves of nested mappings by their path; the word `parameters` is left out of the path."""
+    if not isinstance(value, Mapping):
+        return {path: value}
+    leaves: dict[str, Any] = {}
+    for name, part in value.items():
+        leaves |= _flat(part, path if name == "parameters" else f"{path} {name}".strip())
+    return leaves

@@ -1,0 +1,265 @@
+"""What was run is what is named: every piece of a user's code that a number rests on is part of its identity."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import quickstudy as qs
+from quickstudy.base.errors import UsageError
+from quickstudy.base.origin import look_again, object_origin
+from quickstudy.base.registry import include
+from quickstudy.learners.naming import bring, bring_all, choose_learner
+from quickstudy.runs.reader import read_results
+
+WRAPPER = """
+from net import Net
+
+
+class Make(Net):
+    def predict(self, inputs):
+        from late import ANSWER
+
+        return np.eye(self.outputs)[np.full(len(inputs), ANSWER)]
+
+
+import numpy as np
+"""
+NET = """
+WIDTH = {width}
+
+
+class Net:
+    def __init__(self, brief, seed, width=WIDTH, rate=0.5):
+        self.outputs, self.width = brief.outputs.size, width
+
+    def learn(self, inputs, targets): ...
+"""
+
+
+def write(folder, **files):
+    folder.mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    return folder
+
+
+def folder(place, width=1, answer=0):
+    return write(place, wrapper=WRAPPER, net=NET.format(width=width), late=f"ANSWER = {answer}\n")
+
+
+def chosen(place, rest=""):
+    return choose_learner(f"{place}/wrapper.py:Make{rest}", "corrected")
+
+
+def test_a_file_imports_what_lies_beside_it_and_two_folders_are_not_mixed_up(tmp_path):
+    one, two = folder(tmp_path / "one", width=1), folder(tmp_path / "two", width=2)
+    modules = [include(place / "wrapper.py") for place in (one, two)]
+    assert [module.Net.__init__.__defaults__[0] for module in modules] == [1, 2]
+    assert "net" not in sys.modules
+    assert str(one) not in sys.path
+    assert include(one / "net.py").Net is modules[0].Net  # one file is one module
+
+
+def test_paths_that_read_alike_are_two_files(tmp_path):
+    (tmp_path / "a").mkdir()
+    first = include(write(tmp_path / "a_b", c="x = 1\n") / "c.py")
+    second = include(write(tmp_path / "a" / "b", c="x = 2\n") / "c.py")
+    assert (first.x, second.x) == (1, 2)
+
+
+def test_packages_are_found_too(tmp_path):
+    write(
+        tmp_path / "models",
+        __init__="",
+        deep="from models.base import WIDTH\nfrom . import other\n",
+        base="WIDTH = 7\n",
+    )
+    write(tmp_path / "models", other="import models.base\nTWICE = 2 * models.base.WIDTH\n")
+    write(tmp_path / "plain", inner="N = 3\n")
+    write(tmp_path, top="from models import deep\nfrom plain.inner import N\nimport models.other as o\n")
+    module = include(tmp_path / "top.py")
+    assert (module.deep.WIDTH, module.deep.other.TWICE, module.o.TWICE, module.N) == (7, 14, 14, 3)
+
+
+@pytest.mark.parametrize("change", [{"width": 2}, {"answer": 1}])
+def test_a_change_in_a_file_that_is_imported_is_another_learner(tmp_path, change):
+    same, other, again = folder(tmp_path / "a"), folder(tmp_path / "b", **change), folder(tmp_path / "c")
+    versions = [chosen(place).what["version"] for place in (same, other, again)]
+    assert versions[0] == versions[2] != versions[1]
+
+
+def test_an_edit_within_the_same_second_is_seen(tmp_path):
+    place = folder(tmp_path / "a", answer=3)
+    look_again()
+    before = chosen(place)
+    folder(place, answer=4, width=5)
+    assert chosen(place).what == before.what  # a run that goes on is not disturbed
+    look_again()
+    after = chosen(place)
+    assert after.what["version"] != before.what["version"]
+    assert after.what["parameters"]["width"] == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = 1\nimport nowhere_at_all\n", r"ModuleNotFoundError: No module named 'nowhere_at_all' \(.*broken\.py:2\)"),
+        ("x = 1\n\ndef f(:\n", r"SyntaxError: .* \(.*broken\.py:3\)"),
+        ("import bad\n", r"SyntaxError: .* \(.*bad\.py:2\)"),
+        ("import sys\nsys.exit(3)\n", r"SystemExit: 3 \(.*broken\.py:2\)"),
+        ("import bad.deeper\n", r"SyntaxError"),
+    ],
+)
+def test_what_cannot_be_imported_is_named_with_its_line(tmp_path, text, words):
+    write(tmp_path, broken=text, bad="\n)\n")
+    with pytest.raises(UsageError, match=f"broken.py cannot be imported: {words}"):
+        include(tmp_path / "broken.py")
+
+
+SCRIPT = """
+import numpy as np
+ANSWER = {answer}
+TABLE = {{"rate": [{rate}]}}
+WEIGHTS = np.arange({count})
+def helper(x):
+    return deeper(x)
+def deeper(x):
+    return x + {deep}
+class Mine:
+    kind = {kind}
+    def __init__(self, brief, seed): ...
+    def learn(self, inputs, targets): ...
+    def predict(self, inputs):
+        return [ANSWER, TABLE["rate"], helper(1), WEIGHTS]
+{rest}
+"""
+USUAL = {"answer": 14, "rate": 1, "count": 3, "deep": 0, "kind": 1, "rest": ""}
+
+
+def typed(**changes):
+    """The version of a class of a script, as if its module were the running one."""
+    module = type(sys)("quickstudy_test_script")
+    sys.modules[module.__name__] = module
+    exec(SCRIPT.format(**{**USUAL, **changes}), vars(module))
+    return object_origin(module.Mine).version
+
+
+@pytest.mark.parametrize(
+    "change", [{"answer": 0}, {"rate": 2}, {"count": 4}, {"deep": 1}, {"kind": 2}], ids=lambda one: next(iter(one))
+)
+def test_what_a_class_of_a_script_uses_is_part_of_it(change):
+    assert typed() == typed() == typed(rest="seeds = 3\n") != typed(**change)
+
+
+def make(answer):
+    class P:
+        def __init__(self, brief, seed): ...
+
+        def learn(self, inputs, targets): ...
+
+        def predict(self, inputs):
+            return answer
+
+    return P
+
+
+class Host:
+    def __init__(self, brief, seed, answer=14, rate=0.5, layers=None): ...
+
+    def learn(self, inputs, targets): ...
+
+    def predict(self, inputs): ...
+
+
+def test_what_a_factory_encloses_is_part_of_a_class():
+    versions = []
+    for answer in (14, 0, 14):
+        versions.append(choose_learner(bring(make(answer)), "corrected").what["version"])
+    assert versions[0] == versions[2] != versions[1]
+
+
+def test_two_learners_of_one_name_are_refused(tmp_path):
+    with pytest.raises(UsageError, match='two learners are called "P"; give each class a name of its own'):
+        qs.run("language/qa", [make(14), make(0)], out=tmp_path)
+    with pytest.raises(UsageError, match='"esn" is a learner of ours'):
+        qs.run("language/qa", type("esn", (Host,), {}), out=tmp_path)
+    one, two = folder(tmp_path / "a", width=1), folder(tmp_path / "b", width=2)
+    with pytest.raises(UsageError, match=r'two learners are called "wrapper.py:Make": .*a/wrapper.py:Make and .*b/'):
+        qs.run("language/qa", [f"{one}/wrapper.py:Make", f"{two}/wrapper.py:Make"], out=tmp_path)
+
+
+def test_a_partial_is_its_function_with_parameters():
+    names = bring_all([functools.partial(Host, answer=1), functools.partial(Host, answer=0, layers=[3, 4]), Host])
+    assert names == ["Host:answer=1", "Host:answer=0,layers=3/4", "Host"]
+    choices = [choose_learner(name, "corrected") for name in names]
+    assert [choice.label for choice in choices] == names
+    assert choices[1].what["parameters"] == {"answer": 0, "rate": 0.5, "layers": [3, 4]}
+    with pytest.raises(UsageError, match="a partial gives parameters by name"):
+        bring(functools.partial(Host, None, 3))
+    weights = [choose_learner(bring(functools.partial(Host, layers=np.arange(n))), "corrected") for n in (3, 4, 3)]
+    assert weights[0].what == weights[2].what != weights[1].what
+
+
+@pytest.mark.parametrize("spelling", ["", ":answer=14", ":rate=0.5,answer=14", ":layers=none"])
+def test_a_default_that_is_typed_is_the_same_learner(spelling):
+    bring(Host)
+    found, plain = choose_learner(f"Host{spelling}", "corrected"), choose_learner("Host", "corrected")
+    assert (found.what, found.label) == (plain.what, "Host")
+    assert plain.what["parameters"] == {"answer": 14, "rate": 0.5, "layers": None}
+    other = choose_learner("Host:rate=1", "corrected")
+    assert (other.label, other.what["parameters"]["rate"]) == ("Host:rate=1.0", 1.0)
+
+
+def test_a_record_says_what_the_run_rests_on_and_the_folder_keeps_the_code(tmp_path):
+    place = folder(tmp_path / "own", answer=1)
+    (place / "net.py").write_text("import duckdb\n" + NET.format(width=3))
+    for command in ("init -q", "add .", "-c user.name=a -c user.email=a@b commit -qm one"):
+        subprocess.run(["git", *command.split()], cwd=place, check=True)
+    results = qs.run(
+        "language/qa", f"{place}/wrapper.py:Make", seeds=2, out=tmp_path / "out", protocol={"sequences": 30}, workers=0
+    )
+    found = [one for one in results.records if one.labels["learner"] == "wrapper.py:Make"]
+    where = found[0].where
+    import duckdb
+
+    assert where["versions"]["duckdb"] == duckdb.__version__
+    assert len(where["repository"]["commit"]) == 40
+    assert where["repository"]["changed"] is False
+    assert set(where["sources"]) == {"wrapper.py", "net.py", "late.py"}
+    for name, kept in where["sources"].items():
+        assert (tmp_path / "out" / kept).read_text() == (place / name).read_text()
+    assert len(list((tmp_path / "out" / "sources").iterdir())) == 3
+    if pathlib.Path("/proc/cpuinfo").exists():
+        assert where["machine"].get("model") or "model name" not in pathlib.Path("/proc/cpuinfo").read_text()
+    rule = next(one for one in results.records if one.labels["role"] == "control")
+    assert "sources" not in rule.where
+    assert read_results(tmp_path / "out").damage == ()
+
+
+def test_changed_code_in_a_script_is_run_again(tmp_path):
+    script = tmp_path / "script.py"
+    text = """
+        import numpy as np
+        import quickstudy as qs
+        ANSWER = {answer}
+        class Constant:
+            def __init__(self, brief, seed): self.outputs = brief.outputs.size
+            def learn(self, inputs, targets): ...
+            def predict(self, inputs): return np.eye(self.outputs)[np.full(len(inputs), ANSWER)]
+        few = {{"sequences": 20}}
+        results = qs.run("language/periodic", Constant, seeds=1, out="out", protocol=few, controls=False)
+        print(results.execution.ok, sum(results.execution.found.values()))
+    """
+    printed = []
+    for answer in (1, 1, 0):
+        script.write_text(textwrap.dedent(text.format(answer=answer)))
+        done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True)
+        printed.append(done.stdout.strip())
+    assert printed == ["1 0", "0 1", "1 0"]
