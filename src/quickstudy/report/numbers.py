@@ -7,7 +7,7 @@ import re
 
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.report.model import Contrast, Estimate
-from quickstudy.stats.bootstrap import Interval
+from quickstudy.stats.intervals import Interval
 
 NOTHING = "–"
 COST_TITLES = {

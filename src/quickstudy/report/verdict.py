@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted, span
-from quickstudy.report.intervals import difference, stream
+from quickstudy.report.intervals import advantage, difference
 from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Row, TaskTable
 from quickstudy.report.numbers import bounds, contrast, fine, written
 
@@ -111,11 +111,9 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
         return []
     best = _control(table, min(middles, key=lambda learner: (-score.sign * middles[learner], learner)))
     better = []
+    rules = {rule.learner: rule.values(name) for rule in table.of_role(CONTROL) if rule.learner in middles}
     for row in (*unclear, *above):
-        keys = [run.key for part in (row, best) for run in part.finished]
-        one, other = (row, best) if score.sign > 0 else (best, row)
-        # The purpose is older than second opinions by any other score; another would move the interval.
-        gap = difference(one.values(name), other.values(name), stream(keys, "accuracy"), score, table.statistic)
+        gap = advantage(row.values(name), rules, best.learner, score, table.statistic)
         if gap.standing == ABOVE and abs(gap.value or 0.0) >= score.least:
             better.append(row)
     rival = f"the best control, {best.learner} ({written(score, middles[best.learner])})"
@@ -155,9 +153,7 @@ def _apart(first: Row, second: Row, table: TaskTable) -> bool:
     if min(one.n, other.n) < FEWEST:
         return False
     if table.statistic != MEAN:
-        keys = [run.key for row in (first, second) for run in row.finished]
-        pair = first.values(headline), second.values(headline)
-        gap = difference(*pair, stream(keys, "medians"), table.judged, table.statistic)
+        gap = difference(first.values(headline), second.values(headline), table.judged, table.statistic)
         return gap.standing in (ABOVE, BELOW)
     if one.interval is None or other.interval is None:
         return False
