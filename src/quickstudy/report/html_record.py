@@ -43,8 +43,8 @@ _TERMS = (
     ("Oracle", "The best that can be done with what a learner is shown, run the same way."),
     (
         "Bold",
-        f"The best learner is bold only where its interval does not overlap the next learner's, and both have {FEWEST} "
-        "runs or more.",
+        "The best learner is bold only where the interval of its difference from the next one leaves 0 out, and both "
+        f"have {FEWEST} runs or more.",
     ),
     (
         "Curves",

@@ -13,8 +13,8 @@ from quickstudy.report.numbers import bounds, contrast, fine, written
 
 
 def clear_winner(table: TaskTable, role: str = LEARNER) -> Row | None:
-    """The best learner of one role, if its interval does not overlap the next one's and the difference matters; None
-    otherwise, when it is alone, or when one of the two has too few runs.
+    """The best learner of one role, if the interval of its difference from the next one leaves 0 out and the difference
+    matters; None otherwise, when it is alone, or when one of the two has too few runs.
     """
     ranked = _ranked(table, role)
     if len(ranked) < 2 or not table.judged.sign:
@@ -145,19 +145,12 @@ def _race(table: TaskTable, role: str) -> str:
 
 
 def _apart(first: Row, second: Row, table: TaskTable) -> bool:
-    """Whether there is a gap between the intervals, whichever direction is better, and enough runs behind both; of
-    medians, whether the interval of their difference leaves 0 out.
+    """Whether the interval of the difference leaves 0 out, whichever direction is better, with enough runs behind both:
+    in pairs, where both have the same seeds.
     """
     headline = table.headline or ""
-    one, other = (row.scores[headline] for row in (first, second))
-    if min(one.n, other.n) < FEWEST:
-        return False
-    if table.statistic != MEAN:
-        gap = difference(first.values(headline), second.values(headline), table.judged, table.statistic)
-        return gap.standing in (ABOVE, BELOW)
-    if one.interval is None or other.interval is None:
-        return False
-    return max(one.interval.low - other.interval.high, other.interval.low - one.interval.high) > 0
+    gap = difference(first.values(headline), second.values(headline), table.judged, table.statistic)
+    return gap.standing in (ABOVE, BELOW)
 
 
 def _matters(first: Row, second: Row, table: TaskTable) -> bool:
