@@ -25,6 +25,7 @@ from quickstudy.report.study.audit_claims import (
     CONTRADICTED,
     FALLS,
     HOLDS,
+    INCOMPARABLE,
     NOT_RUN,
     OPEN,
     STANDS,
@@ -116,14 +117,14 @@ def values(*numbers: float, first: int = 0) -> dict[tuple[int, int], float]:
 
 
 def test_only_common_seeds_are_compared_and_few_give_no_verdict() -> None:
-    apart = compare(values(0.5, 0.6, 0.7), values(0.4, 0.5, first=1), "x")
+    apart = compare(values(0.5, 0.6, 0.7), values(0.4, 0.5, first=1))
     assert apart.value == pytest.approx(0.2)
     assert (apart.n, apart.standing) == (2, UNTOLD)
-    assert compare(values(0.5), {}, "x").standing == UNTOLD
+    assert compare(values(0.5), {}).standing == UNTOLD
     six = values(*[0.5] * 6)
-    assert compare(six, values(*[0.4] * 6), "x").standing == ABOVE
-    assert compare(six, values(*[0.6] * 6), "x").standing == BELOW
-    assert compare(six, values(0.4, 0.6, 0.4, 0.6, 0.4, 0.6), "x").standing == LEVEL
+    assert compare(six, values(*[0.4] * 6)).standing == ABOVE
+    assert compare(six, values(*[0.6] * 6)).standing == BELOW
+    assert compare(six, values(0.4, 0.6, 0.4, 0.6, 0.4, 0.6)).standing == LEVEL
 
 
 def by_table(**cells: str) -> Callable[[str, str], str]:
@@ -170,10 +171,25 @@ def test_a_number_that_was_not_printed_is_no_lack_of_runs() -> None:
     assert claim.on_row(lambda one, other: UNTOLD) == ABSENT
 
 
-def test_the_human_has_no_printed_number_on_the_last_tasks(tmp_path: Path) -> None:
+def test_the_human_was_scored_by_another_formula(tmp_path: Path) -> None:
     order = Order(find_study("wade-audit"), tmp_path, "corrected", 6)
     rows = audit_claims.section(Audit(order, Found([]))).facts["claims"]
-    assert any(UNPRINTED in row["published"]["rows"].values() for row in rows)
+    (human,) = (row for row in rows if "human" in row["claim"])
+    assert {human[name]["verdict"] for name in ("published", "corrected")} == {INCOMPARABLE}
+    assert set(human["printed"].values()) == {INCOMPARABLE}
+    claim = Claim("", "wade", ["A"], ["human", "B"])
+    assert claim.on_row(by_table(A_human=INCOMPARABLE, A_B=ABOVE)) == INCOMPARABLE
+    assert claim.verdict([INCOMPARABLE, HOLDS], 2) == CANNOT
+
+
+def test_who_learns_faster_or_reaches_more_is_judged_by_a_score_that_can_say_it(tmp_path: Path) -> None:
+    claims = [Claim(**facts) for facts in find_study("wade-table4").settings["claims"]]
+    by = {claim.judged_by for claim in claims if "learns faster" in claim.text}
+    assert by == {"wade-above-chance"}
+    assert {claim.judged_by for claim in claims if "accuracy" in claim.text} == {"final-accuracy"}
+    assert not any("maximum" in claim.judged_by for claim in claims)
+    # The audit and the table have the same ones.
+    assert find_study("wade-audit").settings["claims"] == find_study("wade-table4").settings["claims"]
 
 
 def test_a_claim_about_nothing_stands_on_nothing() -> None:
@@ -187,8 +203,9 @@ def test_the_claims_written_down_follow_from_the_printed_tables(tmp_path: Path) 
     grid = audit_claims.section(Audit(order, Found([]))).parts[1]
     assert isinstance(grid, Grid)
     assert len(grid.rows) > 5
-    assert [row[1].split(" [")[0] for row in grid.rows[1:]] == [STANDS] * (len(grid.rows) - 1)
-    assert {row[2].split(" [")[0] for row in grid.rows[1:]} == {NOT_RUN}
+    said = {row[0]: row[1].split(" [")[0] for row in grid.rows[1:]}
+    assert {verdict for text, verdict in said.items() if "human" not in text} == {STANDS}
+    assert {row[3].split(" [")[0] for row in grid.rows[1:]} == {NOT_RUN}
 
 
 def run_of(
@@ -279,12 +296,29 @@ def test_models_are_judged_against_the_best_control_and_never_the_oracle(
     assert "Above the best control by WADE, convention published: ESN on 5 qa; LSTM on none." in words(page)
     assert "No finished runs under the convention published: 1 periodic." in words(page)
     # One of two tasks holds, and the other has no runs.
-    assert grid(page, "two-claims")[1][2:] == ("cannot be told [5; – 1]", "not run")
+    assert grid(page, "two-claims")[1][2:] == ("WADE", "cannot be told [5; – 1]", "not run")
     # All of the score of a curve with one evaluation comes from that one.
     assert page.facts["first"]["published"]["ESN"]["5 qa"] == 1
     assert page.facts["time"]["published"]["5 qa"]["as published"]["ranking"] == ["ESN", "LSTM"]
     assert page.facts["material"]["tasks"]["5 qa"]["published"] == {"train": [41], "test": [11]}
     assert grid(page, "two-sequences")[1] == ("5 qa", "published", "52", "41", "11", "900")
+
+
+def test_a_guesser_is_not_above_a_flat_rule_by_the_luckiest_of_its_tests(
+    study: Study, save: Make, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(4)
+    records = []
+    for seed in range(10):
+        guesses = rng.binomial(240, 0.5, 87) / 240
+        for learner, marks in (("esn", guesses), ("lstm", guesses[::-1]), ("majority", np.full(87, 0.5))):
+            made = run_of("language/qa", learner, "corrected", seed, 0.1, float(marks[-1]))
+            made.scores["accuracy"]["values"]["maximum-accuracy"] = float(marks.max())
+            records.append(made)
+    page = audit.page(Order(study, save(tmp_path / "runs", records), "corrected", 6))
+    found = page.facts["controls"]["corrected"]
+    assert "maximum-accuracy" not in found
+    assert {one["standing"] for one in found["final-accuracy"]["5 qa"]["models"].values()} == {LEVEL}
 
 
 def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> None:
@@ -300,12 +334,12 @@ def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> 
     ]
     page = page_of(study, save(tmp_path / "runs", records))
     found = page.facts["leak"]["tasks"]["5 qa"]
-    assert found["maximum-accuracy"] == {"leaking": pytest.approx(1.0), "causal": pytest.approx(0.7), "standing": ABOVE}
+    assert found["final-accuracy"] == {"leaking": pytest.approx(1.0), "causal": pytest.approx(0.7), "standing": ABOVE}
     assert found["wade"]["standing"] == LEVEL
     swap = page.facts["leak"]["swap"]["5 qa"]
     assert swap["leaking"] == {"as_trained": 1.0, "exchange": 0.0, "blank": 0.5, "reacts": True}
     assert swap["causal"]["reacts"] is False
-    assert "raises maximum accuracy on 1 of the 1 task that can be told (interval above 0): 5 qa." in words(page)
+    assert "raises final accuracy on 1 of the 1 task that can be told (interval above 0): 5 qa." in words(page)
     assert "leaking network reacts on 5 qa; the causal one reacts on none and does not on 5 qa." in words(page)
     assert [row[-1] for row in grid(page, "two-swap")[1:]] == ["yes", "no"]
 

@@ -102,7 +102,7 @@ def test_never_is_compared_by_ranks(make_record: Make, save: Make, tmp_path: Pat
     # Five pairs have one sign and the sixth does not differ: 4 of 64 sign flips are as far out.
     assert row.p == pytest.approx(4 / 64)
     assert row.better == ""
-    # In some resamples the never of a is its median too.
+    # Six pairs differ by the least and the greatest of their differences: that of never and never is 0.
     assert row.as_text()[2:4] == ("median 10.5 against never", "difference -inf [-inf, +0.000]")
     records += [replace(record, what={**record.what, "root": 1}) for record in records[:5] + records[6:11]]
     (more,) = compare(save(tmp_path / "more", records), "a", "b", score="steps")

@@ -73,7 +73,9 @@ def test_cells_have_both_numbers_and_a_mark(folder: Path) -> None:
     assert same.measured == pytest.approx(0.31)
     assert same.spread == pytest.approx(np.std([0.28, 0.32, 0.33] * 2, ddof=1))
     assert (same.within, other.within, human.within) == (True, False, None)
-    assert same.distance == pytest.approx(0.01 / np.hypot(same.spread / np.sqrt(6), 0.005))
+    # 100 published runs of spread 0.05; numbers that were printed with two decimals.
+    rounding = 0.005 / np.sqrt(3)
+    assert same.distance == pytest.approx(0.01 / np.hypot(np.hypot(same.spread / np.sqrt(6), 0.005), rounding))
     assert human.measured is None
     assert reproduction_rows(found)[1][0] == "5 qa"
     assert reproduction_rows(found)[1][1].startswith("0.300 | 0.310 ±")
@@ -84,8 +86,8 @@ def test_cells_have_both_numbers_and_a_mark(folder: Path) -> None:
 def test_sentences_say_what_agrees_and_what_the_correction_changed(folder: Path) -> None:
     published, corrected = (reproduce(study(), folder, convention) for convention in ("published", "corrected"))
     lines = summary(published, corrected)
-    assert lines[0] == "1 of 2 cells are within the published spread (published)."
-    assert lines[1] == "Outside: 5 qa Other."
+    assert lines[0] == "1 of 2 cells agree with the published ones (published)."
+    assert lines[1] == "They differ: 5 qa Other."
     assert (
         "1 of 2 cells change by more than 2 standard errors; the model with the best mean changes on 1 of 1 task."
         in lines[2]
@@ -111,6 +113,35 @@ def test_the_maximum_of_the_mean_curve_is_not_the_mean_of_the_maxima(
     cell = reproduce(study("maximum-of-mean-curve"), save(tmp_path, records), "published").cells["5 qa"]["Same"]
     assert cell.measured == pytest.approx(0.6)
     assert cell.spread == pytest.approx(np.std([0.2, 0.4], ddof=1))
+
+
+def test_a_column_is_judged_by_its_distances_together(make_record: Make, save: Make, tmp_path: Path) -> None:
+    numbers = {"language/qa": 0.30, "language/harder-qa": 0.40}
+    rows = tuple(
+        StudyRow(task, task, {"a": "majority"}, {"a": Published(value, 0.06)}) for task, value in numbers.items()
+    )
+    mini = Study("mini", 1, "Two rows", "nowhere", "table", ("wade",), 100, ("a",), rows, runs="mini")
+    more = {"role": "control", "convention": "published", "protocol": protocol("published")}
+    # Four runs, fewer than six: the published spread is theirs, so that the errors are 0.03 and 0.006.
+    records = [
+        make_record(
+            "majority", task, repetition=seed, scores={"wade": {"version": 1, "values": {"wade": value}}}, **more
+        )
+        for task, value in (("language/qa", 0.36), ("language/harder-qa", 0.31))
+        for seed in range(4)
+    ]
+    found = reproduce(mini, save(tmp_path, records), "published")
+    error = math.sqrt(0.03**2 + 0.006**2 + 0.005**2 / 3)
+    distances = [cells["a"].distance for cells in found.cells.values()]
+    assert distances == pytest.approx([0.06 / error, -0.09 / error])
+    assert [cells["a"].agrees for cells in found.cells.values()] == [True, False]
+    square = (0.06**2 + 0.09**2) / error**2
+    agreement = found.agreement()["a"]
+    assert (agreement.square, agreement.freedom) == (pytest.approx(square), 2)
+    # Of two degrees, the chance of more is exp(-x / 2).
+    assert agreement.p == pytest.approx(math.exp(-square / 2))
+    said = f"Chi-square of the distances, by column: a {square:.1f} on 2 (p {agreement.p:.2g})."
+    assert said in summary(found)
 
 
 def test_the_runs_of_a_study_are_its_grid() -> None:
@@ -155,7 +186,7 @@ def test_the_best_is_the_lowest_where_lower_is_better(make_record: Make, save: M
     assert found.best("5 qa") == "Same"
     assert found.cells["5 qa"]["Same"].measured == pytest.approx(2e-9)
     row = reproduction_rows(found)[1]
-    assert row[1].startswith("0.3 | 2e-9 ×÷2")
+    assert row[1].startswith("0.3 | 2e-9 ×÷6.68e3")
     # Of the controls the lowest is the best one too.
     assert row[4].startswith("majority 2e-9")
     assert "lower is better" in marks(found)
@@ -245,8 +276,8 @@ def test_cells_that_are_no_model_have_the_keys_they_had(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "values", "within", "text"),
     [
-        ("<1", [0.5, 0.7], True, "<1 | 0.600 ±0.100 ="),
-        ("<1", [1.5, 1.7], False, "<1 | 1.600 ±0.100 ≠"),
+        ("<1", [0.5, 0.7], True, "<1 | 0.600 ±0.500 ="),
+        ("<1", [1.5, 1.5], False, "<1 | 1.500 ±0.000 ≠"),
         ("chance", [0.5, 0.5], None, "chance | 0.500 ±0.000"),
         ("never", [0.5, math.inf], True, "never | ∞ ="),
     ],

@@ -66,11 +66,18 @@ class Legend:
         return cls(**said, scores=scores)
 
     def score(self, name: str) -> Score:
-        """How a score is read; one of which nothing is known has its name only. `measure/name` is that measure's."""
+        """How a score is read; one of which nothing is known has its name only. `measure/name` is that measure's.
+
+        Records do not carry ranges: that of the installed measure is taken.
+        """
         id, _, own = name.rpartition("/")
         known = self.scores.get(id, ()) if id else [score for scores in self.scores.values() for score in scores]
-        found = find_score(own, known) or installed_score(own)
-        return Score(name) if found is None else replace(found, name=name, title=name if id else found.title)
+        installed = installed_score(own)
+        found = find_score(own, known) or installed
+        if found is None:
+            return Score(name)
+        range = installed.range if installed and installed.read == found.read else found.range
+        return replace(found, name=name, title=name if id else found.title, range=range)
 
     def order(self, names: Iterable[str]) -> tuple[str, ...]:
         """Score names as they stand in tables: the headline, the other columns, the rest by name."""

@@ -14,7 +14,7 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.changes import find_changes
 from quickstudy.report.grouping import LearnerGroup, TaskGroup, group, seed_of
-from quickstudy.report.intervals import difference, estimate, scaled, stream
+from quickstudy.report.intervals import advantage, estimate, scaled
 from quickstudy.report.learning import example_run, mean_curve
 from quickstudy.report.model import CONTROL, ORACLE, ROLES, Contrast, Place, ReportData, Row, Run, TaskTable
 from quickstudy.report.scores import ScoreBook, number, open_book
@@ -96,12 +96,10 @@ def _table(found: TaskGroup, book: ScoreBook, read: ReadTrace, places: Mapping[s
 def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[str, int], legend: Legend) -> Row:
     finished = [record for record in found.records if record.status == OK]
     runs = tuple(_run(record, book, places) for record in found.records)
-    keys = [run.key for run in runs if run.status == OK]
     by_run = [run.scores for run in runs if run.status == OK]
     names = sorted({name for scores in by_run for name in scores})
     estimates = {
-        name: estimate([scores.get(name, math.nan) for scores in by_run], stream(keys, name), legend.score(name))
-        for name in names
+        name: estimate([scores.get(name, math.nan) for scores in by_run], legend.score(name)) for name in names
     }
     traces = [trace for record in finished if (trace := read(record)) is not None]
     what = found.records[0].what
@@ -114,7 +112,7 @@ def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[
         cost=_mean_cost(finished),
         advantage=Contrast(None),
         scaled=Contrast(None),
-        curve=mean_curve(traces, stream(keys, "curve")),
+        curve=mean_curve(traces),
         example=example_run(traces[0]) if traces else None,
     )
 
@@ -140,14 +138,13 @@ def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | Non
     if control is None:
         none = Contrast(None, reason="no control was run")
         return replace(row, advantage=none, scaled=none)
-    base = control.values(headline)
-    keys = [run.key for part in (row, control) for run in part.finished]
-    first, second = (own, base) if score.sign > 0 else (base, own)
-    row = replace(row, advantage=difference(first, second, stream(keys, "advantage"), score, table.statistic))
+    # A control is compared with the best one alone, not with itself.
+    rivals = [control] if row.role == CONTROL else table.of_role(CONTROL)
+    rules = {rival.learner: values for rival in rivals if (values := rival.values(headline))}
+    row = replace(row, advantage=advantage(own, rules, control.learner, score, table.statistic))
     if oracle is None:
         return replace(row, scaled=Contrast(None, reason="no oracle was run"))
-    keys += [run.key for run in oracle.finished]
-    place = scaled(own, base, oracle.values(headline), stream(keys, "scaled"), score)
+    place = scaled(own, control.values(headline), oracle.values(headline), score)
     # The two ends of the scale are where they are by definition, without doubt.
     return replace(row, scaled=replace(place, interval=None) if is_end else place)
 

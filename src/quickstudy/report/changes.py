@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quickstudy.base.measure import MEAN, Score
-from quickstudy.report.intervals import difference, stream
+from quickstudy.report.intervals import difference
 from quickstudy.report.model import ORACLE, Change, ChangeRow, Contrast, Row, TaskTable
 
 _ORDER = ("published", "written", "corrected")
@@ -42,11 +42,10 @@ def _changed(learner: str, role: str, column: Score, rows: Sequence[Row | None])
     first, last = rows[0], rows[-1]
     if first is None or last is None or means[0] is None or means[-1] is None:
         return ChangeRow(learner, role, column, means, Contrast(None, reason="not run under both conventions"))
-    keys = [run.key for row in (first, last) for run in row.finished]
     values = [
         # The seeds are told apart: two conventions draw different data even from the same seed.
         {(index, number): run.scores[score] for number, run in enumerate(row.finished) if score in run.scores}
         for index, row in enumerate((first, last))
     ]
-    moved = difference(values[1], values[0], stream(keys, f"change {score}"), column)
+    moved = difference(values[1], values[0], column)
     return ChangeRow(learner, role, column, means, moved)

@@ -101,12 +101,13 @@ class Comparison:
         return f"first: {self.first}, {first}", f"second: {self.second}, {second}"
 
     def _difference(self) -> str:
-        numbers = self.difference, self.low, self.high
+        numbers = (self.difference,) if math.isnan(self.low) else (self.difference, self.low, self.high)
         if self.read.read == LOG:
-            value, low, high = (magnitude(10.0**number) for number in numbers)
-            return f"ratio {value} [{low}, {high}]"
-        value, low, high = (f"{number:+.3f}" if math.isfinite(number) else f"{number:+}" for number in numbers)
-        return f"difference {value} [{low}, {high}]"
+            word, texts = "ratio", [magnitude(10.0**number) for number in numbers]
+        else:
+            word = "difference"
+            texts = [f"{number:+.3f}" if math.isfinite(number) else f"{number:+}" for number in numbers]
+        return f"{word} {texts[0]}" + (f" [{', '.join(texts[1:])}]" if texts[1:] else "")
 
 
 def compare(
@@ -217,7 +218,7 @@ def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
     places = np.array([[read.place(value) for value in pair] for pair in values])
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
     one, other = ({(0, seed): value for seed, value in enumerate(column)} for column in zip(*values, strict=True))
-    gap = difference(one, other, stream(keys, "compare"), read, statistic)
+    gap = difference(one, other, read, statistic)
     low, high = gap.interval or (math.nan, math.nan)
     first, second = places.T if statistic == MEAN else (signed_ranks(*places.T), np.zeros(len(places)))
     test = paired_permutation_test(first, second, rng=stream(keys, "permutation"))

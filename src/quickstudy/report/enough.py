@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from quickstudy.stats.bootstrap import Interval
+from quickstudy.stats.intervals import Interval
 
 ALPHA = 0.05
 ABOVE, BELOW, LEVEL, UNTOLD = "above", "below", "level", "untold"
@@ -22,7 +22,7 @@ def fewest(comparisons: int = 1) -> int:
 
 
 FEWEST = fewest()
-"""Runs, or pairs of runs, below which no verdict is given. A bootstrap of 2 values is no more than the two values."""
+"""Runs, or pairs of runs, below which no verdict is given. So few could not be told apart by a test either."""
 
 
 def standing(interval: Interval | None, runs: int) -> str:

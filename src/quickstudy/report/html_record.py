@@ -10,7 +10,7 @@ from quickstudy.base.canonical import plain
 from quickstudy.base.measure import Score
 from quickstudy.report.enough import FEWEST
 from quickstudy.report.html_table import Head, cell, table
-from quickstudy.report.intervals import CLOSEST, RESAMPLES
+from quickstudy.report.intervals import CLOSEST
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import MeasureNote, Place, ReportData, TaskTable
 from quickstudy.report.numbers import seconds, written
@@ -20,9 +20,9 @@ _KEY_LETTERS = 12
 _TERMS = (
     (
         "Interval",
-        "The numbers in brackets are a 95 % interval of the mean over runs: percentile bootstrap, "
-        f"{RESAMPLES:,} resamples of whole runs. One run has no interval; that of a few lies between the lowest and "
-        f"the highest of them and says little, so that fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
+        "The numbers in brackets are a 95 % interval of the mean over runs: Student's t, longer on the side to which "
+        "the runs are skewed, and cut at the ends of the score's range. One run has no interval, and medians are shown "
+        f"without; that of two or three is wide. Fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
         "Where orders of magnitude count, the mean is the geometric one, and ×÷ stands before the factor from it to "
         "either end.",
     ),
@@ -31,14 +31,20 @@ _TERMS = (
         "(headline − best control) ÷ (oracle − best control): 0 is the best rule that never learns, 1 the best that "
         "can be done. The headline is the first score of a table; the best control has the best mean. Not defined "
         f"without a control or an oracle, or where the two are closer than {CLOSEST}. Runs of the same seed are "
-        "resampled together.",
+        "compared with one another.",
     ),
     ("Control", "A rule that never learns, run under the same protocol on the same data."),
+    (
+        "Above the best control",
+        "Above: the interval of the difference from every control lies above 0. Below: that from some control lies "
+        "below 0 at a level corrected for their number, since the one that looks best was chosen in the same runs. "
+        "Nothing is corrected for the number of learners and tasks.",
+    ),
     ("Oracle", "The best that can be done with what a learner is shown, run the same way."),
     (
         "Bold",
-        f"The best learner is bold only where its interval does not overlap the next learner's, and both have {FEWEST} "
-        "runs or more.",
+        "The best learner is bold only where the interval of its difference from the next one leaves 0 out, and both "
+        f"have {FEWEST} runs or more.",
     ),
     (
         "Curves",

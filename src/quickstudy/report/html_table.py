@@ -14,7 +14,7 @@ from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNER, LEARNING, ORACLE, REPLAY, Change, Contrast, Row, TaskTable
 from quickstudy.report.numbers import COST_TITLES, NOTHING, bounds, contrast, cost, interval_of, score, shown, written
 from quickstudy.report.verdict import clear_winner
-from quickstudy.stats.bootstrap import Interval
+from quickstudy.stats.intervals import Interval
 
 _ARROWS = {
     "higher": '&nbsp;<span class="arrow" title="higher is better">↑</span>',

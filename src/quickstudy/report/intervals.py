@@ -1,7 +1,7 @@
 """Estimates, intervals and contrasts over the runs of a report.
 
-Every interval is a 95 % percentile bootstrap over runs. Its random stream is named by the keys of the runs and the
-purpose, so that the same records give the same report, whatever else stands in it.
+Every interval is at 95 %, in closed form (`stats/intervals.py`): the same records give the same report, whatever else
+stands in it. Intervals of means are cut at the ends of the score's range, those of differences are not.
 
 Values are read as their score says: of one that is read by orders of magnitude, means are geometric, differences are of
 decimal logarithms, and so is the standard deviation.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,25 +19,24 @@ from numpy.typing import NDArray
 from quickstudy.base.canonical import digest
 from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
 from quickstudy.report.model import Contrast, Curve, Estimate
-from quickstudy.stats.bootstrap import Interval, mean_band, mean_interval
+from quickstudy.stats.intervals import LEVEL, Interval, combined_interval, mean_band, mean_interval, median_interval
 from quickstudy.stats.summary import summarise
 
 Floats = NDArray[np.float64]
 Values = Mapping[tuple[int, int], float]
 """Values of one score by (root seed, repetition); none is nan."""
 
-RESAMPLES = 2000
 CLOSEST = 0.02
 """Best control and oracle must be this far apart, or there is no scale between them."""
 _NOT_FINITE = "a run has no finite score"
 
 
 def stream(keys: Sequence[str], purpose: str) -> np.random.Generator:
-    """The random stream for one interval."""
+    """The random stream for what is drawn about some runs: the same whatever else stands in a report."""
     return np.random.Generator(np.random.PCG64(int(digest([sorted(keys), purpose])[:32], 16)))
 
 
-def estimate(values: Sequence[float], rng: np.random.Generator, score: Score = PLAIN) -> Estimate | None:
+def estimate(values: Sequence[float], score: Score = PLAIN) -> Estimate | None:
     """One score over runs, None when no run has a value."""
     known = [score.place(value) for value in values if not math.isnan(value)]
     if not known:
@@ -44,7 +44,6 @@ def estimate(values: Sequence[float], rng: np.random.Generator, score: Score = P
     found = summarise(known)
     finite = all(map(math.isfinite, known))
     several = finite and len(known) > 1
-    interval = mean_interval(known, rng=rng, resamples=RESAMPLES) if several else None
     return Estimate(
         n=found.n,
         mean=score.value(found.mean) if finite else None,
@@ -52,7 +51,7 @@ def estimate(values: Sequence[float], rng: np.random.Generator, score: Score = P
         median=score.value(found.median),
         lower_quartile=score.value(found.lower_quartile),
         upper_quartile=score.value(found.upper_quartile),
-        interval=Interval(*map(score.value, interval)) if interval else None,
+        interval=_cut(mean_interval(known), found.mean, score) if several else None,
     )
 
 
@@ -62,23 +61,23 @@ def middle(values: Values, score: Score = PLAIN) -> float:
     return score.value(found.mean if score.shown == MEAN and math.isfinite(found.mean) else found.median)
 
 
-def band(quantity: str, unit: str, steps: Floats, values: Floats, rng: np.random.Generator) -> Curve:
-    """The mean curve of (run, point) values with the interval of every point."""
+def band(quantity: str, unit: str, steps: Floats, values: Floats, range: tuple[float, float]) -> Curve:
+    """The mean curve of (run, point) values with the interval of every point, cut at the ends of the range."""
     mean = values.mean(axis=0)
-    low, high = mean_band(values, rng=rng, resamples=RESAMPLES) if len(values) > 1 else (mean, mean)
+    low, high = (np.clip(end, *range) for end in mean_band(values)) if len(values) > 1 else (mean, mean)
     parts = (tuple(part.tolist()) for part in (steps, mean, low, high))
     return Curve(quantity, unit, len(values), *parts)
 
 
 def difference(
-    one: Values, other: Values, rng: np.random.Generator, score: Score = PLAIN, statistic: str = MEAN
+    one: Values, other: Values, score: Score = PLAIN, statistic: str = MEAN, level: float = LEVEL
 ) -> Contrast:
     """Mean (or median) of one minus that of the other. Runs with the same seeds saw the same data and are compared in
     pairs. Infinite values have medians only; two that are infinite alike do not differ.
     """
     one, other = _places(one, score), _places(other, score)
     if statistic == MEDIAN:
-        return _between_medians(one, other, rng)
+        return _between_medians(one, other, level)
     if not _all_finite(one, other):
         return Contrast(None, reason=_NOT_FINITE)
     value = float(np.mean(list(one.values())) - np.mean(list(other.values())))
@@ -86,14 +85,39 @@ def difference(
     if n < 2:
         return Contrast(value, n=n)
     if set(one) == set(other):
-        pairs = [one[seed] - other[seed] for seed in sorted(one)]
-        return Contrast(value, mean_interval(pairs, rng=rng, resamples=RESAMPLES), n=n)
-    first, second = _resampled_means([one, other], rng)
-    return Contrast(value, _interval(first - second), n=n)
+        return Contrast(value, mean_interval([one[seed] - other[seed] for seed in one], level=level), n=n)
+    return Contrast(value, combined_interval([[*one.values()], [*other.values()]], [1.0, -1.0], level=level), n=n)
 
 
-def scaled(own: Values, control: Values, oracle: Values, rng: np.random.Generator, score: Score = PLAIN) -> Contrast:
-    """(own - control) / (oracle - control) of the means: 0 at the best control, 1 at the oracle."""
+def advantage(
+    own: Values, controls: Mapping[str, Values], best: str, score: Score = PLAIN, statistic: str = MEAN
+) -> Contrast:
+    """What a learner is ahead of the best control, positive when better. best: the one that looks best in these runs.
+
+    Which control is truly the best is not known, so that the interval is of the distance from whichever it is: its low
+    end is the lowest of those against each control; its high end the lowest of those at a level corrected for their
+    number (Bonferroni). Above all is then said rightly, and below is not said because the luckiest was chosen.
+    """
+
+    def against(name: str, level: float = LEVEL) -> Contrast:
+        first, second = (own, controls[name]) if score.sign > 0 else (controls[name], own)
+        return difference(first, second, score, statistic, level)
+
+    found = against(best)
+    rivals = [name for name, values in controls.items() if len(values) > 1]
+    corrected = 1 - (1 - LEVEL) / max(1, len(rivals))
+    lows = [gap.interval.low for name in rivals if (gap := against(name)).interval]
+    highs = [gap.interval.high for name in rivals if (gap := against(name, corrected)).interval]
+    if found.interval is None or not lows:
+        return found
+    return Contrast(found.value, Interval(min(lows), min(highs, default=math.inf)), n=found.n)
+
+
+def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -> Contrast:
+    """(own - control) / (oracle - control) of the means: 0 at the best control, 1 at the oracle.
+
+    The interval is that of a sum of the three means, to which the ratio comes near (delta method).
+    """
     samples = [_places(sample, score) for sample in (own, control, oracle)]
     if not _all_finite(*samples):
         return Contrast(None, reason=_NOT_FINITE)
@@ -106,67 +130,49 @@ def scaled(own: Values, control: Values, oracle: Values, rng: np.random.Generato
     n = min(map(len, samples))
     if n < 2:
         return Contrast(value, n=n)
-    draws = _resampled_means(samples, rng)
-    span = draws[2] - draws[1]
-    kept = span != 0
-    return Contrast(value, _interval((draws[0] - draws[1])[kept] / span[kept]) if kept.any() else None, n=n)
+    weights = np.array([1.0, value - 1.0, -value]) / (ceiling - floor)
+    if all(set(sample) == set(samples[0]) for sample in samples):
+        rows = np.array([[sample[seed] for sample in samples] for seed in samples[0]])
+        around = mean_interval(rows @ weights)
+    else:
+        around = combined_interval([[*sample.values()] for sample in samples], weights.tolist())
+    # The weighted sum of the means themselves is 0.
+    return Contrast(value, Interval(value + around.low, value + around.high), n=n)
 
 
-def _between_medians(one: Values, other: Values, rng: np.random.Generator) -> Contrast:
+def _between_medians(one: Values, other: Values, level: float) -> Contrast:
+    """The interval of pairs is that of the median of their differences, and holds the difference of the medians; None
+    below six. That of others is between the ends of the two medians' intervals, each at the level at which two that
+    just do not touch are apart at the one wanted (two errors make one of sqrt(2)): 83 % for 95 %. None below four.
+    """
     if not one or not other:
         return Contrast(None, reason=_NOT_FINITE)
     n = min(len(one), len(other))
-    middles = [np.array([summarise(list(values.values())).median]) for values in (one, other)]
-    value = float(_less(*middles)[0])
-    if n < 2:
-        return Contrast(value, n=n)
-    first, second = (_medians(draws) for draws in _resampled([one, other], rng))
-    draws = np.sort(_less(first, second))
-    # Order statistics, without anything in between: there is no way half to infinity.
-    low, high = draws[[int(0.025 * len(draws)), -1 - int(0.025 * len(draws))]]
-    return Contrast(value, Interval(float(low), float(high)), n=n)
+    samples = list(one.values()), list(other.values())
+    value = _less(*(summarise(sample).median for sample in samples))
+    if set(one) == set(other):
+        low, high = median_interval([_less(one[seed], other[seed]) for seed in one], level=level)
+    else:
+        normal = NormalDist()
+        each = 2 * normal.cdf(normal.inv_cdf((1 + level) / 2) / math.sqrt(2)) - 1
+        first, second = (median_interval(sample, level=each) for sample in samples)
+        low, high = _less(first.low, second.high), _less(first.high, second.low)
+    return Contrast(value, None if math.isnan(low) else Interval(min(low, value), max(high, value)), n=n)
 
 
-def _medians(draws: Floats) -> Floats:
-    """(resample,): the median of every row; where it lies between two values, the one below that is infinite, or the
-    middle of the two.
-    """
-    ordered = np.sort(draws, axis=1)
-    half = draws.shape[1] // 2
-    low, high = ordered[:, (draws.shape[1] - 1) // 2], ordered[:, half]
-    with np.errstate(invalid="ignore"):  # infinite on both sides; not taken
-        middle = low + (high - low) / 2
-    return np.where((low == high) | np.isinf(low), low, middle)
-
-
-def _less(one: Floats, other: Floats) -> Floats:
+def _less(one: float, other: float) -> float:
     """One minus the other; 0 where the two are infinite alike."""
-    with np.errstate(invalid="ignore"):
-        return np.where(one == other, 0.0, one - other)
+    return 0.0 if one == other else one - other
+
+
+def _cut(interval: Interval, mean: float, score: Score) -> Interval:
+    """An interval of places as one of values, cut at the ends of the score's range unless the mean is beyond."""
+    low, middle, high = map(score.value, (interval.low, mean, interval.high))
+    return Interval(max(low, min(score.range[0], middle)), min(high, max(score.range[1], middle)))
 
 
 def _places(values: Values, score: Score) -> Values:
     return {seed: score.place(value) for seed, value in values.items()}
-
-
-def _resampled_means(samples: Sequence[Values], rng: np.random.Generator) -> list[Floats]:
-    """The means of `_resampled`."""
-    return [draws.mean(axis=1) for draws in _resampled(samples, rng)]
-
-
-def _resampled(samples: Sequence[Values], rng: np.random.Generator) -> list[Floats]:
-    """(resample, run): runs drawn again with replacement, for each sample; the same where all share their seeds."""
-    arrays = [np.array([sample[seed] for seed in sorted(sample)], dtype=np.float64) for sample in samples]
-    shared = all(set(sample) == set(samples[0]) for sample in samples)
-    drawn: list[NDArray[np.int64]] = []
-    for array in arrays:
-        drawn.append(drawn[0] if shared and drawn else rng.integers(0, len(array), size=(RESAMPLES, len(array))))
-    return [array[runs] for array, runs in zip(arrays, drawn, strict=True)]
-
-
-def _interval(draws: Floats) -> Interval:
-    low, high = np.quantile(draws, (0.025, 0.975))
-    return Interval(float(low), float(high))
 
 
 def _all_finite(*samples: Values) -> bool:

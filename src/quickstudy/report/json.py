@@ -20,7 +20,7 @@ from quickstudy.report.model import (
     TaskTable,
 )
 from quickstudy.report.verdict import verdict
-from quickstudy.stats.bootstrap import Interval
+from quickstudy.stats.intervals import Interval
 
 FORMAT = 1
 

@@ -53,7 +53,7 @@ def _table(table: TaskTable) -> str:
     lines = ["".join(_lines(row, columns, row in bold) for row in group) for group in groups if group]
     runs = [len(row.finished) for row in table.rows]
     count = f"{span(runs)} {'run' if max(runs) == 1 else 'runs'}"
-    caption = f"{escape(table.task)}, convention {escape(table.convention)}; {count}, 95\\,\\% bootstrap intervals."
+    caption = f"{escape(table.task)}, convention {escape(table.convention)}; {count}, 95\\,\\% intervals."
     return "\n".join(
         [
             r"\begin{table}",

@@ -17,13 +17,15 @@ from quickstudy.report.model import Curve, Example
 KIND = "learning-curve"
 LEVELS = tuple(tenth / 10 for tenth in range(1, 11))
 """Accuracies whose T is read off the example run."""
+RANGE = (0.0, 1.0)
+"""Of an accuracy."""
 
 
-def mean_curve(traces: Sequence[Trace], rng: np.random.Generator) -> Curve | None:
+def mean_curve(traces: Sequence[Trace]) -> Curve | None:
     """The mean of the runs with its interval at every step; None when no trace is a learning curve."""
     curves = [trace for trace in traces if is_curve(trace)]
     steps, values = align([(_sequences(trace), trace.arrays["accuracy"]) for trace in curves])
-    return band("accuracy", _unit(curves[0]), steps, values, rng) if len(steps) else None
+    return band("accuracy", _unit(curves[0]), steps, values, RANGE) if len(steps) else None
 
 
 def example_run(trace: Trace) -> Example | None:
@@ -38,8 +40,7 @@ def example_run(trace: Trace) -> Example | None:
     except UsageError:
         return None
     exact = tuple(max(1.0, float(time) / _tokens(trace)) for time in times)
-    # One run has no interval; the stream is not drawn from.
-    return Example(band("accuracy", _unit(trace), steps, values, np.random.default_rng(0)), LEVELS, exact)
+    return Example(band("accuracy", _unit(trace), steps, values, RANGE), LEVELS, exact)
 
 
 def is_curve(trace: Trace) -> bool:

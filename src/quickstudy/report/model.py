@@ -10,7 +10,7 @@ from typing import Any
 from quickstudy.base.legend import Legend
 from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
 from quickstudy.report.enough import standing
-from quickstudy.stats.bootstrap import Interval
+from quickstudy.stats.intervals import Interval
 
 LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
 LEARNING = (LEARNER, REPLAY)

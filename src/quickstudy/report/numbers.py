@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.report.model import Contrast, Estimate
-from quickstudy.stats.bootstrap import Interval
+from quickstudy.stats.intervals import Interval
 
 NOTHING = "–"
 UNKNOWN = "unknown"

@@ -6,29 +6,34 @@ import math
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.measure import LOG, PLAIN, Score
-from quickstudy.base.study import Published, Study
-from quickstudy.report.intervals import RESAMPLES, estimate, stream
+from quickstudy.base.study import ROUNDED, Published, Study
+from quickstudy.report.enough import FEWEST
+from quickstudy.report.intervals import estimate
 from quickstudy.report.model import CONTROL, ORACLE
 from quickstudy.report.numbers import interval_of, shown
 from quickstudy.report.scores import score_of
 from quickstudy.report.study.found import Found, Runs, Shelf
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
-from quickstudy.runs.scores import MAXIMUM_OF_MEAN
+from quickstudy.runs.scores import MAXIMUM_OF_MEAN, MEAN_CURVE
+
+FAR = 2.0
+"""Standard errors beyond which two numbers differ."""
 
 
 @dataclass(frozen=True)
 class Reproduced:
     """One cell. measured: over n runs, with its 95 % interval, its spread as published, its standard error.
 
-    within: the measured number lies within the published spread of the published one; None where nothing is known.
-    distance: measured - published in standard errors of the two, which is stricter.
+    distance: measured - published in standard errors of the two; None where one has none. With fewer than six runs
+    the published spread stands for theirs, which is not known well enough. within: whether the measured number lies
+    within the published spread, which is wide and says less, or where published words say; None where that is unknown.
     """
 
     published: Published | None
@@ -40,6 +45,22 @@ class Reproduced:
     error: float | None = None
     within: bool | None = None
     distance: float | None = None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the two differ by no more than two standard errors of both; where there are none, whether one number
+        is within the spread of the other.
+        """
+        return self.within if self.distance is None else abs(self.distance) <= FAR
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The distances of a column together: the sum of their squares, of how many, and how often chance gives as much."""
+
+    square: float
+    freedom: int
+    p: float
 
 
 @dataclass(frozen=True)
@@ -75,6 +96,19 @@ class Reproduction:
         found = [(row, column, cell) for row, cells in self.cells.items() for column, cell in cells.items()]
         return [place for place in found if place[2].within is not None]
 
+    def agreement(self) -> dict[str, Agreement]:
+        """Chi-square of every column of which two cells or more have a distance."""
+        found = {}
+        for column in self.study.columns:
+            known = [cells[column].distance for cells in self.cells.values() if column in cells]
+            distances = [distance for distance in known if distance is not None]
+            if len(distances) > 1:
+                from scipy.special import chdtrc
+
+                square = math.fsum(distance**2 for distance in distances)
+                found[column] = Agreement(square, len(distances), float(chdtrc(len(distances), square)))
+        return found
+
     def best(self, row: str) -> str | None:
         """The column with the best measured number of a row; None where nobody knows which is better. The best of many
         runs is none of them.
@@ -97,6 +131,7 @@ class Reproduction:
             "rows": _plain(self.cells),
             "controls": _plain(self.controls),
             "oracles": _plain(self.oracles),
+            "agreement": {column: asdict(found) for column, found in self.agreement().items()},
         }
 
 
@@ -123,7 +158,7 @@ def reproduce(
     """
     found = results if isinstance(results, Found) else Shelf(pathlib.Path(results), study.measures).found()
     score = score or study.score
-    read = found.score(score)
+    read, printed = found.score(score), _Printed.of(study, score)
     runs = found.cells(study, convention, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
@@ -131,7 +166,7 @@ def reproduce(
         numbers = row.published if score == study.score else row.also.get(score, {})
         own = {column: runs[row.label].get(column, {}) for column in study.columns}
         cells[row.label] = {
-            column: _cell(read, study.seeds, numbers.get(column), own[column], found) for column in study.columns
+            column: _cell(read, printed, numbers.get(column), own[column], found) for column in study.columns
         }
         for model, columns in study.together.items():
             members = {column: own[column] for column in columns}
@@ -140,7 +175,7 @@ def reproduce(
             ruled = found.of(Setting(row.task, name, convention, root, row.protocol))
             if ruled:
                 role = next(iter(ruled.values())).labels.get("role", CONTROL)
-                rules[role].setdefault(row.label, {})[name] = _cell(read, study.seeds, None, ruled, found)
+                rules[role].setdefault(row.label, {})[name] = _cell(read, printed, None, ruled, found)
     return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], read)
 
 
@@ -148,16 +183,31 @@ def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str,
     return {row: {column: asdict(cell) for column, cell in found.items()} for row, found in cells.items()}
 
 
-def _cell(read: Score, seeds: int, published: Published | None, runs: Runs, found: Found) -> Reproduced:
+class _Printed(NamedTuple):
+    """How numbers were printed: over how many runs, and the error from rounding, which is anywhere within half of the
+    last decimal of those that have most.
+    """
+
+    seeds: int
+    rounding: float
+
+    @classmethod
+    def of(cls, study: Study, score: str) -> _Printed:
+        tables = [row.published if score == study.score else row.also.get(score, {}) for row in study.rows]
+        values = [value for numbers in tables for number in numbers.values() for value in number]
+        decimals = [len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)]
+        return cls(study.seeds, 0.5 * 10.0 ** -max(decimals, default=0) / math.sqrt(3))
+
+
+def _cell(read: Score, printed: _Printed, published: Published | None, runs: Runs, found: Found) -> Reproduced:
     if not runs:
         return Reproduced(published)
     records = list(runs.values())
-    keys = [record.key for record in records]
     if read.name == MAXIMUM_OF_MEAN:
         curves = [found.trace(record).arrays["accuracy"] for record in records]
-        number, low, high, spread, error = _best_of_mean(curves, stream(keys, read.name))
+        number, low, high, spread, error = _best_of_mean(curves)
     else:
-        known = estimate([score_of(record, read.name) for record in records], stream(keys, read.name), read)
+        known = estimate([score_of(record, read.name) for record in records], read)
         value = shown(read, known)
         if known is None or value is None:
             return Reproduced(published, len(records))
@@ -168,7 +218,9 @@ def _cell(read: Score, seeds: int, published: Published | None, runs: Runs, foun
     if published is not None:
         within = published.agrees(number)
         if published.spread is not None and not isinstance(published.value, str):
-            combined = math.hypot(error, published.spread / math.sqrt(seeds))
+            theirs = max(published.spread, ROUNDED)
+            own = error if len(records) >= FEWEST else theirs / math.sqrt(len(records))
+            combined = math.hypot(own, theirs / math.sqrt(printed.seeds), printed.rounding)
             # A published spread is one of the values themselves, not of their orders of magnitude.
             distance = (number - published.value) / combined if combined > 0 and read.read != LOG else None
     return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
@@ -194,17 +246,18 @@ def _best(
     return Best(published, count, known[place], None, None, None, None, within, None, *place)
 
 
-def _best_of_mean(
-    curves: Sequence[NDArray[np.float64]], rng: np.random.Generator
-) -> tuple[float, float, float, float, float]:
-    """Maximum over time of the run-averaged curve, its bootstrap interval, the spread at the last point, the error."""
+def _best_of_mean(curves: Sequence[NDArray[np.float64]]) -> tuple[float, float, float, float, float]:
+    """Maximum over time of the run-averaged curve, its interval, the spread at the last point, the error.
+
+    Interval and error are those of the mean at the moment of the maximum, as if it had been known before.
+    """
     shortest = min(map(len, curves))
     runs = np.stack([curve[:shortest] for curve in curves])
-    number = float(runs.mean(axis=0).max())
+    mean = runs.mean(axis=0)
+    number = float(mean.max())
     if len(runs) < 2:
         return number, math.nan, math.nan, math.nan, math.nan
-    # Weights instead of copies: a resample of runs is a row of counts.
-    counts = rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs)), size=RESAMPLES) / len(runs)
-    maxima = (counts @ runs).max(axis=1)
-    low, high = np.quantile(maxima, [0.025, 0.975])
-    return number, float(low), float(high), float(runs[:, -1].std(ddof=1)), float(maxima.std(ddof=1))
+    then = runs[:, int(mean.argmax())]
+    found = estimate(then.tolist(), MEAN_CURVE)
+    low, high = (found and found.interval) or (math.nan, math.nan)
+    return number, low, high, float(runs[:, -1].std(ddof=1)), float(then.std(ddof=1)) / math.sqrt(len(runs))

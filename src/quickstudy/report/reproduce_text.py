@@ -9,12 +9,10 @@ from quickstudy.base.measure import LOG, MEAN, Score
 from quickstudy.base.study import Published, Study
 from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.numbers import NOTHING, described, half_width, written
-from quickstudy.report.reproduce import Best, Reproduced, Reproduction, reproduce
+from quickstudy.report.reproduce import FAR, Best, Reproduced, Reproduction, reproduce
 from quickstudy.report.study.found import Found
-from quickstudy.stats.bootstrap import Interval
+from quickstudy.stats.intervals import Interval
 
-FAR = 2.0
-"""Standard errors beyond which two numbers differ."""
 UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
 
 Pair = tuple[str, str, Reproduced, Reproduced]
@@ -22,7 +20,8 @@ Pair = tuple[str, str, Reproduced, Reproduced]
 
 
 def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
-    """The table as rows of text, the heading first. `=` marks a cell within the published spread, `≠` one outside.
+    """The table as rows of text, the heading first. `=` marks a cell that agrees with the published one,
+    `≠` one that differs by more than two standard errors of both.
 
     Where controls were run, the best of each task has a column, and so has the oracle.
     """
@@ -40,10 +39,12 @@ def reproduction_data(found: Reproduction) -> list[tuple[str, ...]]:
     """One line per task and learner, controls and oracles among them, at full precision; empty where nothing is known.
 
     low, high: the 95 % interval of the mean over so many runs. within: whether the mean is within the published spread.
+    standard_errors: how many of both it is from the published one.
     Where columns are one model, it has a line too: in the place of the mean the best of all runs, and which it was.
     """
     heading = ("task", "learner", "published", "published_spread", "mean", "low", "high", "runs", "within")
-    return [heading + (("best_column", "best_repetition") if found.study.together else ()), *_lines(found)]
+    more = ("standard_errors", *(("best_column", "best_repetition") if found.study.together else ()))
+    return [heading + more, *_lines(found)]
 
 
 def best_of(found: Reproduction) -> list[str]:
@@ -77,11 +78,21 @@ def marks(found: Reproduction) -> str:
         return f"{described(found.read)}: {number if several else 'of one run'}"
     measured = f"measured{half}" if several else "measured, of one run"
     unlike = "" if found.convention == "published" else " (not like with like)"
+    return f"{described(found.read)}: published | {measured}; {_rule(found)}{unlike}"
+
+
+def _rule(found: Reproduction) -> str:
+    """What the marks go by, which is not the same for cells that have standard errors and those that have none."""
+    cells = [cell for _, _, cell in found.judged()]
+    differs = f"by more than {FAR:g} standard errors of both"
+    if all(cell.distance is not None for cell in cells):
+        return f"≠ differs {differs}, = does not"
     within = "within the published spread"
-    words = any(isinstance(cell.published.value, str) for _, _, cell in found.judged() if cell.published)
-    if words:
+    if any(cell.published and isinstance(cell.published.value, str) for cell in cells):
         within += " or bound (other words are not compared)"
-    return f"{described(found.read)}: published | {measured}; = {within}, ≠ outside{unlike}"
+    if all(cell.distance is None for cell in cells):
+        return f"= {within}, ≠ outside"
+    return f"≠ differs {differs}, = does not; where there are none, = {within}, ≠ outside"
 
 
 def published_text(number: Published, read: Score) -> str:
@@ -94,19 +105,22 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
     judged = found.judged()
     lines = []
     if judged:
-        inside = sum(bool(cell.within) for _, _, cell in judged)
-        words = any(cell.published and isinstance(cell.published.value, str) for _, _, cell in judged)
-        within = f"within the published spread{' or bound' if words else ''}"
-        counts = f"{inside} of {len(judged)} cells are {within} ({found.convention})"
+        apart = [f"{row} {column}" for row, column, cell in judged if not cell.agrees]
+        counts = f"{len(judged) - len(apart)} of {len(judged)} cells agree with the published ones ({found.convention})"
         if found.convention == "published":
-            apart = [f"{row} {column}" for row, column, cell in judged if not cell.within]
-            lines += [f"{counts}.", *([f"Outside: {', '.join(apart)}."] if apart else [])]
+            lines += [f"{counts}.", *([f"They differ: {', '.join(apart)}."] if apart else []), *_together(found)]
         else:
             # Other numbers are the point here, not a failure to reproduce.
             lines.append(f"{counts}, for information only: {UNLIKE}.")
     if other is not None:
         lines += _changes(found, other)
     return lines
+
+
+def _together(found: Reproduction) -> list[str]:
+    """Whether the cells of a column, taken together, are as far from the published ones as chance would have them."""
+    known = [f"{column} {one.square:.1f} on {one.freedom} (p {one.p:.2g})" for column, one in found.agreement().items()]
+    return [f"Chi-square of the distances, by column: {'; '.join(known)}."] if known else []
 
 
 def correction(study: Study, found: Found, root: int = 0) -> str:
@@ -189,7 +203,7 @@ def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
             within = "" if cell.within is None else "yes" if cell.within else "no"
             chosen = (cell.column, cell.repetition) if isinstance(cell, Best) else (None, None)
             more = ["" if one is None else str(one) for one in chosen] if found.study.together else []
-            yield row, learner, *map(_number, numbers), str(cell.n), within, *more
+            yield row, learner, *map(_number, numbers), str(cell.n), within, _number(cell.distance), *more
 
 
 def _which(cell: Best) -> str:
@@ -210,6 +224,6 @@ def _cell(cell: Reproduced, read: Score) -> str:
     low, high = cell.low, cell.high
     known = cell.n > 1 and low is not None and high is not None and not math.isnan(low)
     half = f" {half_width(Interval(low or 0.0, high or 0.0), read)}" if known else ""
-    mark = "" if cell.within is None else " =" if cell.within else " ≠"
+    mark = "" if cell.agrees is None else " =" if cell.agrees else " ≠"
     best = f" (best of {cell.n:,})" if isinstance(cell, Best) else ""
     return f"{published + ' | ' if published else ''}{written(read, cell.measured)}{half}{best}{mark}"

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted, span
-from quickstudy.report.intervals import difference, stream
+from quickstudy.report.intervals import advantage, difference
 from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Row, TaskTable
 from quickstudy.report.numbers import bounds, contrast, fine, written
 
 
 def clear_winner(table: TaskTable, role: str = LEARNER) -> Row | None:
-    """The best learner of one role, if its interval does not overlap the next one's and the difference matters; None
-    otherwise, when it is alone, or when one of the two has too few runs.
+    """The best learner of one role, if the interval of its difference from the next one leaves 0 out and the difference
+    matters; None otherwise, when it is alone, or when one of the two has too few runs.
     """
     ranked = _ranked(table, role)
     if len(ranked) < 2 or not table.judged.sign:
@@ -111,11 +111,9 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
         return []
     best = _control(table, min(middles, key=lambda learner: (-score.sign * middles[learner], learner)))
     better = []
+    rules = {rule.learner: rule.values(name) for rule in table.of_role(CONTROL) if rule.learner in middles}
     for row in (*unclear, *above):
-        keys = [run.key for part in (row, best) for run in part.finished]
-        one, other = (row, best) if score.sign > 0 else (best, row)
-        # The purpose is older than second opinions by any other score; another would move the interval.
-        gap = difference(one.values(name), other.values(name), stream(keys, "accuracy"), score, table.statistic)
+        gap = advantage(row.values(name), rules, best.learner, score, table.statistic)
         if gap.standing == ABOVE and abs(gap.value or 0.0) >= score.least:
             better.append(row)
     rival = f"the best control, {best.learner} ({written(score, middles[best.learner])})"
@@ -147,21 +145,12 @@ def _race(table: TaskTable, role: str) -> str:
 
 
 def _apart(first: Row, second: Row, table: TaskTable) -> bool:
-    """Whether there is a gap between the intervals, whichever direction is better, and enough runs behind both; of
-    medians, whether the interval of their difference leaves 0 out.
+    """Whether the interval of the difference leaves 0 out, whichever direction is better, with enough runs behind both:
+    in pairs, where both have the same seeds.
     """
     headline = table.headline or ""
-    one, other = (row.scores[headline] for row in (first, second))
-    if min(one.n, other.n) < FEWEST:
-        return False
-    if table.statistic != MEAN:
-        keys = [run.key for row in (first, second) for run in row.finished]
-        pair = first.values(headline), second.values(headline)
-        gap = difference(*pair, stream(keys, "medians"), table.judged, table.statistic)
-        return gap.standing in (ABOVE, BELOW)
-    if one.interval is None or other.interval is None:
-        return False
-    return max(one.interval.low - other.interval.high, other.interval.low - one.interval.high) > 0
+    gap = difference(first.values(headline), second.values(headline), table.judged, table.statistic)
+    return gap.standing in (ABOVE, BELOW)
 
 
 def _matters(first: Row, second: Row, table: TaskTable) -> bool:

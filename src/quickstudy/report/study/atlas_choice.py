@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted
-from quickstudy.report.intervals import Values, difference, estimate, stream
+from quickstudy.report.intervals import Values, difference, estimate
 from quickstudy.report.model import Contrast
 from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.numbers import score as written
@@ -80,8 +80,8 @@ def _choice(order: Order, task: TaskRuns, score: str) -> Choice | None:
         published,
         after,
         theirs,
-        _contrast(task.values(rule, score), after, f"optimism {task.row.task} {score}"),
-        Contrast(None) if published == rule else _contrast(after, theirs, f"gain {task.row.task} {score}"),
+        _contrast(task.values(rule, score), after),
+        Contrast(None) if published == rule else _contrast(after, theirs),
     )
 
 
@@ -148,17 +148,13 @@ def _facts(choice: Choice, score: str, criterion: str) -> dict[str, Any]:
     }
 
 
-def _contrast(one: Values, other: Values, purpose: str) -> Contrast:
-    return difference(one, other, stream(_seeds(one, other), purpose)) if one and other else Contrast(None)
+def _contrast(one: Values, other: Values) -> Contrast:
+    return difference(one, other) if one and other else Contrast(None)
 
 
 def _mean(values: Values) -> str:
-    found = estimate(list(values.values()), stream(_seeds(values), "atlas"))
+    found = estimate(list(values.values()))
     return NOTHING if found is None else plus_minus(found.mean, found.interval)
-
-
-def _seeds(*several: Values) -> list[str]:
-    return [f"{root}/{repetition}" for values in several for root, repetition in values]
 
 
 def _plain_mean(values: Values) -> float | None:

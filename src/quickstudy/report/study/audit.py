@@ -56,7 +56,7 @@ def page(order: Order) -> Page:
     study = order.study
     audit = Audit(order, order.shelf.found())
     head = (
-        f"Everything below is computed from runs: {_runs(order)}. Intervals are 95 % bootstrap intervals over runs, "
+        f"Everything below is computed from runs: {_runs(order)}. Intervals are 95 % intervals over runs, "
         f"differences are over common seeds. Fewer than {FEWEST} pairs give no verdict."
     )
     found = {name: section.section(audit) for name, section in _SECTIONS.items()}

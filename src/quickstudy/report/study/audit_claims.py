@@ -1,14 +1,20 @@
 """What was concluded from a table, and whether the runs say so: for the table's page, and last section of the audit.
 
-A claim is an entry of the study's `claims`: `text`; `score`; columns that are `better` `than` others; the `rows` it is
-about, by the number that begins their labels (all, if none are given); `wants`: `all` (the default), `most` or `some`
-of the rows; `every = true` if every one of the better columns must be above every other, where otherwise one that is
-above all of them is enough. A column that has no learner stands for its published number (a human).
+A claim is an entry of the study's `claims`: `text`; `score`, of the printed table it was drawn from; `by`, the score of
+the runs that it is judged by, if that is another; columns that are `better` `than` others; the `rows` it is about, by
+the number that begins their labels (all, if none are given); `wants`: `all` (the default), `most` or `some` of the
+rows; `every = true` if every one of the better columns must be above every other, where otherwise one that is above all
+of them is enough. A column that has no learner stands for its published number, unless that comes from another formula
+(`otherwise_scored` of the study: a human).
+
+A score must be able to say what the claim says. That somebody learns faster is judged by a score above chance: a rule
+that never learns has WADE too. That somebody reaches a higher accuracy is judged by the final one: the maximum of a
+single run is over many noisy tests, and is above 1/2 for a learner that guesses.
 
 On one row, a claim holds if the intervals of paired differences say so, is contradicted if they say the opposite, and
-is open otherwise, or has too few runs to say, or is about a number that was not printed (that of a human on some
-tasks). It stands if enough rows hold, falls if so many are contradicted that not enough are left, and cannot be told
-otherwise.
+is open otherwise, or has too few runs to say, or is about a number that was not printed or is not comparable. It stands
+if enough rows hold, falls if so many are contradicted that not enough are left, is not comparable if all rows are, and
+cannot be told otherwise.
 """
 
 from __future__ import annotations
@@ -27,6 +33,8 @@ from quickstudy.report.study.page import Grid, Paragraph
 
 HOLDS, CONTRADICTED, OPEN, ABSENT = "holds", "contradicted", "open", "too few runs"
 UNPRINTED, UNREAD = "no printed number", "direction unknown"
+INCOMPARABLE = "not comparable"
+"""Of a row and of a claim: the numbers come from different formulas."""
 NOT_RUN = "not run"
 STANDS, FALLS, CANNOT = "stands", "falls", "cannot be told"
 _WANTS = ("all", "most", "some")
@@ -43,10 +51,16 @@ class Claim:
     rows: Sequence[int] = ()
     wants: str = "all"
     every: bool = False
+    by: str = ""
 
     def __post_init__(self) -> None:
         if self.wants not in _WANTS:
             raise UsageError(f'a claim wants {", ".join(_WANTS)} of its rows, got "{self.wants}"')
+
+    @property
+    def judged_by(self) -> str:
+        """The score of the runs that decides."""
+        return self.by or self.score
 
     def about(self, label: str) -> bool:
         """Whether a row belongs to it."""
@@ -66,12 +80,15 @@ class Claim:
             )
         if holds or contradicted:
             return HOLDS if holds else CONTRADICTED
-        found = [cell for cells in table.values() for cell in cells]
-        return next((said for said in (UNREAD, UNPRINTED) if said in found), ABSENT if UNTOLD in found else OPEN)
+        return next(
+            (said for said in (INCOMPARABLE, UNREAD, UNPRINTED) if said in found), ABSENT if UNTOLD in found else OPEN
+        )
 
     def verdict(self, found: Sequence[str], wanted: int) -> str:
         """From what the rows say to the verdict. wanted: how many rows the claim is about, examined or not."""
         counts = Counter(found)
+        if found and counts[INCOMPARABLE] == len(found):
+            return INCOMPARABLE
         needed = {"all": wanted, "most": wanted // 2 + 1, "some": 1}[self.wants]
         if wanted and counts[HOLDS] >= needed:
             return STANDS
@@ -83,47 +100,49 @@ def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
     claims = [Claim(**facts) for facts in audit.setting("claims", [])]
     if not claims:
         return Section([], {})
-    rows: list[tuple[str, ...]] = [("claim", "printed numbers", *CONVENTIONS)]
+    rows: list[tuple[str, ...]] = [("claim", "printed numbers", "judged by", *CONVENTIONS)]
     facts: list[dict[str, Any]] = []
     printed = _printed(audit)
     labels = {row.label: row for table in printed.values() for row in table.values()}
     labels.update({row.label: row for row in audit.rows})
     examined = [name for name in CONVENTIONS if _examined(audit, name)]
     for claim in claims:
-        read = audit.found.score(claim.score)
+        read = audit.found.score(claim.judged_by)
         wanted = sum(map(claim.about, labels))
         numbers = {label: row.published for label, row in printed.get(claim.score, {}).items() if claim.about(label)}
         by_print = {
-            label: claim.on_row(lambda one, other, known=known, read=read: _by_numbers(known, one, other, read))  # type: ignore[misc]
+            label: claim.on_row(_by_numbers(known, audit.found.score(claim.score), _otherwise(audit)))
             for label, known in numbers.items()
         }
         cells, said = [_cell(claim.verdict(list(by_print.values()), wanted), by_print)], {}
         for convention in CONVENTIONS:
             found = {
-                row.label: claim.on_row(_measured(audit, row, convention, claim.score, printed))
+                row.label: claim.on_row(_measured(audit, row, convention, claim.judged_by, printed))
                 for row in audit.rows
                 if claim.about(row.label)
             }
             verdict = claim.verdict(list(found.values()), wanted)
             cells.append(_cell(verdict, found) if convention in examined else NOT_RUN)
             said[convention] = {"verdict": verdict, "rows": found}
-        rows.append((claim.text, *cells))
-        facts.append({"claim": claim.text, "printed": by_print, **said})
+        rows.append((claim.text, cells[0], read.title, *cells[1:]))
+        facts.append({"claim": claim.text, "judged_by": claim.judged_by, "printed": by_print, **said})
     counts = {name: Counter(entry[name]["verdict"] for entry in facts) for name in CONVENTIONS}
     sentences = [
         f"Of {counted(len(facts), 'published conclusion')}, convention {name}: "
         f"{_count(counts[name]) if name in examined else NOT_RUN}."
         for name in CONVENTIONS
     ]
-    directionless = sorted({claim.score for claim in claims if not audit.found.score(claim.score).sign})
+    directionless = sorted({claim.judged_by for claim in claims if not audit.found.score(claim.judged_by).sign})
     unread = (
         [f"Nobody says whether higher or lower is better (↕): {', '.join(directionless)}."] if directionless else []
     )
     text = (
         "Each conclusion is written down as a comparison of models, and judged task by task from 95 % intervals of "
-        "differences over common seeds, without a correction for their number. In brackets: the tasks on which it "
+        "differences over common seeds, without a correction for their number: who learns faster by a score above "
+        "chance, who reaches more by the final accuracy. In brackets: the tasks on which it "
         "holds, is contradicted (≠), is open (?), has too few runs (–, fewer than "
-        f"{FEWEST}) or lacks a printed number to compare with (∅). " + " ".join([*sentences, *unread])
+        f"{FEWEST}), lacks a printed number to compare with (∅) or has one from another formula (≁). "
+        + " ".join([*sentences, *unread])
     )
     return Section(
         [
@@ -147,13 +166,24 @@ def _printed(audit: Audit) -> dict[str, dict[str, StudyRow]]:
     return {score: {row.label: row for row in find_study(name).rows} for score, name in tables.items()}
 
 
-def _by_numbers(published: Mapping[str, Any], one: str, other: str, read: Score) -> str:
-    if one not in published or other not in published:
-        return UNPRINTED
-    first, second = published[one].value, published[other].value
-    if isinstance(first, str) or isinstance(second, str):
-        return UNPRINTED
-    return _said(ABOVE if first > second else BELOW if first < second else LEVEL, read)
+def _otherwise(audit: Audit) -> Sequence[str]:
+    """The columns whose printed numbers come from another formula."""
+    found: Sequence[str] = audit.setting("otherwise_scored", ())
+    return found
+
+
+def _by_numbers(published: Mapping[str, Any], read: Score, otherwise: Sequence[str]) -> Callable[[str, str], str]:
+    def standing(one: str, other: str) -> str:
+        if one in otherwise or other in otherwise:
+            return INCOMPARABLE
+        if one not in published or other not in published:
+            return UNPRINTED
+        first, second = published[one].value, published[other].value
+        if isinstance(first, str) or isinstance(second, str):
+            return UNPRINTED
+        return _said(ABOVE if first > second else BELOW if first < second else LEVEL, read)
+
+    return standing
 
 
 def _said(standing: str, read: Score) -> str:
@@ -167,6 +197,8 @@ def _measured(
     read = audit.found.score(score)
 
     def standing(one: str, other: str) -> str:
+        if one in _otherwise(audit) or other in _otherwise(audit):
+            return INCOMPARABLE
         known = [column for column in (one, other) if row.learner(column, convention)]
         values = {c: audit.values(row, row.learner(c, convention), convention, score) for c in known}
         for column, rival in ((one, other), (other, one)):
@@ -176,19 +208,18 @@ def _measured(
                 values[column] = dict.fromkeys(values[rival], number)
         if one not in values or other not in values:
             return UNPRINTED
-        purpose = f"claim {row.task} {one} {other} {convention} {score}"
-        return _said(compare(values[one], values[other], purpose, read).standing, read)
+        return _said(compare(values[one], values[other], read).standing, read)
 
     return standing
 
 
 def _cell(verdict: str, found: Mapping[str, str]) -> str:
     """The verdict and, in brackets, the numbers of the rows by what they say."""
-    signs = {HOLDS: "", CONTRADICTED: "≠ ", OPEN: "? ", ABSENT: "– ", UNPRINTED: "∅ ", UNREAD: "↕ "}
+    signs = {HOLDS: "", CONTRADICTED: "≠ ", OPEN: "? ", ABSENT: "– ", UNPRINTED: "∅ ", UNREAD: "↕ ", INCOMPARABLE: "≁ "}
     groups = {said: [label.split()[0] for label, one in found.items() if one == said] for said in signs}
     rows = "; ".join(signs[said] + " ".join(numbers) for said, numbers in groups.items() if numbers)
     return f"{verdict} [{rows}]" if rows else verdict
 
 
 def _count(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{counts.get(name, 0)} {name}" for name in (STANDS, FALLS, CANNOT))
+    return ", ".join(f"{counts.get(name, 0)} {name}" for name in (STANDS, FALLS, CANNOT, INCOMPARABLE))

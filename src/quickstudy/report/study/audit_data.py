@@ -14,7 +14,7 @@ from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.report.enough import ABOVE, BELOW
-from quickstudy.report.intervals import Values, difference, estimate, middle, stream
+from quickstudy.report.intervals import Values, advantage, difference, estimate, middle
 from quickstudy.report.model import CONTROL, Contrast
 from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.study.found import Found, Runs, scores_of
@@ -71,8 +71,8 @@ class Audit:
                 continue
         return found
 
-    def best_control(self, row: StudyRow, convention: str, score: str) -> tuple[str, Values] | None:
-        """The control of a task with the best mean of a score, and its values; the oracle is none. None where nobody
+    def controls(self, row: StudyRow, convention: str, score: str) -> dict[str, Values]:
+        """The values of every control of a task, the best by its mean first; the oracle is none. Nothing where nobody
         knows which is better.
         """
         found, read = {}, self.found.score(score)
@@ -81,21 +81,34 @@ class Audit:
             values = scores_of(runs, score)
             if values and all(record.labels["role"] == CONTROL for record in runs.values()):
                 found[name] = values
-        if not read.sign:
-            return None
-        best = max(found, key=lambda name: (read.sign * middle(found[name], read), name), default=None)
-        return None if best is None else (best, found[best])
+        ranked = sorted(found, key=lambda name: (read.sign * middle(found[name], read), name), reverse=True)
+        return {name: found[name] for name in ranked} if read.sign else {}
 
 
-def compare(one: Values, other: Values, purpose: str, read: Score = PLAIN) -> Contrast:
+def compare(one: Values, other: Values, read: Score = PLAIN) -> Contrast:
     """One minus the other, over the seeds they share: runs of one seed have seen the same data. Where a score is not
     finite, medians are compared.
     """
+    first, second = _shared(one, other)
+    return difference(first, second, read, _statistic(read, first, second))
+
+
+def compare_with_best(own: Values, controls: Mapping[str, Values], read: Score) -> Contrast:
+    """How far a model is ahead of the best of the controls, the first, over the seeds that the two share."""
+    best = next(iter(controls))
+    mine, _ = _shared(own, controls[best])
+    rules = {name: _shared(values, mine)[0] for name, values in controls.items()}
+    return advantage(mine, rules, best, read, _statistic(read, mine, *rules.values()))
+
+
+def _shared(one: Values, other: Values) -> tuple[Values, Values]:
+    """The values of the seeds that both have."""
     seeds = sorted(set(one) & set(other))
-    rng = stream([f"{root}/{repetition}" for root, repetition in seeds], purpose)
-    first, second = ({seed: values[seed] for seed in seeds} for values in (one, other))
-    finite = all(math.isfinite(read.place(value)) for value in (*first.values(), *second.values()))
-    return difference(first, second, rng, read, MEAN if finite else MEDIAN)
+    return {seed: one[seed] for seed in seeds}, {seed: other[seed] for seed in seeds}
+
+
+def _statistic(read: Score, *samples: Values) -> str:
+    return MEAN if all(math.isfinite(read.place(value)) for values in samples for value in values.values()) else MEDIAN
 
 
 def oriented(standing: str, read: Score) -> str:
@@ -105,7 +118,7 @@ def oriented(standing: str, read: Score) -> str:
 
 def mean_text(values: Values) -> str:
     """`0.213 ±0.020` over runs."""
-    found = estimate(list(values.values()), stream([f"{root}/{number}" for root, number in values], "audit"))
+    found = estimate(list(values.values()))
     return NOTHING if found is None else plus_minus(found.mean, found.interval)
 
 

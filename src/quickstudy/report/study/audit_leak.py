@@ -18,7 +18,7 @@ from quickstudy.report.study.audit_data import (
 )
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 
-SCORES = ("wade", "maximum-accuracy")
+SCORES = ("wade", "final-accuracy")
 KINDS = ("exchange", "blank")
 _REACTS = {True: "yes", False: "no", None: "?"}
 
@@ -43,7 +43,7 @@ def section(audit: Audit) -> Section:
         cells, numbers = [row.label], {}
         for score in SCORES:
             one, other = (audit.values(row, learner, "published", score) for learner in (leaking, causal))
-            pair = compare(one, other, f"leak {row.task} {score}")
+            pair = compare(one, other)
             cells += [mean_text(one), mean_text(other), pair_text(pair)]
             numbers[score] = {"leaking": mean_of(one), "causal": mean_of(other), "standing": pair.standing}
             if pair.standing != UNTOLD:
@@ -94,10 +94,7 @@ def _swap(audit: Audit, leaking: str, causal: str) -> Section:
             usual, *changed = ({seed: values[seed] for seed in sorted(seeds)} for values in found)
             if not usual:
                 continue
-            pairs = [
-                compare(values, usual, f"swap {row.task} {name} {how}")
-                for how, values in zip(KINDS, changed, strict=True)
-            ]
+            pairs = [compare(values, usual) for values in changed]
             standings = {pair.standing for pair in pairs}
             # Runs of the untouched network may come from another machine, and differ in a question by rounding.
             reacts = None if standings == {UNTOLD} else not standings <= {LEVEL, UNTOLD}

@@ -11,7 +11,7 @@ from quickstudy.report.enough import counted
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 
-SCORES = ("wade", "maximum-accuracy")
+SCORES = ("wade", "final-accuracy")
 COUNTS = ("training_sequences", "test_sequences", "test_questions")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
 from quickstudy.report.enough import counted
-from quickstudy.report.intervals import estimate, stream
+from quickstudy.report.intervals import estimate
 from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture, half_words
@@ -157,14 +157,14 @@ def _rows(
     rows = [("task", title, *models, "tau", "largest change", "order", "changed places")]
     for row, found in scores.items():
         for name, choice in chosen.items():
-            means = [_written(runs[row].get(model, {}).get(choice, ()), f"{row} {model}") for model in models]
+            means = [_written(runs[row].get(model, {}).get(choice, ())) for model in models]
             rows.append((row, name, *means, *_shown(shift(found[PUBLISHED], found[choice]))))
     return rows
 
 
-def _written(values: Sequence[float], purpose: str) -> str:
+def _written(values: Sequence[float]) -> str:
     """The mean of some runs ± half its interval; a run without a number leaves the whole without one."""
-    known = estimate(values, stream([], f"grid {purpose}")) if not any(map(math.isnan, values)) else None
+    known = estimate(values) if not any(map(math.isnan, values)) else None
     return NOTHING if known is None else plus_minus(known.mean, known.interval)
 
 
