@@ -11,6 +11,7 @@ import typer
 
 from quickstudy import __version__
 from quickstudy.base.errors import QuickstudyError
+from quickstudy.cli.output import say
 
 VERBS = (
     "listing",
@@ -74,12 +75,12 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
         status = _PIPE_CLOSED
     except QuickstudyError as error:
-        _say(str(error))
+        say(str(error), err=True)
         status = error.exit_status
     except KeyboardInterrupt:
         status = 130
     except OSError as error:
-        _say(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+        say(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
         status = 2
     except Exception as error:
         status = _usage_status(error)
@@ -97,9 +98,5 @@ def _usage_status(error: Any) -> int | None:
         context, verb = getattr(error, "ctx", None), ""
         while context is not None and context.parent is not None:
             context, verb = context.parent, f" {context.info_name}{verb}"
-        _say(f"{message[0].lower()}{message[1:]}".rstrip(".") + f"; see quickstudy{verb} --help")
+        say(f"{message[0].lower()}{message[1:]}".rstrip(".") + f"; see quickstudy{verb} --help", err=True)
     return int(error.exit_code)
-
-
-def _say(message: str) -> None:
-    typer.echo(message, err=True)

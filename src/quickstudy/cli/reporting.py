@@ -6,7 +6,16 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, check_target, include_files, print_json, say_left_out
+from quickstudy.cli.output import (
+    INCLUDE,
+    JSON,
+    check_target,
+    include_files,
+    print_exactly,
+    print_json,
+    say,
+    say_left_out,
+)
 
 
 def add(app: typer.Typer) -> None:
@@ -43,11 +52,11 @@ def report(
         print_json(as_json(gather(folders, None, readings)))
         return
     if format == "html":
-        typer.echo(f"Report: {write_report(folders, out or folders[0] / 'report.html', readings=readings)}")
+        say(f"Report: {write_report(folders, out or folders[0] / 'report.html', readings=readings)}")
         return
     text = writers[format](gather(folders, None, readings))
     if out is None:
-        typer.echo(text)
+        print_exactly(text)
     else:
         out.write_text(text, encoding="utf-8")
-        typer.echo(f"Report: {out}")
+        say(f"Report: {out}")

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from quickstudy.cli.output import DATA, INCLUDE, JSON, command_line, name_data, print_json
+from quickstudy.cli.output import DATA, INCLUDE, JSON, command_line, name_data, print_json, say
 
 DEFAULT_SEEDS = 6
 
@@ -102,7 +102,7 @@ def reproduce(
             break
     if seeds is not None and seeds not in ran and not execution.interrupted:
         number_of_runs = f"runs {max(ran)} of each" if ran else "runs nothing"
-        typer.echo(f"{declared.id} {number_of_runs} whatever --seeds says, got {seeds}", err=True)
+        say(f"{declared.id} {number_of_runs} whatever --seeds says, got {seeds}", err=True)
     # All rows of which there are runs: a few must not take the place of a page that showed more.
     wider = order.widened(whole)
     page = kind.page(wider)
@@ -115,9 +115,9 @@ def reproduce(
     else:
         if not quiet:
             for line in as_lines(page):
-                typer.echo(line)
+                say(line)
             if convention == "published":
                 changed = correction(wider.study, wider.shelf.found(), root)
-                typer.echo(f"{changed}: {command_line()} --convention corrected")
-        typer.echo(f"Report: {path}" if page.whole else f"All runs: {folder / 'report.html'}\nReport: {path}")
+                say(f"{changed}: {command_line()} --convention corrected")
+        say(f"Report: {path}" if page.whole else f"All runs: {folder / 'report.html'}\nReport: {path}")
     raise typer.Exit(execution.exit_status)

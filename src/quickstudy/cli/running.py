@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, MEASURE, command_line, name_data, print_json
+from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, MEASURE, command_line, name_data, print_json, say
 
 if TYPE_CHECKING:
     from quickstudy.api import Results
@@ -84,7 +84,7 @@ def run(
     )
     if measure and not execution.interrupted:
         for left_out in results.score(measure, keys={cell.key for cell in plan.cells}).left_out:
-            typer.echo(f"not scored: {left_out}", err=True)
+            say(f"not scored: {left_out}", err=True)
     page = _page(results)
     if json:
         facts = {name: getattr(execution, name) for name in ("found", "ok", "failed", "not_applicable", "seconds")}
@@ -93,9 +93,9 @@ def run(
         if not quiet and results.records:
             results.show()
         for damage in execution.damage:
-            typer.echo(f"{damage}; type: quickstudy doctor {out}", err=True)
+            say(f"{damage}; type: quickstudy doctor {out}", err=True)
         if page:
-            typer.echo(f"Report: {page}")
+            say(f"Report: {page}")
     raise typer.Exit(execution.exit_status)
 
 
@@ -108,7 +108,7 @@ def _page(results: Results) -> pathlib.Path | None:
     try:
         return results.report(command_line())
     except QuickstudyError as error:  # the results are there all the same
-        typer.echo(f"all results are there, but not their page: {error}", err=True)
+        say(f"all results are there, but not their page: {error}", err=True)
         return None
 
 
@@ -123,16 +123,16 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     if json:
         print_json(dataclasses.asdict(summary))
         return
-    typer.echo(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
+    say(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
     if not summary.to_do:
         return
-    typer.echo(f"{summary.programs} programs to compile (fewer where the cache has them)")
+    say(f"{summary.programs} programs to compile (fewer where the cache has them)")
     if not summary.measured:
-        typer.echo("time unknown: nothing of this has been run here before")
+        say("time unknown: nothing of this has been run here before")
         return
     # A run is on one core: more workers than runs or cores do not make it faster.
     side_by_side = max(1, min(workers, summary.to_do, cores()))
     rest = summary.to_do - summary.measured
     about = duration(summary.seconds / min(side_by_side, summary.measured))
     some = f" for {summary.measured} of them; unknown for {rest}, which have not been run here before" if rest else ""
-    typer.echo(f"about {about}, by the time that runs have taken here{some}")
+    say(f"about {about}, by the time that runs have taken here{some}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_table
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_table, say
 
 if TYPE_CHECKING:
     from quickstudy.base.study import Study
@@ -59,21 +59,19 @@ def show(
     if json:
         print_json(facts)
         return
-    typer.echo(f"{facts['id']}  version {facts['version']}  ({kind})\n\n{facts['sheet']}\n")
+    say(f"{facts['id']}  version {facts['version']}  ({kind})\n\n{facts['sheet']}\n")
     if facts["parameters"]:
-        typer.echo(f"Parameters ({convention}):")
+        say(f"Parameters ({convention}):")
         rows = [(row["name"], str(row["value"]), row["range"]) for row in facts["parameters"]]
         print_table(rows, indent="  ")
     for fact in _FACTS:
         if fact in facts:
             value = facts[fact]
-            typer.echo(
-                f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
-            )
+            say(f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     if kind == "measure":
         from quickstudy.report.numbers import described
 
-        typer.echo(f"Scores: {'; '.join(map(described, found.scores))}")
+        say(f"Scores: {'; '.join(map(described, found.scores))}")
 
 
 _MOST_NAMED = 12
@@ -113,15 +111,15 @@ def _show_study(study: Study, convention: str, json: bool) -> None:
         facts = dataclasses.asdict(study)
         print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
         return
-    typer.echo(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
+    say(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
     published = any(row.published or row.also for row in study.rows)
     if study.quantities:
         computed = ", ".join(f"{column} ({quantity})" for column, quantity in study.quantities.items())
-        typer.echo(f"Computed from the tasks alone: {computed}")
+        say(f"Computed from the tasks alone: {computed}")
     else:
         behind = f"{study.seeds} runs behind each published number" if published else "no numbers were published"
-        typer.echo(f"Score: {', '.join(study.scores)}; {behind}")
-    typer.echo(f"Convention unless another is asked for: {study.convention}")
+        say(f"Score: {', '.join(study.scores)}; {behind}")
+    say(f"Convention unless another is asked for: {study.convention}")
     rows = [
         (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners])) for row in study.rows
     ]
