@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import pathlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,7 @@ from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import Plan, make_plan, task_controls
-from quickstudy.runs.progress import silent
+from quickstudy.runs.progress import follow
 from quickstudy.runs.reader import Reading, expect_results, read_results
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
 from quickstudy.runs.traces import load_snapshot
@@ -35,10 +35,15 @@ MOST_SEEDS = 1_000_000
 
 @dataclass(frozen=True)
 class Results:
-    """A results folder and, if it has just been worked on, how that went."""
+    """A results folder and, if it has just been worked on, how that went.
+
+    asked: keys of the runs that a call of `run` has asked for, with their controls; `records`, `show` and `as_json`
+    then leave out what else the folder holds. `Results(folder)` is the whole folder.
+    """
 
     folder: pathlib.Path
     execution: Execution | None = None
+    asked: frozenset[str] | None = None
 
     @cached_property
     def shelf(self) -> Shelf:
@@ -47,29 +52,33 @@ class Results:
 
     @property
     def records(self) -> list[Record]:
-        """All records, merged. Raises UsageError if the folder holds no results."""
+        """The records, merged: those that were asked for, or all. Raises UsageError if the folder holds no results."""
         expect_results(self.shelf.folder)
-        return list(self.shelf.reading().records.values())
+        return list(self._looked_at(self.asked).records.values())
 
-    def show(self) -> None:
-        """Tables on the screen."""
+    def show(self, *, keys: Collection[str] | None = None) -> None:
+        """Tables on the screen, and how many other runs the folder holds. keys: of these runs only."""
         from rich.console import Console
 
         from quickstudy.report.gather import gather
         from quickstudy.report.text import show
 
-        show(gather([self.folder], None, self._readings()), Console())
+        console, reading = Console(), self._looked_at(self.asked if keys is None else keys)
+        show(gather([self.folder], None, {self.shelf.folder: reading}), console)
+        if others := len(self.shelf.reading().records) - len(reading.records):
+            console.print(f"{others} other run{'s' if others > 1 else ''} of the folder: in its report", style="dim")
 
     def as_json(self) -> dict[str, Any]:
-        """The whole report as plain data."""
+        """What `show` shows, and everything behind it, as plain data."""
         from quickstudy.report.gather import gather
         from quickstudy.report.json import as_json
 
-        return as_json(gather([self.folder], None, self._readings()))
+        return as_json(gather([self.folder], None, {self.shelf.folder: self._looked_at(self.asked)}))
 
     def learner(self, key: str) -> Pupil:
         """The trained learner of the run whose key begins so, ready to answer; it must have been kept."""
-        found = [record for record in self.records if record.key.startswith(key)]
+        expect_results(self.shelf.folder)
+        found = [record for name, record in self.shelf.reading().records.items() if name.startswith(key)]
         if len(found) != 1:
             raise UsageError(f'{len(found)} runs in {self.folder} have a key that begins with "{key}"; give one')
         return revive(load_snapshot(self.folder, found[0]))
@@ -82,15 +91,22 @@ class Results:
         return score_again(self.folder, measures, keys=keys, reading=self.shelf.reading())
 
     def report(self, command: str | None = None) -> pathlib.Path:
-        """Write the offline page into the folder and give its path."""
+        """Write the offline page of the whole folder into it and give its path."""
         from quickstudy.report.write import write_report
 
         return write_report(
-            [self.folder], self.shelf.folder / "report.html", command=command, readings=self._readings()
+            [self.folder],
+            self.shelf.folder / "report.html",
+            command=command,
+            readings={self.shelf.folder: self.shelf.reading()},
         )
 
-    def _readings(self) -> dict[pathlib.Path, Reading]:
-        return {self.shelf.folder: self.shelf.reading()}
+    def _looked_at(self, keys: Collection[str] | None) -> Reading:
+        """What the folder holds, or of that these runs."""
+        reading = self.shelf.reading()
+        if keys is None:
+            return reading
+        return replace(reading, records={key: record for key, record in reading.records.items() if key in keys})
 
 
 def run(
@@ -107,7 +123,7 @@ def run(
     retry_failed: bool = False,
     keep_learners: bool = False,
     limit_seconds: float | None = None,
-    progress: Report = silent,
+    progress: bool | Report | None = None,
     measures: str | Sequence[str] = (),
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
@@ -116,8 +132,11 @@ def run(
     or learner objects. What is defined in the running script or notebook itself is run in this process. seeds:
     repetitions 0 .. seeds-1. controls: also run the controls and the oracle that each task names. workers: processes,
     0 for none; by default one per core, or three that share a GPU. measures: ids of further measures, applied to the
-    traces beside the protocol's own; they make no other run.
+    traces beside the protocol's own; they make no other run. progress: lines on standard error (True), none (False), or
+    a function of the events; by default lines where somebody looks, at a terminal or in a notebook. The records of what
+    comes back are those asked for here; `Results(folder)` has the whole folder.
     """
+    report = follow(progress)
     several = learners if isinstance(learners, list | tuple) else [learners]
     names = [bring(learner) for learner in several]
     if any(not isinstance(learner, str) for learner in several) or _defined_here():
@@ -144,11 +163,11 @@ def run(
         keep_learners=keep_learners,
         limit_seconds=limit_seconds,
         reading=reading,
-        report=progress,
+        report=report,
     )
-    results = Results(folder, execution)
+    results = Results(folder, execution, frozenset(cell.key for cell in plan.cells))
     if measures and not execution.interrupted:
-        results.score(measures, keys={cell.key for cell in plan.cells})
+        results.score(measures, keys=results.asked)
     return results
 
 

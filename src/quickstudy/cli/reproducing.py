@@ -36,7 +36,7 @@ def reproduce(
     workers: int | None = typer.Option(
         None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
     ),
-    limit: float | None = typer.Option(None, "--limit", help="Seconds a run may take before it counts as failed."),
+    limit: float | None = typer.Option(None, "--limit", help="Seconds, not samples: a run that takes longer fails."),
     data: pathlib.Path | None = DATA,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),

@@ -33,7 +33,7 @@ def run(
     workers: int | None = typer.Option(
         None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
     ),
-    limit: float | None = typer.Option(None, "--limit", help="Seconds a run may take before it counts as failed."),
+    limit: float | None = typer.Option(None, "--limit", help="Seconds, not samples: a run that takes longer fails."),
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     keep_learners: bool = typer.Option(False, "--keep-learners", help="Save every trained learner."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
@@ -54,6 +54,7 @@ def run(
     from quickstudy.runs.scoring import find_measures
 
     name_data(data)
+    progress = choose_progress(quiet=quiet or json, stream=sys.stderr)
     results = Results(out)
     reading = results.shelf.reading()
     plan = plan_runs(
@@ -80,18 +81,19 @@ def run(
         keep_learners=keep_learners,
         limit_seconds=limit,
         reading=reading,
-        report=choose_progress(quiet=quiet or json, stream=sys.stderr),
+        report=progress,
     )
+    asked = {cell.key for cell in plan.cells}
     if measure and not execution.interrupted:
-        for left_out in results.score(measure, keys={cell.key for cell in plan.cells}).left_out:
+        for left_out in results.score(measure, keys=asked).left_out:
             say(f"not scored: {left_out}", err=True)
     page = _page(results)
     if json:
         facts = {name: getattr(execution, name) for name in ("found", "ok", "failed", "not_applicable", "seconds")}
         print_json({**facts, "interrupted": execution.interrupted, "folder": str(out), "report": str(page or "")})
     else:
-        if not quiet and results.records:
-            results.show()
+        if not quiet and asked & results.shelf.reading().records.keys():
+            results.show(keys=asked)
         for damage in execution.damage:
             say(f"{damage}; type: quickstudy doctor {out}", err=True)
         if page:
