@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
 from quickstudy.base.record import Record
@@ -217,7 +217,7 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
         if any(mark in name.partition(":")[0] for mark in "*?["):
             found = fnmatch.filter(catalogue.task.names(), name)
             if not found:
-                raise UsageError(f'no task fits "{name}"; known: {", ".join(catalogue.task.names())}')
+                raise UsageError(f'no task fits "{name}"; {nearest(name, catalogue.task.names())}')
             expanded += found
         else:
             expanded.append(name)

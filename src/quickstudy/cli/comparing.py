@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pathlib
+import textwrap
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, print_table
+from quickstudy.base.visible import visible
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, say
+
+_WIDTH = 100
+"""Letters of a line: a comparison of two long names has more than a terminal shows on one."""
 
 
 def add(app: typer.Typer) -> None:
@@ -30,4 +35,8 @@ def compare(
     if json:
         print_lines([row.as_facts() for row in rows])
         return
-    print_table([row.as_text() for row in rows])
+    for task, title, *numbers, verdict in [row.as_text() for row in rows]:
+        say(f"{task}  {title}")
+        for line in textwrap.wrap(", ".join(map(visible, numbers)), _WIDTH - 2):
+            say(f"  {line}")
+        say(f"  {verdict}")

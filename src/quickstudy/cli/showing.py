@@ -47,8 +47,8 @@ def show(
     convention = convention or "corrected"
     kind, found = _find(name)
     facts = {
-        "id": found.id,
-        "version": found.version,
+        "id": getattr(found, "id", name),
+        "version": getattr(found, "version", "by its code"),
         "kind": kind,
         "sheet": inspect.cleandoc(found.__doc__ or ""),
         "parameters": _parameters(found, convention),
@@ -96,6 +96,9 @@ def _find(name: str) -> tuple[str, Any]:
         catalogue.protocol,
         catalogue.quantity,
     ]
+    file, colon, rest = name.partition(".py:")
+    if colon:
+        return _find_in_file(f"{file}.py", rest.partition(":")[0])
     for registry in registries:
         if name in registry:
             return registry.kind, registry.get(name)
@@ -104,6 +107,17 @@ def _find(name: str) -> tuple[str, Any]:
     inside = [one for one in known if one.rpartition("/")[2] == name]
     hint = f'did you mean "{inside[0]}"?' if inside else nearest(name, known)
     raise UsageError(f'nothing is called "{name}"; {hint}')
+
+
+def _find_in_file(file: str, name: str) -> tuple[str, Any]:
+    from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.base.registry import include
+
+    module = include(file)
+    classes = {key: one for key, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
+    if name not in classes:
+        raise UsageError(f'nothing is called "{name}" in {file}; {nearest(name, classes)}')
+    return "file", classes[name]
 
 
 def _show_study(study: Study, convention: str, json: bool) -> None:

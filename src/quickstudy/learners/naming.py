@@ -260,6 +260,8 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     file = pathlib.Path(path + ".py")
     rest = rest.removeprefix(":")
     name, _, assignments = rest.partition(":")
+    if not file.expanduser().is_file():
+        raise UsageError(f'no file {file}, which the learner "{text}" names')
     module = include(file)
     known = [key for key, value in vars(module).items() if callable(value) and value.__module__ == module.__name__]
     if name not in known:

@@ -120,7 +120,7 @@ class FaultsOnly:
         elif isinstance(event, Done):
             lines = [self._tally.count(event)]
         elif isinstance(event, Execution):
-            lines = [end_line(event) if event.failed else "", failed_before(event)]
+            lines = [end_line(event) if event.failed or event.interrupted else "", failed_before(event)]
         self._stream.writelines(f"{visible(line)}\n" for line in lines if line)
         self._stream.flush()
 
@@ -145,8 +145,7 @@ class PlainProgress:
         elif isinstance(event, Stopping):
             self._line(STOPPING)
         elif isinstance(event, Execution):
-            if event.ok + event.failed + event.not_applicable:
-                self._line(end_line(event))
+            self._line(end_line(event))
             self._line(failed_before(event))
             return
         elif isinstance(event, Begun):
@@ -209,8 +208,7 @@ class RichProgress:
         elif isinstance(event, Execution):
             self._progress.note = ""
             self._progress.stop()
-            if event.ok + event.failed + event.not_applicable:
-                self._print(end_line(event))
+            self._print(end_line(event))
             self._print(failed_before(event))
             return
         self._note(at_once=isinstance(event, Begun))
@@ -252,7 +250,10 @@ def found_line(event: Started) -> str:
 
 
 def end_line(event: Execution) -> str:
-    """What was run now, and how it went."""
+    """What was run now, and how it went; nothing if nothing was."""
     counts = {"ok": event.ok, "failed": event.failed, "not applicable": event.not_applicable}
     words = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return f"{words} in {duration(event.seconds)}{'; stopped, everything is saved' if event.interrupted else ''}"
+    if not words and not event.interrupted:
+        return ""
+    stopped = "; stopped, everything is saved" if event.interrupted else ""
+    return f"{words or 'nothing was done'} in {duration(event.seconds)}{stopped}"

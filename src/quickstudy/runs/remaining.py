@@ -82,7 +82,8 @@ class Remaining:
         """How much longer runs take now than when they were measured, by those that have been done twice."""
         again = {pair: seconds for pair, seconds in self._before.items() if len(self._taken[pair]) > 1}
         before = sum(again.values())
-        return sum(statistics.median_low(self._taken[pair]) for pair in again) / before if before > 0 else 1.0
+        # Runs of milliseconds say nothing of those of minutes.
+        return sum(statistics.median_low(self._taken[pair]) for pair in again) / before if before >= 1.0 else 1.0
 
 
 def duration(seconds: float) -> str:
