@@ -188,7 +188,7 @@ def _fitting(lines: _Lines, columns: Sequence[list[str]], width: int) -> list[li
 
 def _sheet(lines: _Lines, columns: Sequence[list[str]], width: int) -> Table:
     made = _new_table()
-    longest = max(12, min(44, width // 3))
+    longest = max(12, min(44, width * 3 // 8))
     made.add_column("learner", no_wrap=True, overflow="ellipsis", max_width=longest)
     for title, *_ in columns:
         made.add_column(_words(title), justify="right", no_wrap=True)

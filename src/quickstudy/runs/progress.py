@@ -96,6 +96,8 @@ class Tally:
         """What runs now: `language/qa lstm 0 (compiles first)`. Of a setting of which nothing is done yet, the programs
         are compiled first, or fetched from the cache.
         """
+        if not self._calls and not self.done:
+            return "workers that start"
         return "; ".join(visible(self._call(keys)) for keys in self._calls if keys[0] in self.cells)
 
     def _call(self, keys: tuple[str, ...]) -> str:
