@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
+import re
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import typer
 
 from quickstudy.cli.output import DATA, INCLUDE, JSON, command_line, name_data, print_json, say
+
+if TYPE_CHECKING:
+    from quickstudy.runs.job import Setting
 
 DEFAULT_SEEDS = 6
 
@@ -59,7 +66,7 @@ def reproduce(
     from quickstudy.report.write import write_report
     from quickstudy.runs.engines import choose_engine
     from quickstudy.runs.execute import Execution, execute
-    from quickstudy.runs.plan import make_plan
+    from quickstudy.runs.plan import Summary, make_plan
     from quickstudy.runs.progress import choose_progress
     from quickstudy.runs.scores import check_scores
 
@@ -82,6 +89,14 @@ def reproduce(
     ran: set[int] = set()
     for stage in kind.stages(order):
         ran |= {stage.seeds} if stage.settings else set()
+        if dry_run and (files := _code_of(stage.settings)):
+            runs = len(stage.settings) * stage.seeds
+            if json:
+                nothing = Summary(cells=runs, found=0, to_do=runs, programs=0, seconds=0.0, measured=0)
+                print_json({**dataclasses.asdict(nothing), "not_imported": files})
+            else:
+                say(f"{runs} runs at most; the study names code, which --dry-run does not import: {', '.join(files)}")
+            return
         reading = order.shelf.reading()
         plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=include)
         if dry_run:
@@ -121,3 +136,9 @@ def reproduce(
                 say(f"{changed}: {command_line()} --convention corrected")
         say(f"Report: {path}" if page.whole else f"All runs: {folder / 'report.html'}\nReport: {path}")
     raise typer.Exit(execution.exit_status)
+
+
+def _code_of(settings: Iterable[Setting]) -> list[str]:
+    """The files that learners of a study come from: to import one is to run it."""
+    found = (file for setting in settings for file in re.findall(r"[^:=,]+\.py(?=:|$)", setting.learner))
+    return sorted(set(found))

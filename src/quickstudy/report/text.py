@@ -111,7 +111,7 @@ def _brief_task(table: TaskTable, width: int) -> Iterator[RenderableType]:
         small.insert(0, f"{len(table.rows) - len(rows)} rows more are in the report.")
     lines, columns = _lines(table, rows), _columns(table, rows)
     runs, *others = columns
-    first = 2 if table.columns else 0  # the headline and its place on the scale: told first if there is no room for all
+    first = 1 if table.columns else 0  # the headline is told first, if there is no room for all
     ordered = [*others[:first], runs, *others[first:]]
     yield title
     yield _sheet(lines, _fitting(lines, ordered, width), width)
