@@ -5,13 +5,13 @@ from __future__ import annotations
 import fnmatch
 import pathlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.answers import Answered, answered
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
 from quickstudy.base.origin import look_again
@@ -25,7 +25,7 @@ from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import Plan, make_plan, task_controls
-from quickstudy.runs.progress import silent
+from quickstudy.runs.progress import follow
 from quickstudy.runs.reader import Reading, expect_results, read_results
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
 from quickstudy.runs.traces import load_snapshot, load_trace
@@ -37,10 +37,15 @@ MOST_SEEDS = 1_000_000
 
 @dataclass(frozen=True)
 class Results:
-    """A results folder and, if it has just been worked on, how that went."""
+    """A results folder and, if it has just been worked on, how that went.
+
+    asked: keys of the runs that a call of `run` has asked for, with their controls; `records`, `show` and `as_json`
+    then leave out what else the folder holds. `Results(folder)` is the whole folder.
+    """
 
     folder: pathlib.Path
     execution: Execution | None = None
+    asked: frozenset[str] | None = None
 
     @cached_property
     def shelf(self) -> Shelf:
@@ -49,25 +54,28 @@ class Results:
 
     @property
     def records(self) -> list[Record]:
-        """All records, merged. Raises UsageError if the folder holds no results."""
+        """The records, merged: those that were asked for, or all. Raises UsageError if the folder holds no results."""
         expect_results(self.shelf.folder)
-        return list(self.shelf.reading().records.values())
+        return list(self._looked_at(self.asked).records.values())
 
-    def show(self) -> None:
-        """Tables on the screen."""
+    def show(self, *, keys: Collection[str] | None = None) -> None:
+        """Tables on the screen, and how many other runs the folder holds. keys: of these runs only."""
         from rich.console import Console
 
         from quickstudy.report.gather import gather
         from quickstudy.report.text import show
 
-        show(gather([self.folder], None, self._readings()), Console())
+        console, reading = Console(), self._looked_at(self.asked if keys is None else keys)
+        show(gather([self.folder], None, {self.shelf.folder: reading}), console)
+        if others := len(self.shelf.reading().records) - len(reading.records):
+            console.print(f"{others} other run{'s' if others > 1 else ''} of the folder: in its report", style="dim")
 
     def as_json(self) -> dict[str, Any]:
-        """The whole report as plain data."""
+        """What `show` shows, and everything behind it, as plain data."""
         from quickstudy.report.gather import gather
         from quickstudy.report.json import as_json
 
-        return as_json(gather([self.folder], None, self._readings()))
+        return as_json(gather([self.folder], None, {self.shelf.folder: self._looked_at(self.asked)}))
 
     def learner(self, key: str, file: str | pathlib.Path | None = None) -> Pupil:
         """The trained learner of the run whose key begins so, ready to answer; it must have been kept.
@@ -82,7 +90,8 @@ class Results:
         return answered(load_trace(self.folder, self._one(key)).arrays)
 
     def _one(self, key: str) -> Record:
-        found = [record for record in self.records if record.key.startswith(key)]
+        expect_results(self.shelf.folder)
+        found = [record for name, record in self.shelf.reading().records.items() if name.startswith(key)]
         if len(found) != 1:
             raise UsageError(f'{len(found)} runs in {self.folder} have a key that begins with "{key}"; give one')
         return found[0]
@@ -95,14 +104,18 @@ class Results:
         return score_again(self.folder, measures, keys=keys, reading=self.shelf.reading())
 
     def report(self, command: str | None = None) -> pathlib.Path:
-        """Write the offline page into the folder and give its path."""
+        """Write the offline page of the whole folder into it and give its path."""
         from quickstudy.report.write import write_report
 
-        target = self.shelf.folder / "report.html"
-        return write_report([self.folder], target, command=command, readings=self._readings(), replaces=False)
+        target, readings = self.shelf.folder / "report.html", {self.shelf.folder: self.shelf.reading()}
+        return write_report([self.folder], target, command=command, readings=readings, replaces=False)
 
-    def _readings(self) -> dict[pathlib.Path, Reading]:
-        return {self.shelf.folder: self.shelf.reading()}
+    def _looked_at(self, keys: Collection[str] | None) -> Reading:
+        """What the folder holds, or of that these runs."""
+        reading = self.shelf.reading()
+        if keys is None:
+            return reading
+        return replace(reading, records={key: record for key, record in reading.records.items() if key in keys})
 
 
 def run(
@@ -120,7 +133,7 @@ def run(
     keep_learners: bool = False,
     keep_answers: bool = False,
     limit_seconds: float | None = None,
-    progress: Report = silent,
+    progress: bool | Report | None = None,
     measures: str | Sequence[str] = (),
     rerun: bool = False,
 ) -> Results:
@@ -140,15 +153,17 @@ def run(
     - keep_learners: save every trained learner that can be kept, for `Results.learner`.
     - keep_answers: keep every answer of the last test, for `Results.answers`.
     - limit_seconds: how long a run may take before it is stopped and counts as failed.
-    - progress: a function that hears what happens on the way, such as `quickstudy.runs.progress.choose_progress()`;
-      by default nothing is said.
+    - progress: lines on standard error (True), none (False), or a function of the events; by default lines where
+      somebody looks, at a terminal or in a notebook.
     - measures: ids of further measures, applied to the traces beside the protocol's own; they make no other run.
     - rerun: make runs again that are there already; the old ones are put aside.
 
+    The records of what comes back are those asked for here; `Results(folder)` has the whole folder.
     Two learners that are not the same but have one name are refused: give parameters by
     `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be, before anything is run.
     A learner that fails stops nothing: its record says `failed`, with the reason and the traceback.
     """
+    report = follow(progress)
     several = learners if isinstance(learners, list | tuple) else [learners]
     look_again()
     names = bring_all(several)
@@ -178,11 +193,11 @@ def run(
         keep_answers=keep_answers,
         limit_seconds=limit_seconds,
         reading=reading,
-        report=progress,
+        report=report,
     )
-    results = Results(folder, execution)
+    results = Results(folder, execution, frozenset(cell.key for cell in plan.cells))
     if measures and not execution.interrupted:
-        results.score(measures, keys={cell.key for cell in plan.cells})
+        results.score(measures, keys=results.asked)
     return results
 
 
@@ -232,7 +247,7 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
         if any(mark in name.partition(":")[0] for mark in "*?["):
             found = fnmatch.filter(catalogue.task.names(), name)
             if not found:
-                raise UsageError(f'no task fits "{name}"; known: {", ".join(catalogue.task.names())}')
+                raise UsageError(f'no task fits "{name}"; {nearest(name, catalogue.task.names())}')
             expanded += found
         else:
             expanded.append(name)

@@ -8,6 +8,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+MOST_NAMED = 24
+"""A longer list is not read."""
+
 
 class QuickstudyError(Exception):
     """Anything quickstudy reports by itself. Exit status 1 unless a subclass says otherwise."""
@@ -19,6 +22,15 @@ class UsageError(QuickstudyError):
     """The user asked for something that cannot be: a wrong name, value, file or folder. Exit status 2."""
 
     exit_status = 2
+
+
+class Stopped(QuickstudyError):
+    """Ctrl-C, outside of a run, which hears it itself. Exit status 130."""
+
+    exit_status = 130
+
+    def __init__(self) -> None:
+        super().__init__("stopped")
 
 
 class MissingExtra(UsageError):
@@ -47,8 +59,16 @@ class TooManyLanes(QuickstudyError):
         self.fit = fit
 
 
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether an error comes of Ctrl-C: libraries that are being imported make other errors of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest known one, or the list when none is near.
+    """The end of a message about an unknown name: the nearest known one, or the list when none is near (of very many
+    names, those that are the least far).
 
     >>> nearest("langauge/qa", ["language/qa", "language/periodic"])
     'did you mean "language/qa"?'
@@ -57,4 +77,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if close:
         return f'did you mean "{close[0]}"?'
+    if len(known) > MOST_NAMED:
+        near = difflib.get_close_matches(name, known, n=MOST_NAMED // 2, cutoff=0.0)
+        return f"nearest of {len(known)}: {', '.join(near)}"
     return f"known: {', '.join(known)}" if known else "none is known"

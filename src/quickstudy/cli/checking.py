@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, print_lines
+from quickstudy.cli.output import INCLUDE, JSON, print_lines, say
 
 
 def add(app: typer.Typer) -> None:
@@ -28,7 +28,5 @@ def check(
         print_lines([{"ok": finding.ok, "what": finding.what, "detail": finding.detail} for finding in findings])
     else:
         for finding in findings:
-            typer.echo(
-                f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what}{': ' + finding.detail if finding.detail else ''}"
-            )
+            say(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.what}{': ' + finding.detail if finding.detail else ''}")
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)

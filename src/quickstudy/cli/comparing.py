@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pathlib
+import textwrap
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, print_table, say_left_out
+from quickstudy.base.visible import visible
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, say, say_left_out
+
+_WIDTH = 100
+"""Letters of a line: a comparison of two long names has more than a terminal shows on one."""
 
 
 def add(app: typer.Typer) -> None:
@@ -34,5 +39,9 @@ def compare(
         print_lines([row.as_facts() for row in rows])
         return
     for line in dict.fromkeys(line for row in rows for line in row.compared()):
-        typer.echo(line)
-    print_table([row.as_text() for row in rows])
+        say(line)
+    for task, title, *numbers, verdict in [row.as_text() for row in rows]:
+        say(f"{task}  {title}")
+        for line in textwrap.wrap(", ".join(map(visible, numbers)), _WIDTH - 2):
+            say(f"  {line}")
+        say(f"  {verdict}")

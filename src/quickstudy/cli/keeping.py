@@ -16,6 +16,7 @@ from quickstudy.cli.output import (
     print_json,
     print_lines,
     print_table,
+    say,
     say_left_out,
 )
 
@@ -55,9 +56,9 @@ def doctor(
         print_json({"damage": damage, "repaired": done})
     else:
         for line in done:
-            typer.echo(line)
+            say(line)
         if not damage and not done:
-            typer.echo(f"{folder} is sound")
+            say(f"{folder} is sound")
     raise typer.Exit(1 if damage and not repair else 0)
 
 
@@ -113,7 +114,7 @@ def pack(
     from quickstudy.runs.pack import pack as pack_folder
 
     check_target(out)
-    typer.echo(str(pack_folder(folder, out)))
+    say(str(pack_folder(folder, out)))
 
 
 def query(
@@ -157,4 +158,4 @@ def _installation(json: bool) -> None:
         print_json(dataclasses.asdict(found))
     else:
         for line in found.lines():
-            typer.echo(line)
+            say(line)

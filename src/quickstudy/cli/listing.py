@@ -32,7 +32,6 @@ def ls(
         "learners": [catalogue.core, catalogue.learner, catalogue.control],
         "cores": [catalogue.core],
         "trainings": [catalogue.training],
-        "controls": [catalogue.control],
         "measures": [catalogue.measure],
         "protocols": [catalogue.protocol],
         "quantities": [catalogue.quantity],
@@ -43,15 +42,16 @@ def ls(
             {"id": found.id, "version": found.version, "kind": found.kind, "summary": f"{found.title}. {found.source}."}
             for found in map(find_study, study_names())
         ]
-    elif kind == "oracles":
+    elif kind in ("controls", "oracles"):
         # Whether a rule is an oracle is not in its first line: here the rules are imported.
+        role = kind.removesuffix("s")
         rows = [
-            {"id": entry.id, "version": entry.version, "kind": "oracle", "summary": entry.summary}
+            {"id": entry.id, "version": entry.version, "kind": role, "summary": entry.summary}
             for entry in catalogue.control.entries()
-            if getattr(catalogue.control.get(entry.id), "role", "") == "oracle"
+            if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle") == (role == "oracle")
         ]
     elif kind not in registries:
-        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*registries, "oracles", "studies"])}')
+        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*registries, "controls", "oracles", "studies"])}')
     else:
         rows = [
             {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}

@@ -8,9 +8,11 @@ import sys
 from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from quickstudy import __version__
-from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.errors import QuickstudyError, Stopped
+from quickstudy.cli.output import say
 
 VERBS = (
     "listing",
@@ -28,7 +30,17 @@ VERBS = (
 _PIPE_CLOSED = 141
 """The status of a program that the closing of its pipe has ended."""
 
+
+class _Verbs(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # the parser would end without a word
+            raise Stopped from None
+
+
 app = typer.Typer(
+    cls=_Verbs,
     help="Measure how a learner learns.",
     invoke_without_command=True,
     add_completion=False,
@@ -60,9 +72,11 @@ for verb in VERBS:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit with its status; a user's mistake is one or two lines on standard error."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal that lacks a letter must not cost the answer
-            stream.reconfigure(errors="replace")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever has started us
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, it stays open to the end
+        if hasattr(getattr(sys, name), "reconfigure"):  # a terminal that lacks a letter must not cost the answer
+            getattr(sys, name).reconfigure(errors="replace")
     try:
         status = app(args=arguments, standalone_mode=False)
         sys.stdout.flush()
@@ -70,22 +84,28 @@ def main(arguments: list[str] | None = None) -> None:
         # Whoever read us has read enough; the parser makes an exit of it. Other exits are none of ours.
         if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
             raise
-        # What is left in the buffer must not raise again when Python ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+        _drop_output()
         status = _PIPE_CLOSED
     except QuickstudyError as error:
-        _say(str(error))
+        say(str(error), err=True)
         status = error.exit_status
-    except KeyboardInterrupt:
-        status = 130
     except OSError as error:
-        _say(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+        _drop_output()
+        say(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
         status = 2
     except Exception as error:
         status = _usage_status(error)
         if status is None:
             raise
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _drop_output() -> None:
+    """What could not be written and is still in the buffer must not raise again when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
 
 
 def _usage_status(error: Any) -> int | None:
@@ -97,9 +117,5 @@ def _usage_status(error: Any) -> int | None:
         context, verb = getattr(error, "ctx", None), ""
         while context is not None and context.parent is not None:
             context, verb = context.parent, f" {context.info_name}{verb}"
-        _say(f"{message[0].lower()}{message[1:]}".rstrip(".") + f"; see quickstudy{verb} --help")
+        say(f"{message[0].lower()}{message[1:]}".rstrip(".") + f"; see quickstudy{verb} --help", err=True)
     return int(error.exit_code)
-
-
-def _say(message: str) -> None:
-    typer.echo(message, err=True)

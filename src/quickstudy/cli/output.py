@@ -13,6 +13,7 @@ import typer
 
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError
+from quickstudy.base.visible import LINES, visible
 
 if TYPE_CHECKING:
     from quickstudy.base.record import Record
@@ -26,6 +27,16 @@ WORKERS = typer.Option(
     None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, or three that share a GPU."
 )
 CONVENTION = typer.Option("corrected", "--convention", help="corrected, published or written.")
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Text for people, of one line or several. The one way to a terminal: names in it give the terminal no orders."""
+    typer.echo(visible(text, keep=LINES), err=err)
+
+
+def print_exactly(text: str) -> None:
+    """Text that is data, such as CSV: to the last character, unless it is a terminal that reads it."""
+    sys.stdout.write(visible(text, keep=LINES) if sys.stdout.isatty() else text)
 
 
 def print_json(value: Any) -> None:
@@ -43,8 +54,8 @@ def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     """Columns, aligned by spaces; the last one runs on."""
     from quickstudy.report.columns import aligned
 
-    for line in aligned(rows):
-        typer.echo((indent + line).rstrip())
+    for line in aligned([[visible(cell) for cell in row] for row in rows]):
+        say((indent + line).rstrip())
 
 
 def include_files(paths: Iterable[str]) -> None:
@@ -72,7 +83,7 @@ def check_target(path: pathlib.Path | None) -> None:
 def say_left_out(count: int, folder: pathlib.Path) -> None:
     """Say on standard error that damaged lines of a folder were left out, if there are any."""
     if count:
-        typer.echo(f"{count} damaged lines of {folder} were left out; type: quickstudy doctor {folder}", err=True)
+        say(f"{count} damaged lines of {folder} were left out; type: quickstudy doctor {folder}", err=True)
 
 
 def print_tracebacks(records: Iterable[Record]) -> None:

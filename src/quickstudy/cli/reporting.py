@@ -12,8 +12,10 @@ from quickstudy.cli.output import (
     TRACEBACK,
     check_target,
     include_files,
+    print_exactly,
     print_json,
     print_tracebacks,
+    say,
     say_left_out,
 )
 
@@ -72,11 +74,11 @@ def report(
         return
     if format == "html":
         target = folders[0] / "report.html" if out is None else out
-        typer.echo(f"Report: {write_report(folders, target, readings=readings, replaces=out is not None)}")
+        say(f"Report: {write_report(folders, target, readings=readings, replaces=out is not None)}")
         return
     text = writers[format](gather(folders, None, readings))
     if out is None:
-        typer.echo(text)
+        print_exactly(text)
     else:
         write_output(out, lambda file: file.write(text.encode(errors="backslashreplace")))
-        typer.echo(f"Report: {out}")
+        say(f"Report: {out}")

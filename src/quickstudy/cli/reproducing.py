@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
+import re
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import typer
 
-from quickstudy.cli.output import DATA, INCLUDE, JSON, command_line, name_data, print_json
+from quickstudy.cli.output import DATA, INCLUDE, JSON, command_line, name_data, print_json, say
+
+if TYPE_CHECKING:
+    from quickstudy.runs.job import Setting
 
 DEFAULT_SEEDS = 6
 
@@ -36,7 +43,7 @@ def reproduce(
     workers: int | None = typer.Option(
         None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
     ),
-    limit: float | None = typer.Option(None, "--limit", help="Seconds a run may take before it counts as failed."),
+    limit: float | None = typer.Option(None, "--limit", help="Seconds, not samples: a run that takes longer fails."),
     data: pathlib.Path | None = DATA,
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
@@ -59,7 +66,7 @@ def reproduce(
     from quickstudy.report.write import write_report
     from quickstudy.runs.engines import choose_engine
     from quickstudy.runs.execute import Execution, execute
-    from quickstudy.runs.plan import make_plan
+    from quickstudy.runs.plan import Summary, make_plan
     from quickstudy.runs.progress import choose_progress
     from quickstudy.runs.scores import check_scores
 
@@ -82,6 +89,14 @@ def reproduce(
     ran: set[int] = set()
     for stage in kind.stages(order):
         ran |= {stage.seeds} if stage.settings else set()
+        if dry_run and (files := _code_of(stage.settings)):
+            runs = len(stage.settings) * stage.seeds
+            if json:
+                nothing = Summary(cells=runs, found=0, to_do=runs, programs=0, seconds=0.0, measured=0)
+                print_json({**dataclasses.asdict(nothing), "not_imported": files})
+            else:
+                say(f"{runs} runs at most; the study names code, which --dry-run does not import: {', '.join(files)}")
+            return
         reading = order.shelf.reading()
         plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=include)
         if dry_run:
@@ -102,7 +117,7 @@ def reproduce(
             break
     if seeds is not None and seeds not in ran and not execution.interrupted:
         number_of_runs = f"runs {max(ran)} of each" if ran else "runs nothing"
-        typer.echo(f"{declared.id} {number_of_runs} whatever --seeds says, got {seeds}", err=True)
+        say(f"{declared.id} {number_of_runs} whatever --seeds says, got {seeds}", err=True)
     # All rows of which there are runs: a few must not take the place of a page that showed more.
     wider = order.widened(whole)
     page = kind.page(wider)
@@ -115,9 +130,15 @@ def reproduce(
     else:
         if not quiet:
             for line in as_lines(page):
-                typer.echo(line)
+                say(line)
             if convention == "published":
                 changed = correction(wider.study, wider.shelf.found(), root)
-                typer.echo(f"{changed}: {command_line()} --convention corrected")
-        typer.echo(f"Report: {path}" if page.whole else f"All runs: {folder / 'report.html'}\nReport: {path}")
+                say(f"{changed}: {command_line()} --convention corrected")
+        say(f"Report: {path}" if page.whole else f"All runs: {folder / 'report.html'}\nReport: {path}")
     raise typer.Exit(execution.exit_status)
+
+
+def _code_of(settings: Iterable[Setting]) -> list[str]:
+    """The files that learners of a study come from: to import one is to run it."""
+    found = (file for setting in settings for file in re.findall(r"[^:=,]+\.py(?=:|$)", setting.learner))
+    return sorted(set(found))

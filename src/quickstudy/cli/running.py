@@ -20,6 +20,7 @@ from quickstudy.cli.output import (
     name_data,
     print_json,
     print_tracebacks,
+    say,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run(
     workers: int | None = typer.Option(
         None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
     ),
-    limit: float | None = typer.Option(None, "--limit", help="Seconds a run may take before it counts as failed."),
+    limit: float | None = typer.Option(None, "--limit", help="Seconds, not samples: a run that takes longer fails."),
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     rerun: bool = typer.Option(False, "--rerun", help="Run again what is there already; the old is put aside."),
     keep_learners: bool = typer.Option(False, "--keep-learners", help="Save every trained learner."),
@@ -71,6 +72,7 @@ def run(
     from quickstudy.runs.scoring import find_measures
 
     name_data(data)
+    progress = choose_progress(quiet=quiet or json, stream=sys.stderr)
     results = Results(out)
     reading = results.shelf.reading()
     plan = plan_runs(
@@ -99,28 +101,28 @@ def run(
         keep_answers=keep_answers,
         limit_seconds=limit,
         reading=reading,
-        report=choose_progress(quiet=quiet or json, stream=sys.stderr),
+        report=progress,
     )
+    asked = {cell.key for cell in plan.cells}
     if measure and not execution.interrupted:
-        for left_out in results.score(measure, keys={cell.key for cell in plan.cells}).left_out:
-            typer.echo(f"not scored: {left_out}", err=True)
+        for left_out in results.score(measure, keys=asked).left_out:
+            say(f"not scored: {left_out}", err=True)
     page = _page(results)
     if json:
         facts = {name: getattr(execution, name) for name in ("found", "ok", "failed", "not_applicable", "seconds")}
         print_json({**facts, "interrupted": execution.interrupted, "folder": str(out), "report": str(page or "")})
     else:
-        if not quiet and results.records:
-            results.show()
+        if not quiet and asked & results.shelf.reading().records.keys():
+            results.show(keys=asked)
         for damage in execution.damage:
-            typer.echo(f"{damage}; type: quickstudy doctor {out}", err=True)
+            say(f"{damage}; type: quickstudy doctor {out}", err=True)
         for what in ["learner"] * keep_learners + ["answers"] * keep_answers:
             for line in _lacking(results, plan, what):
-                typer.echo(line, err=True)
+                say(line, err=True)
         if page:
-            typer.echo(f"Report: {page}")
+            say(f"Report: {page}")
     if traceback:
-        planned = {cell.key for cell in plan.cells}
-        print_tracebacks(one for key, one in results.shelf.reading().records.items() if key in planned)
+        print_tracebacks(one for key, one in results.shelf.reading().records.items() if key in asked)
     raise typer.Exit(execution.exit_status)
 
 
@@ -151,7 +153,7 @@ def _page(results: Results) -> pathlib.Path | None:
     try:
         return results.report(command_line())
     except QuickstudyError as error:  # the results are there all the same
-        typer.echo(f"all results are there, but not their page: {error}", err=True)
+        say(f"all results are there, but not their page: {error}", err=True)
         return None
 
 
@@ -166,16 +168,16 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     if json:
         print_json(dataclasses.asdict(summary))
         return
-    typer.echo(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
+    say(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
     if not summary.to_do:
         return
-    typer.echo(f"{summary.programs} programs to compile (fewer where the cache has them)")
+    say(f"{summary.programs} programs to compile (fewer where the cache has them)")
     if not summary.measured:
-        typer.echo("time unknown: nothing of this has been run here before")
+        say("time unknown: nothing of this has been run here before")
         return
     # A run is on one core: more workers than runs or cores do not make it faster.
     side_by_side = max(1, min(workers, summary.to_do, cores()))
     rest = summary.to_do - summary.measured
     about = duration(summary.seconds / min(side_by_side, summary.measured))
     some = f" for {summary.measured} of them; unknown for {rest}, which have not been run here before" if rest else ""
-    typer.echo(f"about {about}, by the time that runs have taken here{some}")
+    say(f"about {about}, by the time that runs have taken here{some}")

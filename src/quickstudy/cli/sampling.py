@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, DATA, INCLUDE, JSON, include_files, name_data, print_lines, print_table
+from quickstudy.cli.output import (
+    CONVENTION,
+    DATA,
+    INCLUDE,
+    JSON,
+    include_files,
+    name_data,
+    print_lines,
+    print_table,
+    say,
+)
 
 if TYPE_CHECKING:
     from quickstudy.base.examples import Examples, Series
@@ -85,7 +95,7 @@ def _show_examples(examples: Examples, name: str, task: Any, text: bool, json: b
         print_lines({key: row[key] for key in row if key != "line" and (text or key != "text")} for row in rows)
     else:
         for row in rows:
-            typer.echo(row["text" if text else "line"])
+            say(row["text" if text else "line"])
 
 
 def _sequence(ids: list[int], supervised: list[int], read: Any, answered: Any, task: Any) -> dict[str, Any]:

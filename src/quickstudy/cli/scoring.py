@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from quickstudy.cli import score as kinds
-from quickstudy.cli.output import INCLUDE, JSON, MEASURE, include_files, print_json
+from quickstudy.cli.output import INCLUDE, JSON, MEASURE, include_files, print_json, say
 
 _FOLDER = "FOLDER"
 """The name, in the help, of what is done with anything that is no kind of file."""
@@ -73,7 +73,7 @@ def again(
         print_json({"folder": folder, **dataclasses.asdict(done), "left_out": left_out})
     else:
         for line in done.lines():
-            typer.echo(line)
+            say(line)
     raise typer.Exit(done.exit_status)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_table
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_table, say
 
 if TYPE_CHECKING:
     from quickstudy.base.study import Study
@@ -47,8 +47,8 @@ def show(
     convention = convention or "corrected"
     kind, found = _find(name)
     facts = {
-        "id": found.id,
-        "version": found.version,
+        "id": getattr(found, "id", name),
+        "version": getattr(found, "version", "by its code"),
         "kind": kind,
         "sheet": inspect.cleandoc(found.__doc__ or ""),
         "parameters": _parameters(found, convention),
@@ -59,21 +59,19 @@ def show(
     if json:
         print_json(facts)
         return
-    typer.echo(f"{facts['id']}  version {facts['version']}  ({kind})\n\n{facts['sheet']}\n")
+    say(f"{facts['id']}  version {facts['version']}  ({kind})\n\n{facts['sheet']}\n")
     if facts["parameters"]:
-        typer.echo(f"Parameters ({convention}):")
+        say(f"Parameters ({convention}):")
         rows = [(row["name"], str(row["value"]), row["range"]) for row in facts["parameters"]]
         print_table(rows, indent="  ")
     for fact in _FACTS:
         if fact in facts:
             value = facts[fact]
-            typer.echo(
-                f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
-            )
+            say(f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     if kind == "measure":
         from quickstudy.report.numbers import described
 
-        typer.echo(f"Scores: {'; '.join(map(described, found.scores))}")
+        say(f"Scores: {'; '.join(map(described, found.scores))}")
 
 
 _MOST_NAMED = 12
@@ -98,6 +96,9 @@ def _find(name: str) -> tuple[str, Any]:
         catalogue.protocol,
         catalogue.quantity,
     ]
+    file, colon, rest = name.partition(".py:")
+    if colon:
+        return _find_in_file(f"{file}.py", rest.partition(":")[0])
     for registry in registries:
         if name in registry:
             return registry.kind, registry.get(name)
@@ -108,20 +109,31 @@ def _find(name: str) -> tuple[str, Any]:
     raise UsageError(f'nothing is called "{name}"; {hint}')
 
 
+def _find_in_file(file: str, name: str) -> tuple[str, Any]:
+    from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.base.registry import include
+
+    module = include(file)
+    classes = {key: one for key, one in vars(module).items() if getattr(one, "__module__", "") == module.__name__}
+    if name not in classes:
+        raise UsageError(f'nothing is called "{name}" in {file}; {nearest(name, classes)}')
+    return "file", classes[name]
+
+
 def _show_study(study: Study, convention: str, json: bool) -> None:
     if json:
         facts = dataclasses.asdict(study)
         print_json({**facts, "kind": "study", "sheet": f"{study.title}. {study.source}."})
         return
-    typer.echo(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
+    say(f"{study.id}  version {study.version}  (study)\n\n{study.title}. {study.source}.\n{study.notes}\n")
     published = any(row.published or row.also for row in study.rows)
     if study.quantities:
         computed = ", ".join(f"{column} ({quantity})" for column, quantity in study.quantities.items())
-        typer.echo(f"Computed from the tasks alone: {computed}")
+        say(f"Computed from the tasks alone: {computed}")
     else:
         behind = f"{study.seeds} runs behind each published number" if published else "no numbers were published"
-        typer.echo(f"Score: {', '.join(study.scores)}; {behind}")
-    typer.echo(f"Convention unless another is asked for: {study.convention}")
+        say(f"Score: {', '.join(study.scores)}; {behind}")
+    say(f"Convention unless another is asked for: {study.convention}")
     rows = [
         (row.label, row.task, _listed([row.learner(one, convention) for one in row.learners])) for row in study.rows
     ]

@@ -18,6 +18,7 @@ from quickstudy.report.intervals import advantage, estimate, scaled
 from quickstudy.report.learning import example_run, mean_curve
 from quickstudy.report.model import CONTROL, ORACLE, ROLES, Contrast, Place, ReportData, Row, Run, TaskTable
 from quickstudy.report.scores import ScoreBook, number, open_book
+from quickstudy.report.stream_picture import is_stream
 
 LoadTrace = Callable[[Record], Trace]
 ReadTrace = Callable[[Record], Trace | None]
@@ -114,6 +115,7 @@ def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[
         scaled=Contrast(None),
         curve=mean_curve(traces),
         example=example_run(traces[0]) if traces else None,
+        streams=tuple(trace for trace in traces if is_stream(trace)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
 
 from quickstudy.base.canonical import spelled
@@ -13,7 +14,8 @@ from quickstudy.report.html_record import how_to_read, run_record
 from quickstudy.report.html_table import change_table, cost_table, failure_table, score_table
 from quickstudy.report.json import as_json
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import LEARNER, LEARNING, REPLAY, ROLES, ReportData, TaskTable
+from quickstudy.report.model import LEARNER, LEARNING, REPLAY, ROLES, ReportData, Row, TaskTable
+from quickstudy.report.stream_picture import stream_picture
 from quickstudy.report.verdict import remarks, verdict
 
 _EYEBROW = tag("p", "quickstudy report", class_="eyebrow")
@@ -136,6 +138,8 @@ def _task(found: TaskTable, number: int, style: Style) -> str:
 def _figure(found: TaskTable, number: int, style: Style) -> str:
     pictures = [learning_curves(found, style, form, str(number)) for form in (WIDE, NARROW)]
     if not any(pictures):
+        if any(row.streams for row in found.rows):
+            return _streams(found)
         return tag("p", "No run left a learning curve.", class_="remark")
     counts = sorted({row.curve.runs for row in found.rows if row.curve})
     several = f"mean of {span(counts)} runs; shading: 95 % interval of the mean"
@@ -145,18 +149,38 @@ def _figure(found: TaskTable, number: int, style: Style) -> str:
     return tag("figure", *pictures, caption, tag("div", class_="readout", hidden=True), class_="curves")
 
 
+def _streams(found: TaskTable) -> str:
+    """The way of every learner through a stream; the rules', and the oracle's, are folded away."""
+    figures: dict[bool, list[str]] = {True: [], False: []}
+    for row in found.rows:
+        pictures = [stream_picture(row.streams, row.learner, found.task, form) for form in (WIDE, NARROW)]
+        if any(pictures):
+            runs = "one run" if len(row.streams) == 1 else f"mean of {len(row.streams)} runs"
+            caption = f"{row.learner}: test accuracy on every segment, {runs}; bold while that segment is learned."
+            figure = tag("figure", *pictures, tag("figcaption", escape(caption)))
+            figures[row.role in LEARNING].append(figure)
+    rest = tag("details", tag("summary", "Controls and oracles"), *figures[False]) if figures[False] else ""
+    return "".join(figures[True]) + rest
+
+
 def _illustration(data: ReportData) -> str:
-    """T(α) on the first run of the first learner that left a learning curve."""
-    for found in data.tables:
-        for row in found.of_role(*LEARNING):
-            pictures = [threshold_picture(row, found.task, form) for form in (WIDE, NARROW)]
-            if any(pictures):
-                caption = (
-                    f"T(α) is the first step at which the accuracy is at least α, ∞ where it never is. Here: "
-                    f"{row.learner} on {found.task}, one run. A data efficiency is a weighted mean of 1/T(α)."
-                )
-                return tag("figure", *pictures, tag("figcaption", escape(caption)))
+    """T(α) on the first run of the first learner whose learning curve rises; where none does, that left one."""
+    rows = [(found, row) for found in data.tables for row in found.of_role(*LEARNING)]
+    for found, row in sorted(rows, key=lambda pair: not _rises(pair[1])):
+        pictures = [threshold_picture(row, found.task, form) for form in (WIDE, NARROW)]
+        if any(pictures):
+            caption = (
+                f"T(α) is the first step at which the accuracy is at least α, ∞ where it never is. Here: "
+                f"{row.learner} on {found.task}, one run. A data efficiency is a weighted mean of 1/T(α)."
+            )
+            return tag("figure", *pictures, tag("figcaption", escape(caption)))
     return ""
+
+
+def _rises(row: Row) -> bool:
+    """Whether a high accuracy is reached, and later than a low one: a flat line explains nothing."""
+    times = row.example.times if row.example else ()
+    return len({time for time in times if math.isfinite(time)}) > 2
 
 
 def _changes(data: ReportData) -> str:

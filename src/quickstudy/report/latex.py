@@ -6,6 +6,7 @@ import math
 import re
 
 from quickstudy.base.measure import PLAIN, Score
+from quickstudy.base.visible import visible
 from quickstudy.report.enough import span
 from quickstudy.report.model import LEARNING, ROLES, ReportData, Row, TaskTable
 from quickstudy.report.numbers import interval_of, shown, written
@@ -41,7 +42,7 @@ def escape(text: str) -> str:
     >>> print(escape("a_b & 5%"))
     a\_b \& 5\%
     """
-    return "".join(_SPECIAL.get(letter, letter) for letter in " ".join(text.split()))
+    return "".join(_SPECIAL.get(letter, letter) for letter in visible(" ".join(text.split())))
 
 
 def _table(table: TaskTable) -> str:

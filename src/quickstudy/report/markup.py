@@ -5,11 +5,18 @@ from __future__ import annotations
 import html
 
 _CONTROL = {number: "\N{REPLACEMENT CHARACTER}" for number in range(ord(" ")) if chr(number) not in "\n\t"}
-_SAFE = {**_CONTROL, **{ord(letter): html.escape(letter) for letter in "&<>\"'"}}
+_TURNING = dict.fromkeys(
+    [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0x7F, 0xA0)],
+    "\N{REPLACEMENT CHARACTER}",
+)
+"""Marks that turn the direction of writing, of a name and of all that follows it, and the second set of controls."""
+_SAFE = {**_CONTROL, **_TURNING, **{ord(letter): html.escape(letter) for letter in "&<>\"'"}}
 
 
 def escape(text: str) -> str:
-    """Text that is only text, between tags as well as in attributes. Control characters become a visible sign."""
+    """Text that is only text, between tags as well as in attributes. Control characters, and
+    marks that turn the direction of writing, become a visible sign.
+    """
     return text.translate(_SAFE)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from quickstudy.base.legend import Legend
 from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
+from quickstudy.base.trace import Trace
 from quickstudy.report.enough import standing
 from quickstudy.stats.intervals import Interval
 
@@ -100,7 +101,7 @@ class Row:
 
     advantage: headline minus the best control's, positive when better; of decimal logarithms where it is so read.
     scaled: 0 at the best control, 1 at the oracle.
-    example: the first run by itself.
+    example: the first run by itself. streams: traces of the runs through a stream of tasks.
     """
 
     learner: str
@@ -113,6 +114,7 @@ class Row:
     scaled: Contrast
     curve: Curve | None
     example: Example | None
+    streams: tuple[Trace, ...] = ()
 
     def values(self, score: str) -> dict[tuple[int, int], float]:
         """One score of the finished runs by (root seed, repetition), where it is a number."""

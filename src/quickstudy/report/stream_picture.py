@@ -42,7 +42,8 @@ def stream_picture(traces: Sequence[Trace], learner: str, task: str, form: Forma
     Bold while the segment is the one that is learned. Vertical lines stand where the segments of the first run begin.
     Nothing when no trace is of a stream.
     """
-    runs = [trace for trace in traces if trace.kind == KIND]
+    runs = [trace for trace in traces if is_stream(trace)]
+    runs = [run for run in runs if run.facts["segments"] == runs[0].facts["segments"]]
     if not runs:
         return ""
     names = [str(name) for name in runs[0].facts["segments"]]
@@ -71,10 +72,22 @@ def stream_picture(traces: Sequence[Trace], learner: str, task: str, form: Forma
     )
 
 
+def is_stream(trace: Trace) -> bool:
+    """Whether a trace is of a stream, and whole: names, boundaries and accuracies of as many segments."""
+    if trace.kind != KIND or not {"step", "accuracy", "boundary"} <= set(trace.arrays):
+        return False
+    names, steps = trace.facts.get("segments"), trace.arrays["step"]
+    if not isinstance(names, list | tuple) or not names or not len(steps):
+        return False
+    shapes = trace.arrays["accuracy"].shape, trace.arrays["boundary"].shape
+    return shapes == ((len(steps), len(names)), (len(names) + 1,))
+
+
 def _mean(runs: Sequence[Trace]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Common steps, and the mean accuracy (step, segment) there; a test holds until the next."""
     steps = np.unique(np.concatenate([run.arrays["step"] for run in runs]))
-    steps = steps[steps >= max(run.arrays["step"][0] for run in runs)]
+    first = max(run.arrays["step"][0] for run in runs)
+    steps = steps[steps >= first]
     held = [run.arrays["accuracy"][np.searchsorted(run.arrays["step"], steps, side="right") - 1] for run in runs]
     return steps.astype(np.float64), np.mean(held, axis=0)
 

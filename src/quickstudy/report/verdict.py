@@ -11,6 +11,9 @@ from quickstudy.report.intervals import advantage, difference
 from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Row, TaskTable
 from quickstudy.report.numbers import bounds, contrast, fine, written
 
+MOST_NAMED = 5
+"""A sentence with more names in it is a list that nobody reads; the table has them all."""
+
 
 def clear_winner(table: TaskTable, role: str = LEARNER) -> Row | None:
     """The best learner of one role, if the interval of its difference from the next one leaves 0 out and the difference
@@ -215,5 +218,7 @@ def _be(rows: Sequence[Row]) -> str:
 
 
 def _listing(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """`a`, `a and b`, `a, b and c`; of very many the first ones, `a, b, c and 12 more`."""
+    if len(names) > MOST_NAMED:
+        names = [*names[: MOST_NAMED - 2], f"{len(names) - MOST_NAMED + 2} more"]
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

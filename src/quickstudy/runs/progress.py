@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from quickstudy.base.record import FAILED
+from quickstudy.base.visible import visible
 from quickstudy.runs.execute import Event, Execution, Report, Started, Stopping
-from quickstudy.runs.messages import Done
+from quickstudy.runs.messages import Begun, Done
 from quickstudy.runs.plan import Cell
-from quickstudy.runs.remaining import Remaining, duration
+from quickstudy.runs.remaining import SHORT_SECONDS, Remaining, duration
 
 LINE_SECONDS = 5.0
+NOTE_SECONDS = 0.5
 STOPPING = "stopping after the runs in progress; Ctrl-C again stops now"
 
 
@@ -27,14 +30,30 @@ def choose_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Rep
     return RichProgress(stream) if stream.isatty() else PlainProgress(stream)
 
 
+def follow(progress: bool | Report | None) -> Report:
+    """What Python shows: plain lines on standard error (True), nothing (False), or what a function makes of the events.
+    None: lines where somebody looks, at a terminal or in a notebook.
+    """
+    if callable(progress):
+        return progress
+    if progress is None:
+        progress = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return PlainProgress(sys.stderr) if progress else silent
+
+
 def silent(event: Event) -> None:
     """Show nothing."""
 
 
 class Tally:
-    """The counts that every kind of progress shows, and the first reason of each learner's failures on each task."""
+    """The counts that every kind of progress shows, what is running, and the first reason of each learner's failures on
+    each task. clock: seconds that only grow.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._calls: list[tuple[str, ...]] = []
+        self._compiled: set[tuple[str, str]] = set()
         self.cells: dict[str, Cell] = {}
         self.remaining = Remaining(1)
         self.done = self.failed = 0
@@ -45,20 +64,47 @@ class Tally:
         self.cells = {cell.key: cell for cell in event.cells}
         self.remaining = Remaining.of(event.cells, event.workers)
 
+    def begin(self, event: Begun) -> None:
+        """A call begins."""
+        self._calls.append(event.keys)
+        self.remaining.begun(event.keys, self._clock())
+
     def count(self, event: Done) -> str:
         """One more is done. Gives a line about a failure, the first time for its task and learner."""
         self.remaining.done(event.key, event.seconds)
         self.done += 1
         self.failed += event.status == FAILED
+        self._calls = [call for keys in self._calls if (call := tuple(key for key in keys if key != event.key))]
         cell = self.cells.get(event.key)
+        if cell is not None:
+            self._compiled.add((cell.task, cell.learner))
         if event.status != FAILED or cell is None or (cell.task, cell.learner) in self._told:
             return ""
         self._told.add((cell.task, cell.learner))
         return f"failed: {cell.task} {cell.learner} repetition {cell.repetition}: {event.reason}"
 
     def left(self) -> str:
-        """How much longer, for people."""
-        return f"about {duration(self.remaining.seconds())} left"
+        """How much longer, for people; nothing where that cannot be told."""
+        seconds = self.remaining.seconds(self._clock())
+        if seconds is None or self.done >= len(self.cells):
+            return ""
+        if seconds < SHORT_SECONDS:
+            return f"less than {duration(SHORT_SECONDS)} left"
+        return f"about {duration(seconds)} left"
+
+    def running(self) -> str:
+        """What runs now: `language/qa lstm 0 (compiles first)`. Of a setting of which nothing is done yet, the programs
+        are compiled first, or fetched from the cache.
+        """
+        if not self._calls and not self.done:
+            return "workers that start"
+        return "; ".join(visible(self._call(keys)) for keys in self._calls if keys[0] in self.cells)
+
+    def _call(self, keys: tuple[str, ...]) -> str:
+        cell, last = self.cells[keys[0]], self.cells[keys[-1]]
+        repetitions = f"{cell.repetition}" if cell is last else f"{cell.repetition} to {last.repetition}"
+        compiles = cell.programs and (cell.task, cell.learner) not in self._compiled
+        return f"{cell.task} {cell.learner} {repetitions}{' (compiles first)' if compiles else ''}"
 
 
 class FaultsOnly:
@@ -76,8 +122,8 @@ class FaultsOnly:
         elif isinstance(event, Done):
             lines = [self._tally.count(event)]
         elif isinstance(event, Execution):
-            lines = [end_line(event) if event.failed else "", failed_before(event)]
-        self._stream.writelines(f"{line}\n" for line in lines if line)
+            lines = [end_line(event) if event.failed or event.interrupted else "", failed_before(event)]
+        self._stream.writelines(f"{visible(line)}\n" for line in lines if line)
         self._stream.flush()
 
 
@@ -87,8 +133,8 @@ class PlainProgress:
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
         self._clock = clock
-        self._tally = Tally()
-        self._last = clock()
+        self._tally = Tally(clock)
+        self._began = self._last = clock()
         self._said = ""
 
     def __call__(self, event: Event) -> None:
@@ -101,40 +147,49 @@ class PlainProgress:
         elif isinstance(event, Stopping):
             self._line(STOPPING)
         elif isinstance(event, Execution):
-            if event.ok + event.failed + event.not_applicable:
-                self._line(end_line(event))
+            self._line(end_line(event))
             self._line(failed_before(event))
             return
+        elif isinstance(event, Begun):
+            tally.begin(event)
         elif isinstance(event, Done):
             self._line(tally.count(event))
-        if tally.cells and self._clock() - self._last >= LINE_SECONDS:
-            failed = f", {tally.failed} failed" if tally.failed else ""
-            line = f"{tally.done} of {len(tally.cells)} runs{failed}, {tally.left()}"
+        now = self._clock()
+        # The first that begins is told at once: it may compile for long, and without workers nothing is heard by then.
+        if tally.cells and (now - self._last >= LINE_SECONDS or (isinstance(event, Begun) and not self._said)):
+            failed = f"{tally.failed} failed" if tally.failed else ""
+            running = f"now {tally.running()}" if tally.running() else ""
+            counts = f"{tally.done} of {len(tally.cells)} runs"
+            line = ", ".join(filter(None, (counts, failed, tally.left(), running)))
             if line != self._said:  # a log is no place for the same words again and again
-                self._line(line)
-            self._said, self._last = line, self._clock()
+                self._line(f"{duration(now - self._began)}: {line}")
+            self._said, self._last = line, now
 
     def _line(self, text: str) -> None:
         if text:
-            self._stream.write(text + "\n")
+            self._stream.write(visible(text) + "\n")
             self._stream.flush()
 
 
 class RichProgress:
-    """One bar per family, with what is done, the time it has taken and, below, what is left."""
+    """One bar per family, with what is done and the time since the start; below, what is left and what runs now."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.text import Text
 
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}"),
-        )
-        self._progress = Progress(*columns, console=Console(file=stream))
+        class Bars(Progress):
+            note = ""
+
+            def get_renderables(self) -> Iterable[Any]:
+                yield self.make_tasks_table(self.tasks)
+                if self.note:
+                    yield Text(self.note, style="dim", no_wrap=True, overflow="ellipsis")
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Bars(*columns, console=Console(file=stream))
+        self._began = self._noted = self._progress.get_time()
         self._bars: dict[str, Any] = {}
         self._tally = Tally()
 
@@ -146,36 +201,38 @@ class RichProgress:
             self._open_bars(event.cells)
         elif isinstance(event, Stopping):
             self._print(STOPPING)
+        elif isinstance(event, Begun):
+            self._tally.begin(event)
         elif isinstance(event, Done):
-            self._advance(event)
+            self._print(self._tally.count(event))
+            if event.key in self._tally.cells:
+                self._progress.advance(self._bars[self._tally.cells[event.key].family])
         elif isinstance(event, Execution):
+            self._progress.note = ""
             self._progress.stop()
-            if event.ok + event.failed + event.not_applicable:
-                self._print(end_line(event))
+            self._print(end_line(event))
             self._print(failed_before(event))
+            return
+        self._note(at_once=isinstance(event, Begun))
+
+    def _note(self, at_once: bool) -> None:
+        """What is left and what runs, here and not when the bars are drawn, which another thread does."""
+        now = self._progress.get_time()
+        if at_once or now - self._noted >= NOTE_SECONDS:
+            self._noted = now
+            self._progress.note = "; ".join(filter(None, (self._tally.left(), self._tally.running())))
 
     def _open_bars(self, cells: tuple[Cell, ...]) -> None:
-        for cell in cells:
-            if cell.family not in self._bars:
-                total = sum(other.family == cell.family for other in cells)
-                self._bars[cell.family] = self._progress.add_task(cell.family, total=total, note="", start=False)
+        totals = Counter(cell.family for cell in cells)
+        self._bars = {family: self._progress.add_task(visible(family), total=total) for family, total in totals.items()}
+        for bar in self._progress.tasks:
+            bar.start_time = self._began
         if cells:
             self._progress.start()
 
-    def _advance(self, event: Done) -> None:
-        self._print(self._tally.count(event))
-        cell = self._tally.cells.get(event.key)
-        if cell is None:
-            return
-        bar = self._bars[cell.family]
-        self._progress.start_task(bar)
-        self._progress.advance(bar)
-        for other in self._bars.values():
-            self._progress.update(other, note=self._tally.left() if other == bar else "")
-
     def _print(self, text: str) -> None:
         if text:
-            self._progress.console.print(text, highlight=False, markup=False)
+            self._progress.console.print(visible(text), highlight=False, markup=False)
 
 
 def failed_before(event: Execution) -> str:
@@ -195,7 +252,10 @@ def found_line(event: Started) -> str:
 
 
 def end_line(event: Execution) -> str:
-    """What was run now, and how it went."""
+    """What was run now, and how it went; nothing if nothing was."""
     counts = {"ok": event.ok, "failed": event.failed, "not applicable": event.not_applicable}
     words = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-    return f"{words} in {duration(event.seconds)}{'; stopped, everything is saved' if event.interrupted else ''}"
+    if not words and not event.interrupted:
+        return ""
+    stopped = "; stopped, everything is saved" if event.interrupted else ""
+    return f"{words or 'nothing was done'} in {duration(event.seconds)}{stopped}"

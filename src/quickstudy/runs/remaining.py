@@ -1,4 +1,4 @@
-"""How much longer: the estimates of what is left, corrected by how wrong they have been so far."""
+"""How much longer: from what runs have taken here, or not at all."""
 
 from __future__ import annotations
 
@@ -6,45 +6,84 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from quickstudy.runs.estimate import MEASURED
 from quickstudy.runs.plan import Cell
+
+SHORT_SECONDS = 10.0
+"""Below this there is nothing to foretell: a worker that starts, or one test more, is as long."""
 
 
 @dataclass
 class Remaining:
-    """Counts what is done. Each pair of task and learner corrects its own estimates, once one of it is done; the
-    others are corrected as all have been together.
+    """Counts what has begun and what is done.
+
+    A pair of task and learner is known once one repetition of it is done, two where the first compiles its programs; or
+    if it was measured before, corrected by how wrong such measurements are today. Nothing is said while any pair
+    is unknown: by guesses, 34 runs that took six minutes were to take 17 s.
     """
 
     workers: int
     _left: dict[str, Cell] = field(default_factory=dict)
-    _ratios: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    _observed: float = 0.0
-    _estimated: float = 0.0
+    _begun: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _since: dict[tuple[str, ...], float] = field(default_factory=dict)
+    _waited: dict[tuple[str, ...], float] = field(default_factory=dict)
+    _taken: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    _before: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cells: Iterable[Cell], workers: int) -> Remaining:
         """Nothing is done yet."""
         return cls(max(1, workers), {cell.key: cell for cell in cells})
 
+    def begun(self, keys: tuple[str, ...], now: float) -> None:
+        """A call of some cells begins."""
+        self._begun |= dict.fromkeys(keys, keys)
+        self._since[keys] = now
+
     def done(self, key: str, seconds: float) -> None:
-        """One cell is done and has taken so long."""
+        """One cell is done; so long was waited for it, which is the whole call for its first cell."""
         cell = self._left.pop(key, None)
+        call = self._begun.pop(key, (key,))
+        waited = self._waited[call] = self._waited.get(call, 0.0) + seconds
+        if any(other in self._left for other in call):
+            return
+        self._since.pop(call, None)
         if cell is not None:
-            self._ratios.setdefault((cell.task, cell.learner), []).append(_ratio(seconds, cell.seconds))
-            self._observed += seconds
-            self._estimated += cell.seconds
+            self._taken.setdefault((cell.task, cell.learner), []).append(waited / len(call))
+            if cell.source == MEASURED:
+                self._before[cell.task, cell.learner] = cell.seconds
 
-    def seconds(self) -> float:
-        """Estimated wall seconds until all is done, if all workers stay busy."""
-        overall = _ratio(self._observed, self._estimated)
+    def seconds(self, now: float | None = None) -> float | None:
+        """Wall seconds until all is done, if the workers stay busy; None where that cannot be told."""
+        drift = self._drift()
+        costs = [self._cost(cell, drift) for cell in self._left.values()]
+        if any(cost is None for cost in costs):
+            return None
+        own = dict(zip(self._left, (cost or 0.0 for cost in costs), strict=True))
+        running = []
+        for call, since in self._since.items():
+            whole, passed = sum(own.get(key, 0.0) for key in call), 0.0 if now is None else now - since
+            if passed > whole + SHORT_SECONDS and passed > 1.5 * whole:
+                return None  # longer than any before it: nobody knows how much longer
+            running.append(max(whole - passed, whole / 10))
+        waiting = [cost for key, cost in own.items() if key not in self._begun]
+        side_by_side = min(self.workers, max(1, len(waiting) + len(running)))
+        return max([(sum(running) + sum(waiting)) / side_by_side, *running, *waiting], default=0.0)
+
+    def _cost(self, cell: Cell, drift: float) -> float | None:
+        taken = self._taken.get((cell.task, cell.learner), [])
+        measured = cell.source == MEASURED
         # The lower median: the first of a pair compiles its programs, the ones after it do not.
-        own = {pair: statistics.median_low(ratios) for pair, ratios in self._ratios.items()}
-        total = sum(cell.seconds * own.get((cell.task, cell.learner), overall) for cell in self._left.values())
-        return total / min(self.workers, max(1, len(self._left)))
+        if len(taken) > (measured or cell.programs > 0):
+            return statistics.median_low(taken)
+        return cell.seconds * drift if measured else None
 
-
-def _ratio(observed: float, estimated: float) -> float:
-    return observed / estimated if estimated > 0 else 1.0
+    def _drift(self) -> float:
+        """How much longer runs take now than when they were measured, by those that have been done twice."""
+        again = {pair: seconds for pair, seconds in self._before.items() if len(self._taken[pair]) > 1}
+        before = sum(again.values())
+        # Runs of milliseconds say nothing of those of minutes.
+        return sum(statistics.median_low(self._taken[pair]) for pair in again) / before if before >= 1.0 else 1.0
 
 
 def duration(seconds: float) -> str:

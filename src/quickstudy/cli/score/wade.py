@@ -6,7 +6,7 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import JSON, print_json
+from quickstudy.cli.output import JSON, print_json, say
 
 
 def add(app: typer.Typer) -> None:
@@ -39,8 +39,8 @@ def wade(
 
     scored = score_file(file, preset, thresholds, tokens_per_sequence, constant)
     if scored.ignored:
-        typer.echo(f"{file}: {scored.ignored} evaluations before step 1 were left out; time counts from 1", err=True)
+        say(f"{file}: {scored.ignored} evaluations before step 1 were left out; time counts from 1", err=True)
     if json:
         print_json({"wade": scored.value})
     else:
-        typer.echo(f"WADE {scored.value:.6f}  ({preset}, {scored.thresholds} thresholds)")
+        say(f"WADE {scored.value:.6f}  ({preset}, {scored.thresholds} thresholds)")

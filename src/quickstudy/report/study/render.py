@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import os
 import pathlib
@@ -11,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from quickstudy.report.columns import aligned
+from quickstudy.report.csv import csv_text
 from quickstudy.report.document import asset, document
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.markup import escape, tag
@@ -52,11 +51,11 @@ def write_page(page: Page, folder: pathlib.Path, name: str) -> pathlib.Path:
     files = {f"{name}.html": as_html(page)}
     for part in page.parts:
         if isinstance(part, Grid):
-            files[f"{part.name}.csv"] = _csv(part.data or numeric(part.rows))
+            files[f"{part.name}.csv"] = csv_text(part.data or numeric(part.rows))
         elif isinstance(part, Picture):
             files[f"{part.name}.svg"] = as_svg(part.svg)
             if part.data:
-                files[f"{part.name}.csv"] = _csv(part.data)
+                files[f"{part.name}.csv"] = csv_text(part.data)
     for file, text in files.items():
         write_aside(folder / file, str(os.getpid()), lambda target, text=text: target.write(text.encode()))  # type: ignore[misc]
     return folder / f"{name}.html"
@@ -113,9 +112,3 @@ def _value(one: str) -> float | None:
     """The number by which a cell is sorted: the first in it."""
     found = re.match(r"[+-]?\d[\d,]*(\.\d+)?(e-?\d+)?", one.replace("−", "-"))
     return float(found[0].replace(",", "")) if found else math.inf if one.startswith("∞") else None
-
-
-def _csv(rows: Sequence[Sequence[str]]) -> str:
-    target = io.StringIO()
-    csv.writer(target, lineterminator="\n").writerows(rows)
-    return target.getvalue()

@@ -245,6 +245,8 @@ class _Worker:
 
     def last_words(self) -> str:
         code = self.process.returncode or 0
+        if code == -signal.SIGKILL:  # by none of ours: the kernel ends so what has taken too much memory
+            return "signal 9; out of memory?"
         return f"signal {-code}" if code < 0 else f"exit status {code}"
 
     def _listen(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]]) -> None:
