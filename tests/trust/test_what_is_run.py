@@ -158,6 +158,27 @@ def test_what_a_class_of_a_script_uses_is_part_of_it(change):
     assert typed() == typed() == typed(rest="seeds = 3\n") != typed(**change)
 
 
+class Shy:
+    """Fails whoever looks into it."""
+
+    dtype = "float32"
+
+    def tobytes(self):
+        raise RuntimeError("on another device")
+
+
+def test_what_cannot_be_looked_into_counts_by_its_kind():
+    shy, nested = Shy(), [[]]
+    for _ in range(5000):
+        nested = [nested]
+
+    class Mine:
+        def predict(self, inputs):
+            return shy, nested
+
+    assert object_origin(Mine).version == object_origin(Mine).version
+
+
 def make(answer):
     class P:
         def __init__(self, brief, seed): ...

@@ -212,7 +212,10 @@ class _Uses:
             return
         self._seen[id(value)] = value
         self._depth += 1
-        self._open(name, value)
+        try:
+            self._open(name, value)
+        except Exception:  # an object of a library's that does not like to be looked at counts by its kind
+            self.values.append((name, type(value).__qualname__))
         self._depth -= 1
 
     def _open(self, name: str, value: Any) -> None:
