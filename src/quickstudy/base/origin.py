@@ -14,9 +14,6 @@ from typing import Any
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent.parent
 _DIGITS = 12
-_LIBRARIES = ("purelib", "platlib", "stdlib", "platstdlib")
-LONGEST = 20_000
-"""Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says a whole array."""
 
 
 def code_of(*components: Any) -> dict[str, str]:
@@ -64,17 +61,6 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}{f': {words}' if words else ''}{f' ({place})' if place else ''}"
 
 
-def whole_traceback(error: BaseException) -> str:
-    """All that Python says of an error, with files as `described` names them; at most about LONGEST letters, without
-    the middle. What a terminal could take for an order is spelled out.
-    """
-    text = "".join(traceback.format_exception(error))
-    text = re.sub(r'(?<=^  File ")[^"\n]+(?=", line )', lambda file: _named(file[0]), text, flags=re.MULTILINE)
-    if len(text) > LONGEST:
-        text = f"{text[: LONGEST // 4]}\n... {len(text) - LONGEST:,} letters left out ...\n{text[-LONGEST * 3 // 4 :]}"
-    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text).rstrip()
-
-
 def place_of(error: BaseException) -> str:
     """`file:line` of the deepest place that is the user's, or else the package's, or else anybody's."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -86,12 +72,31 @@ def place_of(error: BaseException) -> str:
     return f"{_named(frame.filename)}:{frame.lineno}"
 
 
+LONGEST = 20_000
+"""Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says a whole array."""
+
+
+def whole_traceback(error: BaseException) -> str:
+    """All that Python says of an error, with files as `described` names them; at most about LONGEST letters, without
+    the middle. What a terminal could take for an order is spelled out.
+    """
+    text = "".join(traceback.format_exception(error))
+    text = re.sub(r'(?<=^  File ")[^"\n]+(?=", line )', lambda file: _named(file[0]), text, flags=re.MULTILINE)
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 4]}\n... {len(text) - LONGEST:,} letters left out ...\n{text[-LONGEST * 3 // 4 :]}"
+    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text).rstrip()
+
+
 def _named(filename: str) -> str:
     """A file of the package or of a library from there on, one of the user's from the current folder on: no machine's
     paths.
     """
     path = pathlib.Path(filename)
-    tops = _PACKAGE.parent, *(pathlib.Path(sysconfig.get_path(name)) for name in _LIBRARIES), pathlib.Path.cwd()
+    tops = (
+        _PACKAGE.parent,
+        *(pathlib.Path(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")),
+        pathlib.Path.cwd(),
+    )
     for top in tops:
         if path.is_relative_to(top):
             return path.relative_to(top).as_posix()
@@ -106,7 +111,9 @@ def _in_library(filename: str) -> bool:
     if not filename.endswith(".py"):  # compiled or made by a library, unless it was typed at a prompt
         return not filename.startswith("<") or filename.startswith(("<frozen", "<string>"))
     places = sysconfig.get_paths()
-    return any(pathlib.Path(filename).is_relative_to(places[name]) for name in _LIBRARIES)
+    return any(
+        pathlib.Path(filename).is_relative_to(places[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    )
 
 
 def _short(content: bytes) -> str:
