@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 
 import numpy as np
@@ -11,6 +13,8 @@ import quickstudy as qs
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
+from quickstudy.report.csv import as_csv
+from quickstudy.report.gather import gather
 
 BRIEF = Brief(Tokens(10), Tokens(10), "cross-entropy", 4, 3)
 
@@ -113,4 +117,7 @@ def test_unknown_goes_through_record_report_and_tables(tmp_path, capsys):
     rows = {row["learner"]: row["cost"] for table in results.as_json()["tasks"] for row in table["learners"]}
     assert "trained_parameters" not in rows["Host"]
     assert rows["Module"]["trained_parameters"] == 77
+    lines = csv.DictReader(io.StringIO(as_csv(gather([results.folder]))))
+    written = {line["learner"]: line["trained_parameters"] for line in lines}
+    assert (written["Host"], float(written["Module"])) == ("", 77)
     assert results.score().exit_status == 0  # the trace is read with its cost
