@@ -16,6 +16,8 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.origin import look_again, object_origin
 from quickstudy.base.registry import include
 from quickstudy.learners.naming import bring, bring_all, choose_learner
+from quickstudy.runs.job import Setting
+from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
 
 WRAPPER = """
@@ -284,3 +286,10 @@ def test_changed_code_in_a_script_is_run_again(tmp_path):
         done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True)
         printed.append(done.stdout.strip())
     assert printed == ["1 0", "0 1", "1 0"]
+
+
+def test_a_learner_of_a_file_is_found_from_any_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(folder(tmp_path / "own"))
+    (cell,) = make_plan([Setting("language/qa", "wrapper.py:Make")], 1).cells
+    monkeypatch.chdir(tmp_path)  # as a learner may do
+    assert cell.setting.resolve().learner.label == cell.learner == "wrapper.py:Make"

@@ -88,9 +88,12 @@ def _repository(files: tuple[str, ...]) -> dict[str, Any]:
     """The commit of the first file's repository, asked of git once a process; nothing without git or a repository."""
     if not files:
         return {}
-    commit = _git(files[0], "rev-parse", "HEAD")
-    changed = _git(files[0], "status", "--porcelain", "--", *files)
-    return {"commit": commit.strip(), "changed": changed != ""} if commit else {}
+    said = (_git(files[0], "rev-parse", "--show-toplevel", "HEAD") or "").split("\n")
+    if len(said) < 2:
+        return {}
+    inside = [file for file in files if pathlib.Path(file).is_relative_to(said[0])]
+    changed = _git(files[0], "status", "--porcelain", "--", *inside)
+    return {"commit": said[1], "changed": changed != ""}
 
 
 def _git(file: str, *arguments: str) -> str | None:
