@@ -181,7 +181,12 @@ class HostPupil:
         return self._rows(self.host.predict(_own(inputs)), len(inputs))
 
     def _rows(self, predicted: Any, length: int) -> NDArray[np.float64]:
-        rows = np.asarray(predicted)
+        try:
+            rows = np.asarray(predicted)
+        except ValueError as error:
+            raise LearnerFault(f"predict must give an array, got what makes none: {error}") from error
+        if rows.dtype.kind not in "biuf" and rows.size and rows.ndim:
+            raise LearnerFault(f"predict must give real numbers, got {rows.dtype}")
         width = self._brief.outputs.width
         if rows.shape == (length,) and isinstance(self._brief.outputs, Tokens):
             if not np.issubdtype(rows.dtype, np.integer) or rows.min() < 0 or rows.max() >= width:

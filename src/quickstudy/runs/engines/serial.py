@@ -43,6 +43,7 @@ class SerialEngine:
     def results(self) -> Iterator[Message]:
         """Run what was submitted."""
         yield from self._apart.results()
+        self._apart.shutdown()  # it may hold the memory of a GPU
         try:
             while self._waiting and not self._finishing:
                 block = self._waiting.popleft()
