@@ -14,7 +14,7 @@ from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.catalogue import DECLARED
-from quickstudy.base.measure import Measure, Score, find_score
+from quickstudy.base.measure import Measure, Score, find_score, read_range
 from quickstudy.base.record import Record
 
 MOST_COLUMNS = 6
@@ -60,24 +60,17 @@ class Legend:
         said = _entries(facts, _SAID)
         said["columns"] = tuple(said.get("columns", ()))
         scores = {
-            id: tuple(Score(name, **_entries(read, _READ)) for name, read in found.items())
+            id: tuple(Score(name, range=read_range(read), **_entries(read, _READ)) for name, read in found.items())
             for id, found in facts.get("scores", {}).items()
         }
         return cls(**said, scores=scores)
 
     def score(self, name: str) -> Score:
-        """How a score is read; one of which nothing is known has its name only. `measure/name` is that measure's.
-
-        Records do not carry ranges: that of the installed measure is taken.
-        """
+        """How a score is read; one of which nothing is known has its name only. `measure/name` is that measure's."""
         id, _, own = name.rpartition("/")
         known = self.scores.get(id, ()) if id else [score for scores in self.scores.values() for score in scores]
-        installed = installed_score(own)
-        found = find_score(own, known) or installed
-        if found is None:
-            return Score(name)
-        range = installed.range if installed and installed.read == found.read else found.range
-        return replace(found, name=name, title=name if id else found.title, range=range)
+        found = find_score(own, known) or installed_score(own)
+        return Score(name) if found is None else replace(found, name=name, title=name if id else found.title)
 
     def order(self, names: Iterable[str]) -> tuple[str, ...]:
         """Score names as they stand in tables: the headline, the other columns, the rest by name."""
@@ -93,7 +86,7 @@ class Legend:
 
 
 _SAID = tuple(field.name for field in fields(Legend) if field.name != "scores")
-_READ = tuple(field.name for field in fields(Score) if field.name != "name")
+_READ = tuple(field.name for field in fields(Score) if field.name not in ("name", "range"))
 
 
 def read_legend(records: Iterable[Record]) -> Legend:

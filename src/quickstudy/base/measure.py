@@ -97,10 +97,14 @@ class Score:
         return ""
 
     def as_facts(self) -> dict[str, Any]:
-        """All that a reader needs who has no measures: what is not as usual. Without name and range."""
+        """All that a reader needs who has no measures: what is not as usual. Without the name; the range as `ends`,
+        None for an infinite one, which JSON has no number for.
+        """
         usual = Score(self.name, read=self.read)
         entries = ("title", "unit", "better", "shown", "least", "words")
         facts = {entry: getattr(self, entry) for entry in entries if getattr(self, entry) != getattr(usual, entry)}
+        if self.range != usual.range:
+            facts["ends"] = [end if math.isfinite(end) else None for end in self.range]
         return facts if self.read == LINEAR else {"read": self.read, **facts}
 
     def _refuse(self, entry: str, wanted: str) -> None:
@@ -166,6 +170,19 @@ def find_score(name: str, scores: Iterable[Score]) -> Score | None:
     fitting = [score for score in scores if fnmatch.fnmatchcase(name, score.name)]
     found = next((score for score in fitting if score.name == name), next(iter(fitting), None))
     return found.named(name) if found else None
+
+
+def read_range(facts: Mapping[str, Any]) -> tuple[float, float]:
+    """The range among the facts of a score; without bounds where they have none, as those of earlier versions, or none
+    that makes sense.
+
+    >>> read_range({"ends": [0, None]}), read_range({"ends": "odd"})
+    ((0, inf), (-inf, inf))
+    """
+    ends = facts.get("ends")
+    known = ends if isinstance(ends, list) and len(ends) == 2 else [None, None]
+    found = -math.inf if known[0] is None else known[0], math.inf if known[1] is None else known[1]
+    return found if _is_range(found) else (-math.inf, math.inf)
 
 
 def _is_range(value: Any) -> bool:

@@ -8,7 +8,7 @@ of Student's t, and skewness g of the mean (that of the runs over the root of th
 where the whole of the second term is on the side to which the runs are skewed: Johnson's correction (1978), of which
 only what lengthens is used. Few runs show less skewness than their source has, so g is multiplied by 1 + 10 / n. At six
 runs that covers 93 % or more of normal, skewed and bounded scores where 95 % is said (`benchmarks/coverage.py`, and
-docs/explanation/intervals.md, with what it does not cover); a percentile bootstrap covers 80 to 87 % there.
+docs/explanation/intervals.md, with what it does not cover); a percentile bootstrap covers 78 to 89 % there.
 """
 
 from __future__ import annotations
