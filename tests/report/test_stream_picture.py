@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 from xml.etree import ElementTree
 
@@ -8,7 +9,9 @@ import pytest
 
 from quickstudy.base.study import find_study
 from quickstudy.base.trace import Trace
+from quickstudy.report.build import build_report
 from quickstudy.report.curves import NARROW, WIDE
+from quickstudy.report.html import as_html
 from quickstudy.report.stream_picture import StreamFrame, stream_picture
 from quickstudy.report.study.order import Order, kind_of
 from quickstudy.report.study.page import Grid, Picture
@@ -120,3 +123,19 @@ protocol = {sequences = 40}
         "mini-corrected-average-accuracy",
         "mini-corrected-forgetting",
     ]
+
+
+def test_the_page_of_a_folder_has_the_picture(make_record):
+    record = dataclasses.replace(make_record("esn", "continual/chained"), trace={"kind": "continual-curve"})
+    page = as_html(build_report([record], lambda _: stream()))
+    assert page.count('class="plot stream') == 2  # wide and narrow
+    assert "No run left a learning curve" not in page
+
+
+@pytest.mark.parametrize("lacks", ["segments", "boundary", "accuracy"])
+def test_a_stream_that_is_not_whole_has_no_picture(lacks):
+    whole = stream()
+    arrays = {name: array for name, array in whole.arrays.items() if name != lacks}
+    facts = {name: fact for name, fact in whole.facts.items() if name != lacks}
+    assert stream_picture([Trace(whole.kind, arrays, facts)], "esn", "continual/chained", WIDE) == ""
+    assert stream_picture([stream(names=("one",))], "esn", "continual/chained", WIDE) == ""
