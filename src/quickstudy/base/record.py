@@ -135,10 +135,7 @@ _MAPPING = (lambda value: isinstance(value, dict), "a mapping")
 _TEXT = (_is_text, "a text")
 _WHOLE = (_is_whole, "a whole number")
 _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "what": {
-        **{"task": _MAPPING, "learner": _MAPPING, "protocol": _MAPPING},
-        **{"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
-    },
+    "what": {"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
     "where": {"versions": _MAPPING, "machine": _MAPPING, "device": _TEXT, "lanes": _WHOLE},
     "trace": {"types": _MAPPING, "file": _TEXT},
 }
