@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 OUT ?= results/first-look
 SEEDS ?= 6
 
-.PHONY: run test lint bench docs clean
+.PHONY: run test lint bench chaos docs clean
 
 run: .venv/run
 	$(BIN)/quickstudy run language/periodic language/symbol-counting language/qa \
@@ -22,6 +22,10 @@ lint: .venv/test
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/seeds.py
+
+# 20,000 bits flipped, 1,000 odd records: how many were tried, and how many held.
+chaos: .venv/test
+	$(BIN)/python tests/chaos.py
 
 docs: .venv/test
 	$(BIN)/python docs/build.py

@@ -65,7 +65,7 @@ class Record:
             if not isinstance(getattr(self, name), dict):
                 yield f"{name} is not a mapping"
                 return  # nothing else can be asked of it
-        texts = {"reason": self.reason, "saved": "" if self.saved is None else self.saved}
+        texts = {"reason": self.reason, "traceback": self.traceback, "saved": self.saved or ""}
         yield from (f"{name} is not a text" for name, text in texts.items() if not _is_text(text))
         for name, kinds in _KINDS.items():
             part = getattr(self, name)
@@ -137,10 +137,7 @@ _MAPPING = (lambda value: isinstance(value, dict), "a mapping")
 _TEXT = (_is_text, "a text")
 _WHOLE = (_is_whole, "a whole number")
 _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
-    "what": {
-        **{"task": _MAPPING, "learner": _MAPPING, "protocol": _MAPPING},
-        **{"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
-    },
+    "what": {"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
     "where": {"versions": _MAPPING, "machine": _MAPPING, "device": _TEXT, "lanes": _WHOLE},
     "trace": {"types": _MAPPING, "file": _TEXT},
 }

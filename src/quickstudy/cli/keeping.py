@@ -45,7 +45,7 @@ def doctor(
     damage = [str(found) for found in examine_folder(folder)]
     if not json:
         for line in damage:  # before anything is done: on a full disk nothing can be
-            typer.echo(line)
+            say(line)
     try:
         done = repair_folder(folder) if repair else []
     except QuickstudyError:
@@ -101,9 +101,7 @@ def forget(
         return
     print_table([(f"{number} {found[3]}", f"{found[0]} ({found[1]})", found[2]) for found, number in counts.items()])
     counted = f"{len(meant)} run{'' if len(meant) == 1 else 's'}"
-    typer.echo(
-        f"{counted} put aside into {place}" if place else f"{counted} would be put aside" if meant else "none fits"
-    )
+    say(f"{counted} put aside into {place}" if place else f"{counted} would be put aside" if meant else "none fits")
 
 
 def pack(

@@ -74,24 +74,24 @@ class Choice:
 
         return device_kind()
 
-    def lanes(self, asked: int, device: str | None = None) -> int:
-        """Repetitions that run side by side, of so many that are asked for, unless memory is short.
+    def lanes(self, wanted: int, device: str | None = None) -> int:
+        """Repetitions that run side by side, of so many that are wanted, unless memory is short.
 
         device: its kind, default that of this process. On a CPU 1.
         """
-        return lanes_for(asked, self.most_lanes) if self.compiled and (device or self.device()) != "cpu" else 1
+        return lanes_for(wanted, self.most_lanes) if self.compiled and (device or self.device()) != "cpu" else 1
 
 
-def lanes_for(asked: int, most: int = LANES[-1]) -> int:
-    """Lanes on an accelerator: the least of LANES that hold as many as are asked for, at most so many.
+def lanes_for(wanted: int, most: int = LANES[-1]) -> int:
+    """Lanes on an accelerator: the least of LANES that hold as many as are wanted, at most so many.
 
     At least 2, since one lane alone is run step by step, which is made for a CPU.
 
-    >>> [lanes_for(asked) for asked in (1, 3, 7, 100, 250)], lanes_for(100, most=30)
+    >>> [lanes_for(wanted) for wanted in (1, 3, 7, 100, 250)], lanes_for(100, most=30)
     ([2, 3, 12, 100, 100], 25)
     """
     allowed = [lanes for lanes in LANES if lanes <= most]
-    return next((lanes for lanes in allowed if lanes >= max(2, asked)), allowed[-1])
+    return next((lanes for lanes in allowed if lanes >= max(2, wanted)), allowed[-1])
 
 
 def fewer_lanes(lanes: int, fit: int | None = None) -> int:

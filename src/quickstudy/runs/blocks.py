@@ -19,7 +19,7 @@ PIECES_PER_WORKER = 2
 class Block:
     """Repetitions of one setting and their keys, side by side. Complete in itself: any machine could run it.
 
-    folder: where results are written, absolute. asked: how many repetitions of the setting the plan has, in all its
+    folder: where results are written, absolute. wanted: how many repetitions of the setting the plan has, in all its
     blocks and found ones included. limit_seconds: how long one call may take. room: the modules from outside this
     package that it needs; a process that has imported them runs nothing else, so that what they do to it changes no
     other number. apart: it must not run in the driver's own process.
@@ -29,7 +29,7 @@ class Block:
     repetitions: tuple[int, ...]
     keys: tuple[str, ...]
     folder: str
-    asked: int = 1
+    wanted: int = 1
     includes: tuple[str, ...] = ()
     examiner: str = EXAMINER
     keep_learners: bool = False

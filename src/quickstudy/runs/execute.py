@@ -110,7 +110,7 @@ def execute(
                 tuple(cell.repetition for cell in cells),
                 tuple(cell.key for cell in cells),
                 str(folder),
-                cells[0].asked,
+                cells[0].wanted,
                 plan.includes if cells[0].room else (),
                 plan.examiner,
                 keep_learners,

@@ -164,20 +164,20 @@ def examine(
     setting: Setting,
     repetitions: Sequence[int],
     keep_learners: bool = False,
-    asked: int | None = None,
+    wanted: int | None = None,
     journal: Journal | None = None,
     keep_answers: bool = False,
 ) -> Iterator[Outcome]:
     """Run the repetitions, as many side by side as there are lanes, and give each outcome when its call ends.
 
-    asked: how many repetitions of the setting are wanted in all, by which lanes are chosen; default: these. A call
+    wanted: how many repetitions of the setting there are in all, by which lanes are chosen; default: these. A call
     that does not fit the memory of the device is made again with fewer lanes. journal: whose folder keeps what
     protocols hand in; default: nothing is kept. keep_answers: traces have every answer of the last test. A learner that
     raises or breaks the protocol gives failed records with the reason and the traceback, one that is not made for what
     is asked gives not-applicable ones; neither stops the run.
     """
     parts = setting.resolve()
-    lanes = parts.learner.lanes(asked or len(repetitions))
+    lanes = parts.learner.lanes(wanted or len(repetitions))
     left = list(repetitions)
     while left:
         try:

@@ -30,7 +30,7 @@ class Cell:
     """One repetition of one setting.
 
     task, learner, family, role: as shown to people. seconds: estimated; source: `measured` or `guessed`. programs:
-    how many programs its setting needs compiled. asked: repetitions of its setting in the plan.
+    how many programs its setting needs compiled. wanted: repetitions of its setting in the plan.
     lanes: how many of them run side by side on a GPU whose memory is large enough. room: the modules from outside this
     package that its task, learner and protocol come from.
     """
@@ -45,7 +45,7 @@ class Cell:
     seconds: float
     source: str
     programs: int = 0
-    asked: int = 1
+    wanted: int = 1
     lanes: int = 1
     room: tuple[str, ...] = ()
 

@@ -104,11 +104,9 @@ def query(folder: str | pathlib.Path, sql: str) -> Answer:
     with _tables(folder, asked_for_traces) as (place, left_out), duckdb.connect() as connection:
         try:
             for name in (*_TABLES, "curves"):
-                parquet = f"read_parquet({_pattern(place / f'{name}.parquet')})"
-                # Nobody has looked whether what is not asked for is whole.
-                source = (
-                    _CURVES if name == "curves" else _NOTHING if name == "traces" and not asked_for_traces else parquet
-                )
+                source = _CURVES if name == "curves" else f"read_parquet({_pattern(place / f'{name}.parquet')})"
+                if name == "traces" and not asked_for_traces:  # nobody has looked whether they are whole
+                    source = _NOTHING
                 joined = f"SELECT own.*, {_OF_A_RUN} FROM {source} AS own JOIN runs AS run USING (key)"
                 connection.execute(f"CREATE VIEW {name} AS {f'SELECT * FROM {source}' if name == 'runs' else joined}")
             answer = connection.execute(sql)
@@ -124,7 +122,7 @@ def _rows(answer: Any, connection: Any, sql: str) -> list[tuple[Any, ...]]:
     """All rows. Times with a zone, which DuckDB gives to Python only through a further library, are given as text."""
     if not any("TIME ZONE" in str(column[1]) for column in answer.description):
         return list(answer.fetchall())
-    found = connection.sql(sql)
+    found = connection.cursor().sql(sql)  # the answer that is there already is still open
     kinds = zip(found.columns, map(str, found.types), strict=True)
     texts = (f'CAST("{name}" AS VARCHAR)' if "TIME ZONE" in kind else f'"{name}"' for name, kind in kinds)
     return list(found.project(", ".join(texts)).fetchall())

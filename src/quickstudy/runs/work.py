@@ -45,13 +45,15 @@ def work(
     module, _, function = block.examiner.partition(":")
     examine = getattr(importlib.import_module(module), function)
     with guest():
-        lanes = block.setting.resolve().learner.lanes(block.asked)
+        lanes = block.setting.resolve().learner.lanes(block.wanted)
     outcomes: Iterator[Any] | None = None
     done = 0
     while done < len(block.keys) and not stopping():
         if outcomes is None:
             left = block.repetitions[done:]
-            outcomes = iter(examine(block.setting, left, block.keep_learners, block.asked, journal, block.keep_answers))
+            outcomes = iter(
+                examine(block.setting, left, block.keep_learners, block.wanted, journal, block.keep_answers)
+            )
         yield Begun(block.keys[done : done + lanes])
         first, fault = done, _NONE
         while done < min(first + lanes, len(block.keys)):
