@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 OUT ?= results/first-look
 SEEDS ?= 6
 
-.PHONY: run test lint bench chaos docs clean
+.PHONY: run test quick lint bench chaos docs clean
 
 run: .venv/run
 	$(BIN)/quickstudy run language/periodic language/symbol-counting language/qa \
@@ -13,6 +13,10 @@ run: .venv/run
 
 test: .venv/test lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# What is looked at after every small change: lint, types, and the rooms whose tests compile nothing.
+quick: lint
+	$(BIN)/python -m pytest -n 2 $(addprefix tests/,base data measures protocols report runs stats tasks worlds)
 
 lint: .venv/test
 	$(BIN)/ruff check .
