@@ -28,6 +28,7 @@ import operator
 import types
 import typing
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from quickstudy.base.canonical import plain
@@ -151,6 +152,7 @@ def _spelled(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
+@lru_cache(maxsize=1024)  # hints take a millisecond to read, and every run asks for those of its components
 def _fields(component: Any) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
     if not dataclasses.is_dataclass(component):
         return {}, {}
