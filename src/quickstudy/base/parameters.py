@@ -27,7 +27,7 @@ import math
 import operator
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -152,13 +152,16 @@ def _spelled(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-@lru_cache(maxsize=1024)  # hints take a millisecond to read, and every run asks for those of its components
-def _fields(component: Any) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
+def _read_fields(component: Any) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:
     if not dataclasses.is_dataclass(component):
         return {}, {}
     return typing.get_type_hints(component), {
         field.name: field for field in dataclasses.fields(component) if field.init
     }
+
+
+# Hints take a millisecond to read, and every run asks for those of its components, several times.
+_fields: Callable[[Any], tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]] = lru_cache(1024)(_read_fields)
 
 
 def _required(field: dataclasses.Field[Any]) -> bool:
