@@ -67,7 +67,7 @@ def test_a_picture_can_be_drawn(picture: Any, tmp_path: pathlib.Path) -> None:
     subprocess.run(command, check=True, timeout=60)
     drawn: Any = xml.dom.minidom.parse(str(target))
     words = [node.firstChild.data for node in drawn.getElementsByTagName("text")]
-    assert "language/qa  (corrected)" in words
+    assert "language/qa (protocol sequences 40)  (corrected)" in words
     assert "Only controls and oracles were run: there is no learner to judge." in words
 
 

@@ -15,6 +15,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
 from quickstudy.report.csv import as_csv
 from quickstudy.report.gather import gather
+from quickstudy.report.text import as_text
 
 BRIEF = Brief(Tokens(10), Tokens(10), "cross-entropy", 4, 3)
 
@@ -104,13 +105,12 @@ def test_torch_is_counted():
     assert counted(Host(parameters=Net().parameters)) == (77, 0)
 
 
-def test_unknown_goes_through_record_report_and_tables(tmp_path, capsys):
+def test_unknown_goes_through_record_report_and_tables(tmp_path):
     sizes = {"protocol": {"sequences": 20}, "seeds": 1, "workers": 0}
     results = qs.run("language/periodic", [Host, Module], out=tmp_path / "r", **sizes)
     by_learner = {record.labels["learner"]: record.cost["trained_parameters"] for record in results.records}
     assert (by_learner["Host"], by_learner["Module"], by_learner["majority"]) == (None, 77, 0)
-    results.show()
-    shown = capsys.readouterr().out
+    shown = as_text(gather([results.folder]))
     assert "unknown" in shown
     assert "77" in shown
     assert "unknown" in results.report().read_text()

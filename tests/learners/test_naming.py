@@ -88,7 +88,7 @@ def test_a_default_that_is_typed_makes_no_other_learner():
     ("text", "message"),
     [
         ("esm", r'^no learner "esm"; did you mean "esn"\?$'),
-        ("resnet50", r'^no learner "resnet50"; known: .*copy-last.*esn.*lstm'),
+        ("resnet50", r'^no learner "resnet50"; nearest of \d+: .*esn.*lstm'),
         ("esn+sdg", r'^no training "sdg"; did you mean "sgd"\?$'),
         ("esn:unit=5", r'^esn\+sgd: no parameter "unit"; did you mean "units"\?$'),
         ("esn:units=-5", "^esn: units must be at least 1, got -5$"),

@@ -108,14 +108,14 @@ def test_every_way_of_learning_goes_on_where_it_was(name, tmp_path, handed, rng)
 def test_lanes_side_by_side_are_one_call_and_one_file(tmp_path, handed, monkeypatch):
     monkeypatch.setattr("quickstudy.gateway.device_kind", lambda: "gpu")
     setting = Setting("language/qa", "esn:units=10", protocol=SMALL)
-    whole = [numbers(outcome) for outcome in examine(setting, [0, 1], asked=3)]
+    whole = [numbers(outcome) for outcome in examine(setting, [0, 1], wanted=3)]
     handed.last = 7
     with pytest.raises(Killed):
-        list(examine(setting, [0, 1], asked=3, journal=Journal(tmp_path)))
+        list(examine(setting, [0, 1], wanted=3, journal=Journal(tmp_path)))
     assert len(list((tmp_path / "unfinished").iterdir())) == 1
     handed.last = math.inf
     with Journal(tmp_path) as journal:
-        outcomes = list(examine(setting, [0, 1], asked=3, journal=journal))
+        outcomes = list(examine(setting, [0, 1], wanted=3, journal=journal))
         assert [numbers(outcome) for outcome in outcomes] == whole
         assert [outcome.record.where["lanes"] for outcome in outcomes] == [3, 3]
         assert [outcome.record.where["resumed"] for outcome in outcomes] == [1, 1]

@@ -153,4 +153,4 @@ def test_a_file_that_leaves_when_imported_is_a_mistake_in_one_line(call):
     for arguments in (["leaves.py:Any"], ["majority", "--include", "leaves.py"]):
         done = call("out", arguments[:1], 0, *arguments[1:])
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.strip() == "leaves.py cannot be imported: SystemExit: 3"
+        assert done.stderr.strip() == "leaves.py cannot be imported: SystemExit: 3 (leaves.py:2)"

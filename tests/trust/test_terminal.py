@@ -260,7 +260,7 @@ def test_a_run_shows_what_was_asked_for(tmp_path: pathlib.Path, capsys: Any) -> 
     assert "language/periodic" not in shown
     assert "3 other runs of the folder: in its report" in shown
     assert len(Results(tmp_path).records) == 4
-    assert {task["task"] for task in results.as_json()["tasks"]} == {"language/qa"}
+    assert {task["task"] for task in results.as_json()["tasks"]} == {"language/qa (protocol sequences 60)"}
 
 
 SLOW = """

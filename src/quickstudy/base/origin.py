@@ -332,7 +332,7 @@ def whole_traceback(error: BaseException) -> str:
     the middle. What a terminal could take for an order is spelled out.
     """
     text = "".join(traceback.format_exception(error))
-    text = re.sub(r'(?<=^  File ")[^"\n]+(?=", line )', lambda file: _named(file[0]), text, flags=re.MULTILINE)
+    text = re.sub(r'(?<=^  File ")[^"\n]+(?=", line )', lambda file: short_path(file[0]), text, flags=re.MULTILINE)
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 4]}\n... {len(text) - LONGEST:,} letters left out ...\n{text[-LONGEST * 3 // 4 :]}"
     return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text).rstrip()
@@ -341,17 +341,17 @@ def whole_traceback(error: BaseException) -> str:
 def place_of(error: BaseException) -> str:
     """`file:line` of the deepest place that is the user's, or else the package's, or else anybody's."""
     if isinstance(error, SyntaxError) and error.filename:
-        return f"{_named(error.filename)}:{error.lineno}"
+        return f"{short_path(error.filename)}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
         return ""
     users = [frame for frame in frames if not _in_package(frame.filename) and not _in_library(frame.filename)]
     ours = [frame for frame in frames if _in_package(frame.filename)]
     frame = (users or ours or list(frames))[-1]
-    return f"{_named(frame.filename)}:{frame.lineno}"
+    return f"{short_path(frame.filename)}:{frame.lineno}"
 
 
-def _named(filename: str) -> str:
+def short_path(filename: str) -> str:
     """A file of the package or of a library from there on, one of the user's from the current folder on: no machine's
     paths.
     """

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from quickstudy.base.beside import import_file, module_name
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.guests import guest, note_stranger
-from quickstudy.base.origin import described
+from quickstudy.base.origin import described, short_path
 
 T = TypeVar("T")
 ENTRY_POINT_GROUP = "quickstudy"
@@ -223,7 +223,7 @@ def include(path: str | pathlib.Path) -> Any:
     except UsageError:
         raise
     except (Exception, SystemExit, GeneratorExit) as error:
-        raise UsageError(f"{path} cannot be imported: {described(error)}") from error
+        raise UsageError(f"{short_path(str(path))} cannot be imported: {described(error)}") from error
     if not known:
         _included.append(str(file))
     return module
