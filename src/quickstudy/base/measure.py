@@ -176,8 +176,8 @@ def read_range(facts: Mapping[str, Any]) -> tuple[float, float]:
     """The range among the facts of a score; without bounds where they have none, as those of earlier versions, or none
     that makes sense.
 
-    >>> read_range({"ends": [0, None]}), read_range({"ends": "odd"})
-    ((0, inf), (-inf, inf))
+    >>> read_range({"ends": [0, None]}), read_range({"ends": "odd"}), read_range({"ends": [0, 10**400]})
+    ((0, inf), (-inf, inf), (-inf, inf))
     """
     ends = facts.get("ends")
     known = ends if isinstance(ends, list) and len(ends) == 2 else [None, None]
@@ -190,7 +190,9 @@ def _is_range(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+    if isinstance(value, int):  # a whole number of JSON has no bound; what no float can hold cannot be computed with
+        return not isinstance(value, bool) and abs(value) < 10**300
+    return isinstance(value, float) and not math.isnan(value)
 
 
 PLAIN = Score("number")
