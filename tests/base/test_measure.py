@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
-from quickstudy.base.legend import Legend, read_legend
+from quickstudy.base.legend import Legend, check_reading, read_legend
 from quickstudy.base.measure import Measure, Score, find_score
 from quickstudy.base.record import OK, Record
 from quickstudy.protocols.language import LanguageProtocol
@@ -124,6 +124,19 @@ def test_without_a_legend_the_installed_protocol_is_asked_and_else_nobody():
 def test_two_measures_with_one_name_are_read_each_by_its_own():
     legend = Legend(scores={"a": (Score("x", better="higher"),), "b": (Score("x", better="lower"),)})
     assert [legend.score(name).better for name in ("a/x", "b/x")] == ["higher", "lower"]
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [("headline", "final-acuracy"), ("second", "final-acuracy"), ("columns", ("final-acuracy",))]
+)
+def test_a_protocol_goes_by_scores_of_its_own_measures(part, said):
+    registry = catalogue.ProtocolRegistry("protocol", lambda: iter(()))
+    usual = {"measures": ("accuracy",), "headline": "accuracy/final-accuracy", "__doc__": "Small."}
+    right = registry("right", version=1)(dataclass(frozen=True)(type("Right", (), usual)))
+    check_reading(right)
+    wrong = registry("wrong", version=1)(dataclass(frozen=True)(type("Wrong", (), {**usual, part: said})))
+    with pytest.raises(UsageError, match=f'"wrong": {part} "final-acuracy" is no score .*final-accuracy'):
+        check_reading(wrong)
 
 
 def test_a_protocol_leaves_out_what_is_as_usual():

@@ -103,10 +103,29 @@ def test_never_is_compared_by_ranks(make_record: Make, save: Make, tmp_path: Pat
     assert row.p == pytest.approx(4 / 64)
     assert row.better == ""
     # Six pairs differ by the least and the greatest of their differences: that of never and never is 0.
-    assert row.as_text()[2:4] == ("median 10.5 against never", "difference -inf [-inf, +0.000]")
+    assert row.as_text()[2:4] == ("median 10.5 against never", "difference -∞ [-∞, +0.000]")
     records += [replace(record, what={**record.what, "root": 1}) for record in records[:5] + records[6:11]]
     (more,) = compare(save(tmp_path / "more", records), "a", "b", score="steps")
     assert more.better == "a"
+
+
+def test_a_difference_that_does_not_matter_is_called_so_and_is_seen(
+    make_record: Make, save: Make, tmp_path: Path
+) -> None:
+    records = scored(make_record, "a", *[0.50012] * 6) + scored(make_record, "b", *[0.5] * 6)
+    (row,) = compare(save(tmp_path / "plain", records), "a", "b")
+    assert row.better == "a"
+    assert row.as_text()[3] == "difference +0.00012 [+0.00012, +0.00012]"
+    assert row.as_text()[-1] == "a is better, by too little to matter"
+    records = runs(make_record, "a", "error", *[1e-9] * 6) + runs(make_record, "b", "error", *[1.0012e-9] * 6)
+    (row,) = compare(save(tmp_path / "log", records), "a", "b")
+    assert (row.as_text()[3], row.as_text()[-1]) == (
+        "ratio 0.9988 [0.9988, 0.9988]",
+        "a is better, by too little to matter",
+    )
+    records = runs(make_record, "a", "error", *[1.002] * 6) + runs(make_record, "b", "error", *[1002.0] * 6)
+    (row,) = compare(save(tmp_path / "far", records), "b", "a")
+    assert row.as_text()[2:4] == ("1,002 against 1", "ratio 1,000 [1,000, 1,000]")
 
 
 def test_without_a_direction_nobody_is_better(make_record: Make, save: Make, tmp_path: Path) -> None:

@@ -172,6 +172,22 @@ def test_medians_have_differences_where_means_have_none() -> None:
     assert difference(values(1.0, 2.0, 3.0, never), others, statistic="median").interval == (1.0, never)
 
 
+def test_six_pairs_of_medians_are_corrected_for_two_controls() -> None:
+    steps = Score("steps", better="lower", shown="median")
+    own, slow = values(*[50.0] * 6), values(*[1000.0] * 6)
+    never, swift = values(*[math.inf] * 6), values(*[1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
+    ahead = advantage(own, {"slow": slow, "never": never}, "slow", steps, "median")
+    assert (ahead.value, ahead.interval, ahead.standing) == (950.0, (950.0, 950.0), ABOVE)
+    behind = advantage(own, {"slow": slow, "swift": swift}, "swift", steps, "median")
+    assert (behind.interval, behind.standing) == ((-49.0, -47.0), BELOW)
+    # Four errors of 1 / 64 are more than 5 %: below the best is then said of who is below them all, and no other.
+    three = advantage(own, {"slow": slow, "swift": swift, "never": never}, "swift", steps, "median")
+    assert (three.interval, three.standing) == ((-49.0, math.inf), LEVEL)
+    assert three.reason == "6 runs are too few to correct for 3 controls"
+    last = advantage(never, {"slow": slow, "swift": swift, "own": own}, "swift", steps, "median")
+    assert last.standing == BELOW
+
+
 def test_means_are_geometric_where_orders_of_magnitude_count() -> None:
     error = Score("error", better="lower", read="log")
     found = estimate([1e-9, 1e-7], error)

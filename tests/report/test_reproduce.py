@@ -19,7 +19,7 @@ from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.report.reproduce import Best, reproduce, settings_of
+from quickstudy.report.reproduce import Best, Reproduced, Reproduction, reproduce, settings_of
 from quickstudy.report.reproduce_text import (
     best_of,
     correction,
@@ -29,7 +29,7 @@ from quickstudy.report.reproduce_text import (
     summary,
 )
 from quickstudy.report.study import table
-from quickstudy.report.study.found import Shelf
+from quickstudy.report.study.found import Found, Shelf
 from quickstudy.report.study.order import Order, by_protocol
 from quickstudy.report.study.page import Grid
 from quickstudy.report.study.render import write_page
@@ -186,10 +186,32 @@ def test_the_best_is_the_lowest_where_lower_is_better(make_record: Make, save: M
     assert found.best("5 qa") == "Same"
     assert found.cells["5 qa"]["Same"].measured == pytest.approx(2e-9)
     row = reproduction_rows(found)[1]
-    assert row[1].startswith("0.3 | 2e-9 ×÷6.68e3")
+    assert row[1].startswith("0.3 | 2e-9 ×÷6,683")
     # Of the controls the lowest is the best one too.
     assert row[4].startswith("majority 2e-9")
     assert "lower is better" in marks(found)
+
+
+def test_one_name_of_two_protocols_is_read_by_row(make_record: Make) -> None:
+    def runs(protocol: str, **read: str) -> list[Any]:
+        legend = {"scores": {protocol: {"error": read}}}
+        made = [make_record(repetition=seed) for seed in range(2)]
+        own = {"protocol": {"id": protocol, "version": 1, "parameters": {}}}
+        return [replace(record, what={**record.what, **own}, legend=legend) for record in made]
+
+    fine, coarse = runs("fine", better="lower", read="log"), runs("coarse", better="higher", read="linear")
+    found = Found([*fine, *coarse])
+    assert [found.score("error", some).read for some in (fine, coarse)] == ["log", "linear"]
+    cells = {"1 fine": {"Same": Reproduced(None, 2, 2e-9)}, "2 coarse": {"Same": Reproduced(None, 2, 2e-9)}}
+    reads = {row: found.score("error", some) for row, some in zip(cells, (fine, coarse), strict=True)}
+    rules = {row: {"a": Reproduced(None, 2, 1.0), "b": Reproduced(None, 2, 5.0)} for row in cells}
+    columns = replace(study("error"), columns=("Same",))
+    both = Reproduction(columns, "published", "error", cells, rules, {}, reads["1 fine"], reads)
+    assert reproduction_rows(both)[1:] == [("1 fine", "2e-9", "a 1"), ("2 coarse", "0.000", "b 5.000")]
+    assert marks(both) == (
+        "error (lower is better) or error (higher is better): "
+        "mean ×÷ the factor to either end of the 95 % interval or ± half the 95 % interval"
+    )
 
 
 def test_never_has_a_median_and_a_word(make_record: Make, save: Make, tmp_path: Path) -> None:

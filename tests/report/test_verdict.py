@@ -238,12 +238,41 @@ def test_a_run_without_end_makes_medians_the_judges(make_record: Make, make_repo
         *waves(make_record, "lost", [float("inf")] * 6),
     ]
     table = make_report(records).tables[0]
-    assert table.statistic == "median"
     assert [row.learner for row in table.rows] == ["fine", "diverging", "lost", "last"]
     text = verdict(table)
-    assert "fine by a factor of 5e7" in text
+    # Between two who are finite the means still judge, and they are geometric.
+    assert table.statistic == "mean"
+    assert "fine by a factor of 4.99e7" in text
     assert "lost is below it" in text
     assert text.endswith("fine is clearly ahead of diverging.")
+
+
+def test_who_is_infinite_does_not_judge_the_others(make_record: Make, make_report: Make) -> None:
+    others = [
+        *waves(make_record, "last", around(0.1), role="control"),
+        *waves(make_record, "zero", around(1.0), role="control"),
+        *waves(make_record, "fine", around(2e-9, 1e-10)),
+        *waves(make_record, "bad", around(9.0)),
+    ]
+    exact = waves(make_record, "exact", [0.0, *[1e-15] * 5], role="oracle")
+    without, having = (make_report(records).tables[0] for records in (others, [*others, *exact]))
+    assert verdict(having).startswith(verdict(without).removesuffix("."))
+    assert "bad is below it" in verdict(having)
+    assert [row.advantage for row in having.rows[:2]] == [row.advantage for row in without.rows[:2]]
+
+
+@pytest.mark.parametrize(("controls", "told"), [(2, True), (3, False)])
+def test_where_few_runs_cannot_be_corrected_for_the_controls_that_is_said(
+    make_record: Make, make_report: Make, controls: int, told: bool
+) -> None:
+    rules = [waves(make_record, f"rule-{rule}", around(10.0**rule), role="control") for rule in range(controls)]
+    never = float("inf")
+    halting = waves(make_record, "halting", [*[5.0] * 4, never, never])
+    lost = waves(make_record, "lost", [never] * 6)
+    text = verdict(make_report([*halting, *lost, *(record for rule in rules for record in rule)]).tables[0])
+    assert ("halting and lost are below it" in text) == told
+    assert ("halting cannot be told from it (6 runs are too few to correct for 3 controls)" in text) != told
+    assert told or "lost is below it" in text
 
 
 def test_what_too_few_decimals_hide_still_counts_where_orders_of_magnitude_do(

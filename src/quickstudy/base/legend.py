@@ -14,6 +14,7 @@ from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.catalogue import DECLARED
+from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.measure import Measure, Score, find_score, read_range
 from quickstudy.base.record import Record
 
@@ -87,6 +88,18 @@ class Legend:
 
 _SAID = tuple(field.name for field in fields(Legend) if field.name != "scores")
 _READ = tuple(field.name for field in fields(Score) if field.name not in ("name", "range"))
+
+
+def check_reading(protocol: Any) -> None:
+    """Raise UsageError where a registered protocol goes by a score that none of its measures declares. Another would
+    stand in its place, and nobody would see it. When it is registered its measures need not be yet.
+    """
+    declared = [score for id in getattr(protocol, "measures", ()) for score in catalogue.measure.get(id).scores]
+    said = {"headline": (protocol.headline,), "second": (protocol.second,), "columns": protocol.columns}
+    for part, name in ((part, name) for part, names in said.items() for name in names if name):
+        if find_score(name.rpartition("/")[2], declared) is None:
+            known = nearest(name, [score.name for score in declared])
+            raise UsageError(f'protocol "{protocol.id}": {part} "{name}" is no score of its measures; {known}')
 
 
 def read_legend(records: Iterable[Record]) -> Legend:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.legend import Legend
-from quickstudy.base.measure import MEAN, MEDIAN
+from quickstudy.base.measure import MEAN
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.changes import find_changes
@@ -73,9 +73,7 @@ def _table(found: TaskGroup, book: ScoreBook, read: ReadTrace, places: Mapping[s
     rows = [_row(learner, book, read, places, legend) for learner in found.learners]
     scores = legend.order(name for row in rows for name in row.scores)
     headline = scores[0] if scores else None
-    known = [row.scores[headline] for row in rows if headline in row.scores] if headline else []
-    finite = all(estimate.mean is not None for estimate in known)
-    statistic = MEAN if finite and headline and legend.score(headline).shown == MEAN else MEDIAN
+    statistic = legend.score(headline).shown if headline else MEAN
     names = found.convention, found.family, found.label, headline, scores
     table = TaskTable(*names, None, None, tuple(rows), statistic, legend)
     control, oracle = (_best(table, role) for role in (CONTROL, ORACLE))

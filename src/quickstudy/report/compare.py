@@ -37,8 +37,8 @@ class Comparison:
     """One task: mean of (first - second) over the seeds both have, its interval, p-values, effect size and verdict.
 
     adjusted: p after Holm's correction over all tasks compared. better: the label of the better learner, or an empty
-    text when the corrected test does not tell them apart. needed: the fewest pairs with which it could, for as many
-    tasks as were compared.
+    text when the corrected test does not tell them apart; whether by enough to matter is said in words. needed: the
+    fewest pairs with which it could, for as many tasks as were compared.
 
     statistic: `mean`, or `median` where the score is shown so or is infinite in some run: then the numbers are medians,
     the test is of signed ranks, and the effect is Cliff's delta. Where orders of magnitude count, means are geometric,
@@ -82,6 +82,8 @@ class Comparison:
             verdict = "no verdict: direction unknown"
         elif not self.better and self.pairs < self.needed:
             verdict = f"no verdict: {self.pairs} pairs are too few, {self.needed} could tell"
+        elif self.better and abs(self.difference) < self.read.least:
+            verdict = f"{self.better} is better, by too little to matter"
         means = " against ".join(written(self.read, value) for value in (self.first_mean, self.second_mean))
         effect = "d" if self.statistic == MEAN else "delta"
         return (
@@ -103,11 +105,24 @@ class Comparison:
     def _difference(self) -> str:
         numbers = (self.difference,) if math.isnan(self.low) else (self.difference, self.low, self.high)
         if self.read.read == LOG:
-            word, texts = "ratio", [magnitude(10.0**number) for number in numbers]
+            word, texts = "ratio", [_ratio(10.0**number) for number in numbers]
         else:
-            word = "difference"
-            texts = [f"{number:+.3f}" if math.isfinite(number) else f"{number:+}" for number in numbers]
+            word, texts = "difference", list(map(_signed, numbers))
         return f"{word} {texts[0]}" + (f" [{', '.join(texts[1:])}]" if texts[1:] else "")
+
+
+def _ratio(number: float) -> str:
+    """With the digits that tell it from 1."""
+    apart = abs(number - 1.0)
+    # What is closer to 1 than that comes from rounding.
+    return f"{number:.{1 - math.floor(math.log10(apart))}f}" if 1e-9 < apart < 0.005 else magnitude(number)
+
+
+def _signed(number: float) -> str:
+    """With the digits that tell it from 0."""
+    if math.isinf(number):
+        return "+∞" if number > 0 else "-∞"
+    return f"{number:+.2g}" if 1e-12 < abs(number) < 0.0005 else f"{number:+.3f}"
 
 
 def compare(

@@ -89,6 +89,16 @@ def difference(
     return Contrast(value, combined_interval([[*one.values()], [*other.values()]], [1.0, -1.0], level=level), n=n)
 
 
+def comparison(
+    one: Values, other: Values, score: Score = PLAIN, statistic: str = MEAN, level: float = LEVEL
+) -> Contrast:
+    """The difference by a statistic, or by medians where one of these two has an infinite value: whoever else has one
+    changes nothing between them.
+    """
+    finite = _all_finite(_places(one, score), _places(other, score))
+    return difference(one, other, score, statistic if finite else MEDIAN, level)
+
+
 def advantage(
     own: Values, controls: Mapping[str, Values], best: str, score: Score = PLAIN, statistic: str = MEAN
 ) -> Contrast:
@@ -97,20 +107,33 @@ def advantage(
     Which control is truly the best is not known, so that the interval is of the distance from whichever it is: its low
     end is the lowest of those against each control; its high end the lowest of those at a level corrected for their
     number (Bonferroni). Above all is then said rightly, and below is not said because the luckiest was chosen.
+
+    Few pairs have no interval of the median at that level. Their greatest difference is exceeded by the median with
+    1 / 2^n, so that it ends the interval where one such error below and one for each control make at most 5 % (two
+    controls at six pairs). Where they make more, nothing corrects for the choice: the high end is then the highest of
+    those against each control, which is below 0 for a learner below all of them, and reason says so.
     """
 
     def against(name: str, level: float = LEVEL) -> Contrast:
         first, second = (own, controls[name]) if score.sign > 0 else (controls[name], own)
-        return difference(first, second, score, statistic, level)
+        return comparison(first, second, score, statistic, level)
 
     found = against(best)
     rivals = [name for name, values in controls.items() if len(values) > 1]
     corrected = 1 - (1 - LEVEL) / max(1, len(rivals))
-    lows = [gap.interval.low for name in rivals if (gap := against(name)).interval]
-    highs = [gap.interval.high for name in rivals if (gap := against(name, corrected)).interval]
-    if found.interval is None or not lows:
+    gaps = [gap for name in rivals if (gap := against(name)).interval]
+    if found.interval is None or not gaps:
         return found
-    return Contrast(found.value, Interval(min(lows), min(highs, default=math.inf)), n=found.n)
+    low = min(gap.interval.low for gap in gaps if gap.interval)
+    highs = [gap.interval.high for name in rivals if (gap := against(name, corrected)).interval]
+    if highs:
+        return Contrast(found.value, Interval(low, min(highs)), n=found.n)
+    n = min(gap.n for gap in gaps)
+    uncorrected = [gap.interval.high for gap in gaps if gap.interval]
+    if (1 + len(gaps)) / 2**n <= 1 - LEVEL:
+        return Contrast(found.value, Interval(low, min(uncorrected)), n=found.n)
+    reason = f"{n} runs are too few to correct for {len(gaps)} controls"
+    return Contrast(found.value, Interval(low, max(uncorrected)), reason, found.n)
 
 
 def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -> Contrast:

@@ -40,7 +40,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Contrast:
-    """A difference or ratio between learners. value is None where it is not defined, and reason then says why.
+    """A difference or ratio between learners. value is None where it is not defined, and reason then says why; with a
+    value, reason says what the interval cannot.
 
     n: runs on each side, the fewer of the two; as many pairs where both have the same seeds.
     """
@@ -138,8 +139,8 @@ class TaskTable:
     then controls, then oracles.
 
     headline: the score that goes on the common scale, None when no run has a score. scores: all names, headline first.
-    statistic: what the headline is compared by, its mean, or its median where a run has none that is finite. legend:
-    how the scores are read.
+    statistic: what the headline is compared by, its mean or its median, as it is shown; two of whom one has an infinite
+    value go by medians whatever it is. legend: how the scores are read.
     """
 
     convention: str

@@ -62,11 +62,16 @@ def fine(value: float) -> str:
 
 
 def magnitude(value: float) -> str:
-    """A number whose order of magnitude counts: three figures at most, the smallest as powers of ten.
+    """A number whose order of magnitude counts: three figures, all before the point up to a million, the smallest and
+    the largest as powers of ten.
 
-    >>> magnitude(2e-9), magnitude(0.02345), magnitude(12.0), magnitude(0.0)
-    ('2e-9', '0.0234', '12', '0')
+    >>> magnitude(2e-9), magnitude(0.02345), magnitude(12.0), magnitude(0.0), magnitude(1002.4), magnitude(4.99e7)
+    ('2e-9', '0.0234', '12', '0', '1,002', '4.99e7')
     """
+    if math.isinf(value):
+        return score(value)
+    if 999.5 <= abs(value) < 999_999.5:
+        return f"{value:,.0f}".replace("-", "−")
     return re.sub(r"e([+-])0?(\d)", lambda power: f"e{power[1].strip('+')}{power[2]}", f"{value:.3g}")
 
 

@@ -80,7 +80,8 @@ class Best(Reproduced):
 class Reproduction:
     """One score of a study under one convention: cells by row label and column.
 
-    controls, oracles: those of the task that were run, by row label and name. read: how the score is read.
+    controls, oracles: those of the task that were run, by row label and name. read: how the score is read; reads: on
+    the rows of which there are runs.
     """
 
     study: Study
@@ -90,6 +91,11 @@ class Reproduction:
     controls: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
     oracles: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
     read: Score = PLAIN
+    reads: Mapping[str, Score] = field(default_factory=dict)
+
+    def on(self, row: str) -> Score:
+        """How the score is read on a row."""
+        return self.reads.get(row, self.read)
 
     def judged(self) -> list[tuple[str, str, Reproduced]]:
         """Cells that have both a published and a measured number."""
@@ -118,7 +124,8 @@ class Reproduction:
             for column, cell in self.cells[row].items()
             if cell.measured is not None and not isinstance(cell, Best)
         }
-        return max(known, key=lambda column: self.read.sign * known[column]) if known and self.read.sign else None
+        sign = self.on(row).sign
+        return max(known, key=lambda column: sign * known[column]) if known and sign else None
 
     def as_facts(self) -> dict[str, Any]:
         """In plain JSON types."""
@@ -158,25 +165,30 @@ def reproduce(
     """
     found = results if isinstance(results, Found) else Shelf(pathlib.Path(results), study.measures).found()
     score = score or study.score
-    read, printed = found.score(score), _Printed.of(study, score)
+    printed = _Printed.of(study, score)
     runs = found.cells(study, convention, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
+    reads: dict[str, Score] = {}
     for row in study.rows:
         numbers = row.published if score == study.score else row.also.get(score, {})
         own = {column: runs[row.label].get(column, {}) for column in study.columns}
+        ruled = {
+            name: found.of(Setting(row.task, name, convention, root, row.protocol)) for name in task_controls(row.task)
+        }
+        read = found.score(score, (run for some in (*own.values(), *ruled.values()) for run in some.values()))
+        reads[row.label] = read
         cells[row.label] = {
             column: _cell(read, printed, numbers.get(column), own[column], found) for column in study.columns
         }
         for model, columns in study.together.items():
             members = {column: own[column] for column in columns}
             cells[row.label][model] = _best(read, numbers.get(model), members, cells[row.label])
-        for name in task_controls(row.task):
-            ruled = found.of(Setting(row.task, name, convention, root, row.protocol))
-            if ruled:
-                role = next(iter(ruled.values())).labels.get("role", CONTROL)
-                rules[role].setdefault(row.label, {})[name] = _cell(read, printed, None, ruled, found)
-    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], read)
+        for name, known in ruled.items():
+            if known:
+                role = next(iter(known.values())).labels.get("role", CONTROL)
+                rules[role].setdefault(row.label, {})[name] = _cell(read, printed, None, known, found)
+    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], found.score(score), reads)
 
 
 def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str, Any]]:

@@ -29,9 +29,10 @@ def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
     rules = {name: known for name, known in (("best control", found.controls), ("oracle", found.oracles)) if known}
     rows = [("task", *columns, *rules)]
     for row, cells in found.cells.items():
-        best = [_best(known.get(row, {}), found) for known in rules.values()]
-        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1], found.read)}" for one in best]
-        rows.append((row, *(_cell(cells[column], found.read) for column in columns), *shown))
+        read = found.on(row)
+        best = [_best(known.get(row, {}), read) for known in rules.values()]
+        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1], read)}" for one in best]
+        rows.append((row, *(_cell(cells[column], read) for column in columns), *shown))
     return rows
 
 
@@ -53,14 +54,15 @@ def best_of(found: Reproduction) -> list[str]:
     for model in found.study.together:
         cells = {row: cell for row, columns in found.cells.items() if isinstance(cell := columns[model], Best)}
         known = [
-            f"{row} {written(found.read, cell.measured)} ({_which(cell)})"
+            f"{row} {written(found.on(row), cell.measured)} ({_which(cell)})"
             for row, cell in cells.items()
             if cell.measured is not None
         ]
-        if not found.read.sign and any(cell.n for cell in cells.values()):
+        signs = {found.on(row).sign for row, cell in cells.items() if cell.n}
+        if signs == {0}:
             lines.append(f"{model} has no best run: which way {found.read.title} is better is not known.")
         elif known:
-            best = "highest" if found.read.sign > 0 else "lowest"
+            best = {1: "highest", -1: "lowest"}[max(signs)] if len(signs) == 1 else "best"
             lines.append(
                 f"{model} is the {best} of all runs of {counted(len(found.study.together[model]), 'column')}, not a "
                 f"mean: it gets better with their number, and has no interval. {'; '.join(known)}."
@@ -71,14 +73,19 @@ def best_of(found: Reproduction) -> list[str]:
 def marks(found: Reproduction) -> str:
     """The caption of the table: what its numbers are, and what the marks mean."""
     several = any(cell.n > 1 for cells in found.cells.values() for cell in cells.values())
-    half = {LOG: " ×÷ the factor to either end of the 95 % interval"}.get(found.read.read, " ± half the 95 % interval")
-    half = half if found.read.shown == MEAN else ", median"
+    reads = list(map(found.on, found.cells)) or [found.read]
+    means = [read.read for read in reads if read.shown == MEAN]
+    halves = {LOG: "×÷ the factor to either end of the 95 % interval"}
+    half = " or ".join(dict.fromkeys(halves.get(read, "± half the 95 % interval") for read in means))
+    title = " or ".join(dict.fromkeys(map(described, reads)))
+    median = len(means) < len(reads)
     if not found.judged():
-        number = f"mean{half}" if found.read.shown == MEAN else found.read.shown
-        return f"{described(found.read)}: {number if several else 'of one run'}"
-    measured = f"measured{half}" if several else "measured, of one run"
+        number = " or ".join([*([f"mean {half}"] if means else []), *(["median"] if median else [])])
+        return f"{title}: {number if several else 'of one run'}"
+    number = "measured" + (f" {half}" if means else "") + (", or median" if means and median else "")
+    measured = (number if means else "measured, median") if several else "measured, of one run"
     unlike = "" if found.convention == "published" else " (not like with like)"
-    return f"{described(found.read)}: published | {measured}; {_rule(found)}{unlike}"
+    return f"{title}: published | {measured}; {_rule(found)}{unlike}"
 
 
 def _rule(found: Reproduction) -> str:
@@ -131,7 +138,7 @@ def correction(study: Study, found: Found, root: int = 0) -> str:
         )
         known = [pair for pair in _pairs(published, corrected) if _enough(pair)]
         if known:
-            moved = sum(_apart(first, second, published.read) for *_, first, second in known)
+            moved = sum(_apart(first, second, published.on(row)) for row, _, first, second in known)
             return (
                 f"The corrections change {moved} of {counted(len(known), 'cell')} by more than {FAR:g} standard errors"
             )
@@ -166,13 +173,16 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
         ]
     if not known:
         return []
-    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.read)]
+    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.on(row))]
     rows = sorted({row for row, *_ in known}, key=list(found.cells).index)
     turned = [row for row in rows if found.best(row) != other.best(row)]
-    best = f"the model with the best {found.read.shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
+    shown = " or ".join(dict.fromkeys(found.on(row).shown for row in rows))
+    best = f"the model with the best {shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
+    if not any(found.on(row).sign for row in rows):
+        best = "which model is best is not known"
     lines = [
         f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
-        f"{FAR:g} standard errors; {best if found.read.sign else 'which model is best is not known'}."
+        f"{FAR:g} standard errors; {best}."
     ]
     lines += [f"  {row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
     return lines
@@ -184,12 +194,12 @@ def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
     return places[0] != places[1] and not abs(places[0] - places[1]) <= FAR * error
 
 
-def _best(rules: Mapping[str, Reproduced], found: Reproduction) -> tuple[str, Reproduced] | None:
+def _best(rules: Mapping[str, Reproduced], read: Score) -> tuple[str, Reproduced] | None:
     """The best rule and its number; None where nobody knows which is better, unless there is only one."""
     known = [(name, cell) for name, cell in rules.items() if cell.measured is not None]
-    if not found.read.sign and len(known) > 1:
+    if not read.sign and len(known) > 1:
         return None
-    return max(known, key=lambda pair: found.read.sign * (pair[1].measured or 0.0), default=None)
+    return max(known, key=lambda pair: read.sign * (pair[1].measured or 0.0), default=None)
 
 
 def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted, span
-from quickstudy.report.intervals import advantage, difference
-from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Row, TaskTable
+from quickstudy.report.intervals import advantage, comparison
+from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Contrast, Row, TaskTable
 from quickstudy.report.numbers import bounds, contrast, fine, written
 
 MOST_NAMED = 5
@@ -81,7 +81,9 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
     parts = [f"Above {control}: {_listing(gains)}" if gains else f"No learner is {clearly}above {control}"]
     parts += [_slightly(rows, table, side) for side, rows in slight.items() if rows]
     if level := [*sides[LEVEL], *sides[UNTOLD]]:
-        parts.append(f"{_listing([row.learner for row in level])} cannot be told from it")
+        few = dict.fromkeys(row.advantage.reason for row in level if row.advantage.reason)
+        why = f" ({'; '.join(few)})" if few else ""
+        parts.append(f"{_listing([row.learner for row in level])} cannot be told from it{why}")
     if sides[BELOW]:
         parts.append(f"{_listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it")
     return "; ".join([*parts, *_second_opinion([*slight[ABOVE], *slight[BELOW], *level], sides[ABOVE], table)])
@@ -151,14 +153,17 @@ def _apart(first: Row, second: Row, table: TaskTable) -> bool:
     """Whether the interval of the difference leaves 0 out, whichever direction is better, with enough runs behind both:
     in pairs, where both have the same seeds.
     """
-    headline = table.headline or ""
-    gap = difference(first.values(headline), second.values(headline), table.judged, table.statistic)
-    return gap.standing in (ABOVE, BELOW)
+    return _gap(first, second, table).standing in (ABOVE, BELOW)
 
 
 def _matters(first: Row, second: Row, table: TaskTable) -> bool:
-    places = [table.judged.place(table.middle(row) or 0.0) for row in (first, second)]
-    return places[0] != places[1] and abs(places[0] - places[1]) >= table.judged.least
+    size = abs(_gap(first, second, table).value or 0.0)
+    return size > 0 and size >= table.judged.least
+
+
+def _gap(first: Row, second: Row, table: TaskTable) -> Contrast:
+    headline = table.headline or ""
+    return comparison(first.values(headline), second.values(headline), table.judged, table.statistic)
 
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:
@@ -204,8 +209,9 @@ def _written(row: Row, table: TaskTable) -> str:
 
 def _finely(row: Row, table: TaskTable) -> str:
     """With the digits that tell two small scores apart."""
-    plain = table.judged.read != LOG and table.statistic == MEAN
-    return fine(table.middle(row) or 0.0) if plain else _written(row, table)
+    middle = table.middle(row) or 0.0
+    plain = table.judged.read != LOG and table.statistic == MEAN and math.isfinite(middle)
+    return fine(middle) if plain else _written(row, table)
 
 
 def _ranked(table: TaskTable, role: str) -> list[Row]:

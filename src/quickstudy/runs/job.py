@@ -15,7 +15,7 @@ from quickstudy.base.canonical import digest
 from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError, nearest
 from quickstudy.base.guests import strangers
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
-from quickstudy.base.legend import Legend
+from quickstudy.base.legend import Legend, check_reading
 from quickstudy.base.origin import Origin, code_of, described, is_ours, origin_of, whole_traceback, words_of
 from quickstudy.base.parameters import (
     changed_parameters,
@@ -62,6 +62,7 @@ class Setting:
             task = make_task(self.task, self.convention)
             protocol_name = protocol_of(task)
             protocol_class = catalogue.protocol.get(protocol_name)
+            check_reading(protocol_class)
             protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
             asked = asked_of(task, protocol)
         with strangers() as learning:

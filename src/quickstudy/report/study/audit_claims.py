@@ -194,7 +194,8 @@ def _said(standing: str, read: Score) -> str:
 def _measured(
     audit: Audit, row: StudyRow, convention: str, score: str, printed: Mapping[str, Mapping[str, StudyRow]]
 ) -> Callable[[str, str], str]:
-    read = audit.found.score(score)
+    columns = [learner for column in audit.columns if (learner := row.learner(column, convention))]
+    read = audit.found.score(score, (run for one in columns for run in audit.runs(row, one, convention).values()))
 
     def standing(one: str, other: str) -> str:
         if one in _otherwise(audit) or other in _otherwise(audit):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickstudy.base.errors import QuickstudyError
-from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
+from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.report.enough import ABOVE, BELOW
-from quickstudy.report.intervals import Values, advantage, difference, estimate, middle
+from quickstudy.report.intervals import Values, advantage, comparison, estimate, middle
 from quickstudy.report.model import CONTROL, Contrast
 from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.study.found import Found, Runs, scores_of
@@ -90,7 +89,7 @@ def compare(one: Values, other: Values, read: Score = PLAIN) -> Contrast:
     finite, medians are compared.
     """
     first, second = _shared(one, other)
-    return difference(first, second, read, _statistic(read, first, second))
+    return comparison(first, second, read)
 
 
 def compare_with_best(own: Values, controls: Mapping[str, Values], read: Score) -> Contrast:
@@ -98,17 +97,13 @@ def compare_with_best(own: Values, controls: Mapping[str, Values], read: Score) 
     best = next(iter(controls))
     mine, _ = _shared(own, controls[best])
     rules = {name: _shared(values, mine)[0] for name, values in controls.items()}
-    return advantage(mine, rules, best, read, _statistic(read, mine, *rules.values()))
+    return advantage(mine, rules, best, read)
 
 
 def _shared(one: Values, other: Values) -> tuple[Values, Values]:
     """The values of the seeds that both have."""
     seeds = sorted(set(one) & set(other))
     return {seed: one[seed] for seed in seeds}, {seed: other[seed] for seed in seeds}
-
-
-def _statistic(read: Score, *samples: Values) -> str:
-    return MEAN if all(math.isfinite(read.place(value)) for values in samples for value in values.values()) else MEDIAN
 
 
 def oriented(standing: str, read: Score) -> str:

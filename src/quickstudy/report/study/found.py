@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -87,9 +87,12 @@ class Found:
             for row in study.rows
         }
 
-    def score(self, name: str) -> Score:
-        """How a score is read, by what the runs carry."""
-        return MEAN_CURVE if name == MAXIMUM_OF_MEAN else self._legend.score(name)
+    def score(self, name: str, runs: Iterable[Record] = ()) -> Score:
+        """How a score is read, by what the runs carry: all, or those under the protocol of some. The measures of two
+        protocols may use one name for two things.
+        """
+        legends = (self._legends[_protocol(record)] for record in runs)
+        return MEAN_CURVE if name == MAXIMUM_OF_MEAN else next(legends, self._legend).score(name)
 
     def trace(self, record: Record) -> Trace:
         """What happened in a run. Raises QuickstudyError if that cannot be read."""
@@ -117,6 +120,13 @@ class Found:
     @cached_property
     def _legend(self) -> Legend:
         return read_legend(self.records)
+
+    @cached_property
+    def _legends(self) -> dict[str, Legend]:
+        found: dict[str, list[Record]] = {}
+        for record in self.records:
+            found.setdefault(_protocol(record), []).append(record)
+        return {protocol: read_legend(records) for protocol, records in found.items()}
 
     @cached_property
     def _places(self) -> dict[str, dict[tuple[int, int], Record]]:
@@ -172,6 +182,11 @@ def scores_of(runs: Runs, score: str) -> Values:
 def _place(what: Mapping[str, Any]) -> str:
     """The identity without the repetition."""
     return spelled({name: part for name, part in what.items() if name != "repetition"})
+
+
+def _protocol(record: Record) -> str:
+    protocol = record.what["protocol"]
+    return str(protocol.get("id")) if isinstance(protocol, Mapping) else ""
 
 
 def _subject(what: Mapping[str, Any]) -> str:
