@@ -97,6 +97,29 @@ def test_a_change_in_a_file_that_is_imported_is_another_learner(tmp_path, change
     assert versions[0] == versions[2] != versions[1]
 
 
+@pytest.mark.parametrize("edited", ["utils.py", "nets/utils.py", "nets/net.py", "nets/deep/utils.py"])
+def test_files_of_one_name_in_several_folders_all_count(tmp_path, edited):
+    files = {
+        "wrapper.py": WRAPPER + "from utils import WIDTH\nfrom nets.net import X\n",
+        "utils.py": "WIDTH = 1\n",
+        "nets/__init__.py": "",
+        "nets/net.py": "from .utils import X\n",
+        "nets/utils.py": "from .deep import utils\nX = 2\n",
+        "nets/deep/__init__.py": "",
+        "nets/deep/utils.py": "Y = 3\n",
+    }
+    origins = []
+    for name, change in (("a", ""), ("b", "Z = 4\n"), ("c", "")):
+        place = folder(tmp_path / name)
+        (place / "nets" / "deep").mkdir(parents=True)
+        for file, text in files.items():
+            (place / file).write_text(text + (change if file == edited else ""))
+        origins.append(chosen(place).origins[0])
+    assert origins[0].version == origins[2].version != origins[1].version
+    assert set(origins[0].sources) == {*files, "net.py", "late.py"}
+    assert origins[1].sources[edited].decode() == files[edited] + "Z = 4\n"
+
+
 def test_an_edit_within_the_same_second_is_seen(tmp_path):
     place = folder(tmp_path / "a", answer=3)
     look_again()

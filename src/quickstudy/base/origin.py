@@ -16,6 +16,7 @@ import hashlib
 import importlib.util
 import inspect
 import json
+import os
 import pathlib
 import re
 import sys
@@ -95,20 +96,34 @@ def file_origin(path: str) -> Origin:
     Alone, its version is `file_version`.
     """
     file = pathlib.Path(path)
-    found, libraries, queue = {file.stem: file}, set(), [(file, file.parent)]
+    found, libraries, queue = {file: file.name}, set(), [(file, file.parent)]
     while queue:
         importer, root = queue.pop()
         for name, place, folder in _imported(importer, root):
             if folder is None:
                 libraries.add(name)
-            elif place not in found.values():
-                found[name] = place
+            elif place not in found:
+                found[place] = _name_from(place, file.parent, folder)
                 queue.append((place, folder))
-    contents = {name: content_of(str(place)) for name, place in sorted(found.items())}
-    versions = [(name, content_version(content)) for name, content in contents.items()]
+    contents = {place: content_of(str(place)) for place in found}
+    versions = sorted((name, content_version(contents[place])) for place, name in found.items())
     version = file_version(path) if len(found) == 1 else content_version(json.dumps(versions).encode())
-    files = (path, *(str(place) for place in found.values() if place != file))
-    return Origin(version, {f"{name}.py": content for name, content in contents.items()}, frozenset(libraries), files)
+    sources: dict[str, bytes] = {}
+    for place, name in found.items():
+        _add_source(sources, name, contents[place])
+    return Origin(version, sources, frozenset(libraries), tuple(map(str, found)))
+
+
+def _name_from(place: pathlib.Path, home: pathlib.Path, folder: pathlib.Path) -> str:
+    """A file from the learner's folder on, or else from the one that it is found from: no machine's paths."""
+    top = next((top for top in (home, folder) if place.is_relative_to(top)), None)
+    return pathlib.Path(os.path.relpath(place, home) if top is None else place.relative_to(top)).as_posix()
+
+
+def _add_source(sources: dict[str, bytes], name: str, text: bytes) -> None:
+    """Keep a text by its name; another text of a name that is taken is kept beside the first."""
+    taken = sources.get(name, text) != text
+    sources[f"{content_version(text)}/{name}" if taken else name] = text
 
 
 def _imported(file: pathlib.Path, root: pathlib.Path) -> Iterator[tuple[str, pathlib.Path, pathlib.Path | None]]:
@@ -177,7 +192,8 @@ def object_origin(kind: Any) -> Origin:
     libraries: set[str] = set(uses.libraries)
     files: list[str] = []
     for origin in uses.origins.values():
-        sources |= origin.sources
+        for file, text in origin.sources.items():
+            _add_source(sources, file, text)
         libraries |= origin.libraries
         files += origin.files
     return Origin(uses.version(), sources, frozenset(libraries), tuple(files))
