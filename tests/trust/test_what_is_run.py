@@ -368,6 +368,18 @@ def test_a_partial_is_its_function_with_parameters():
     assert weights[0].what == weights[2].what != weights[1].what
 
 
+def test_a_label_says_no_address():
+    given = [make, max, np.float32, lambda: 1, lambda: 0, np.arange(3), np.arange(4), [make, 3], {"width": 3}]
+    names = bring_all([functools.partial(Host, layers=one) for one in given])
+    assert names[:3] == ["Host:layers=make", "Host:layers=max", "Host:layers=float32"]
+    assert [name[: name.index("-")] for name in names[3:]] == [
+        *["Host:layers=lambda"] * 2, *["Host:layers=ndarray"] * 2, "Host:layers=list", "Host:layers=dict",
+    ]  # fmt: skip
+    choices = [choose_learner(name, "corrected") for name in names]
+    assert [choice.label for choice in choices] == names
+    assert len({str(choice.what) for choice in choices}) == len(given)
+
+
 @pytest.mark.parametrize("spelling", ["", ":answer=14", ":rate=0.5,answer=14", ":layers=none"])
 def test_a_default_that_is_typed_is_the_same_learner(spelling):
     bring(Host)
