@@ -258,6 +258,7 @@ for name, pair in pairs.items():
     found[name] = []
     for VALUE in pair:
         found[name].append(object_origin(Mine).version)
+        assert object_origin(Mine).version == found[name][-1], name  # a look leaves no trace
 print(json.dumps(found))
 """
 

@@ -2,8 +2,8 @@
 
 The identity of a component out of a file is that of the file and of all files it imports that are no installed
 library. In a script or notebook, which is changed for many reasons, it is the class itself and what it uses: the
-functions, classes and constants that it names, and theirs. Data that code reads from a disk are no part of it, nor
-modules that are imported by a name made up at run time.
+functions, classes and values that it names, and theirs. Data that code reads from a disk are no part of it, nor
+modules that are imported by a name made up at run time. A value that nothing tells from another is new in every run.
 """
 
 from __future__ import annotations
@@ -399,7 +399,7 @@ _OF_EVERY_CLASS = {
     "__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__annotations__", "__firstlineno__",
     "__static_attributes__", "__dataclass_params__", "__dataclass_fields__", "__match_args__", "_abc_impl",
     "__abstractmethods__", "__parameters__", "__orig_bases__", "__annotate__", "__annotate_func__", "__hash__",
-    "__annotations_cache__",
+    "__annotations_cache__", "__slotnames__",
 }  # fmt: skip
 
 
