@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import json
+import os
 import pathlib
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -97,6 +100,29 @@ def test_a_change_in_a_file_that_is_imported_is_another_learner(tmp_path, change
     assert versions[0] == versions[2] != versions[1]
 
 
+@pytest.mark.parametrize("edited", ["utils.py", "nets/utils.py", "nets/net.py", "nets/deep/utils.py"])
+def test_files_of_one_name_in_several_folders_all_count(tmp_path, edited):
+    files = {
+        "wrapper.py": WRAPPER + "from utils import WIDTH\nfrom nets.net import X\n",
+        "utils.py": "WIDTH = 1\n",
+        "nets/__init__.py": "",
+        "nets/net.py": "from .utils import X\n",
+        "nets/utils.py": "from .deep import utils\nX = 2\n",
+        "nets/deep/__init__.py": "",
+        "nets/deep/utils.py": "Y = 3\n",
+    }
+    origins = []
+    for name, change in (("a", ""), ("b", "Z = 4\n"), ("c", "")):
+        place = folder(tmp_path / name)
+        (place / "nets" / "deep").mkdir(parents=True)
+        for file, text in files.items():
+            (place / file).write_text(text + (change if file == edited else ""))
+        origins.append(chosen(place).origins[0])
+    assert origins[0].version == origins[2].version != origins[1].version
+    assert set(origins[0].sources) == {*files, "net.py", "late.py"}
+    assert origins[1].sources[edited].decode() == files[edited] + "Z = 4\n"
+
+
 def test_an_edit_within_the_same_second_is_seen(tmp_path):
     place = folder(tmp_path / "a", answer=3)
     look_again()
@@ -160,6 +186,119 @@ def test_what_a_class_of_a_script_uses_is_part_of_it(change):
     assert typed() == typed() == typed(rest="seeds = 3\n") != typed(**change)
 
 
+KINDS = """
+import collections, datetime, decimal, enum, fractions, functools, importlib.util, json, operator, pathlib, re, types
+import numpy as np, optax
+from dataclasses import dataclass
+from quickstudy.base.origin import object_origin
+def first(): return 1
+def second(): return 0
+def enclosing(n): return lambda: n
+def annotated(f): return functools.wraps(f)(lambda: f())
+@dataclass(slots=True)
+class Slotted:
+    n: int
+class Bare:
+    __slots__ = ("n",)
+    def __init__(self, n): self.n = n
+class Hiding:
+    def __init__(self, n): self.n = n
+    def __getstate__(self): return {}
+class Color(enum.Enum):
+    RED, BLUE = 1, 2
+Point = collections.namedtuple("Point", "x")
+one, two = lambda: 1, lambda: 0
+def branch(which):
+    if which:
+        class Same:
+            def answer(self): return 1
+    else:
+        class Same:
+            def answer(self): return 0
+    return Same
+pairs = {
+    "float, int": (1, 1.0), "bool": (1, True), "negative zero": (0.0, -0.0), "set": ({"a", "b", "c"}, {"a", "b", "d"}),
+    "universal function": (np.tanh, np.exp), "builtin": (max, min), "builtin type": (int, float),
+    "library class": (collections.OrderedDict, collections.Counter), "library function": (np.stack, np.vstack),
+    "module": (operator, fractions), "operator": (operator.add, operator.mul), "getter": (operator.itemgetter(0),
+    operator.itemgetter(1)), "dtype": (np.dtype("int32"), np.dtype("float32")), "scalar type": (np.float32, np.float64),
+    "scalar": (np.float32(1), np.float32(2)), "array": (np.arange(3), np.arange(3) + 1), "shape": (np.zeros((2, 3)),
+    np.zeros((3, 2))), "objects": (np.array([Slotted(1)], object), np.array([Slotted(2)], object)), "masked":
+    (np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 2], mask=[1, 0])), "fraction": (fractions.Fraction(1, 2),
+    fractions.Fraction(1, 3)), "decimal": (decimal.Decimal("0.1"), decimal.Decimal("0.2")), "path": (pathlib.Path("a"),
+    pathlib.Path("b")), "slots": (Slotted(1), Slotted(2)), "bare slots": (Bare(1), Bare(2)), "hiding": (Hiding(1),
+    Hiding(2)), "order": ([first, second], [second, first]), "table": ({"x": first, "y": second}, {"x": second,
+    "y": first}), "lambdas": (one, two), "lambdas in order": ([one, two], [two, one]), "closure": (enclosing(1),
+    enclosing(2)), "wrapped": (annotated(first), annotated(second)), "cached": (functools.cache(first),
+    functools.cache(second)), "bound": (Slotted(1).__repr__, Slotted(2).__repr__), "bound builtin": ([1].append,
+    [2].append), "generator": (np.random.default_rng(1), np.random.default_rng(2)), "slice": (slice(0, 1), slice(0, 2)),
+    "expression": (re.compile("a"), re.compile("b")), "flags": (re.compile("a"), re.compile("a", re.I)), "bytes":
+    (bytearray(b"a"), bytearray(b"b")), "keys": ({(1, 2): 5}, {(1, 3): 5}), "time": (datetime.timedelta(1),
+    datetime.timedelta(2)), "enumeration": (Color.RED, Color.BLUE), "named": (Point(1), Point(2)), "subclass":
+    (collections.Counter("aab"), collections.Counter("abb")), "default": (collections.defaultdict(int, a=1),
+    collections.defaultdict(float, a=1)), "view": (types.MappingProxyType({1: 2}), types.MappingProxyType({1: 3})),
+    "partial": (functools.partial(first, 1), functools.partial(first, 2)), "closure of a library": (optax.adam(0.1),
+    optax.adam(0.2)), "classes of one name": (branch(True), branch(False)), "instance": (types.SimpleNamespace(n=1),
+    types.SimpleNamespace(n=2)), "alias": (list[int], list[float]),
+}
+if importlib.util.find_spec("torch"):
+    import torch
+    def linear(n):
+        torch.manual_seed(n)
+        return torch.nn.Linear(2, 2)
+    pairs |= {
+        "tensor": (torch.ones(2), torch.zeros(2)), "half": (torch.ones(2).bfloat16(), torch.zeros(2).bfloat16()),
+        "torch class": (torch.nn.LSTM, torch.nn.GRU), "torch function": (torch.nn.functional.relu, torch.sigmoid),
+        "torch dtype": (torch.float32, torch.float64), "network": (linear(1), linear(2)),
+    }
+class Mine:
+    def predict(self, inputs): return VALUE
+found = {}
+for name, pair in pairs.items():
+    found[name] = []
+    for VALUE in pair:
+        found[name].append(object_origin(Mine).version)
+        assert object_origin(Mine).version == found[name][-1], name  # a look leaves no trace
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory):
+    """The versions of a class by what its one global is, as two processes say that hash strings differently."""
+    script = tmp_path_factory.mktemp("kinds") / "kinds.py"
+    script.write_text(KINDS)
+    said = []
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-W", "ignore", script]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        said.append(json.loads(done.stdout))
+    return said
+
+
+def test_every_kind_of_global_is_part_of_a_class(kinds):
+    assert len(kinds[0]) > 45
+    assert [name for name, (one, other) in kinds[0].items() if one == other] == []
+
+
+def test_the_same_global_is_the_same_in_another_process(kinds):
+    assert {name: kinds[0][name] for name in kinds[0] if kinds[0][name] != kinds[1][name]} == {}
+
+
+def test_what_nothing_tells_apart_is_run_anew():
+    lock = threading.Lock()
+
+    class Mine:
+        def predict(self, inputs):
+            return lock
+
+    before = object_origin(Mine).version
+    assert object_origin(Mine).version == before  # within a run it is one learner
+    look_again()
+    assert object_origin(Mine).version != before
+
+
 class Shy:
     """Fails whoever looks into it."""
 
@@ -169,7 +308,7 @@ class Shy:
         raise RuntimeError("on another device")
 
 
-def test_what_cannot_be_looked_into_counts_by_its_kind():
+def test_what_cannot_be_looked_into_does_no_harm():
     shy, nested = Shy(), [[]]
     for _ in range(5000):
         nested = [nested]
@@ -228,6 +367,18 @@ def test_a_partial_is_its_function_with_parameters():
         bring(functools.partial(Host, None, 3))
     weights = [choose_learner(bring(functools.partial(Host, layers=np.arange(n))), "corrected") for n in (3, 4, 3)]
     assert weights[0].what == weights[2].what != weights[1].what
+
+
+def test_a_label_says_no_address():
+    given = [make, max, np.float32, lambda: 1, lambda: 0, np.arange(3), np.arange(4), [make, 3], {"width": 3}]
+    names = bring_all([functools.partial(Host, layers=one) for one in given])
+    assert names[:3] == ["Host:layers=make", "Host:layers=max", "Host:layers=float32"]
+    assert [name[: name.index("-")] for name in names[3:]] == [
+        *["Host:layers=lambda"] * 2, *["Host:layers=ndarray"] * 2, "Host:layers=list", "Host:layers=dict",
+    ]  # fmt: skip
+    choices = [choose_learner(name, "corrected") for name in names]
+    assert [choice.label for choice in choices] == names
+    assert len({str(choice.what) for choice in choices}) == len(given)
 
 
 @pytest.mark.parametrize("spelling", ["", ":answer=14", ":rate=0.5,answer=14", ":layers=none"])

@@ -2,29 +2,44 @@
 
 The identity of a component out of a file is that of the file and of all files it imports that are no installed
 library. In a script or notebook, which is changed for many reasons, it is the class itself and what it uses: the
-functions, classes and constants that it names, and theirs. Data that code reads from a disk are no part of it, nor
-modules that are imported by a name made up at run time.
+functions, classes and values that it names, and theirs. Data that code reads from a disk are no part of it, nor
+modules that are imported by a name made up at run time. A value that nothing tells from another is new in every run.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import copyreg
 import dis
-import functools
 import hashlib
 import importlib.util
 import inspect
 import json
+import os
 import pathlib
 import re
 import sys
 import sysconfig
+import time
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import CodeType, FunctionType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    CodeType,
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 from quickstudy.base.beside import content_of, find_beside, forget_changed
@@ -34,7 +49,7 @@ _DIGITS = 12
 _LIBRARIES = ("purelib", "platlib", "stdlib", "platstdlib")
 LONGEST = 20_000
 """Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says a whole array."""
-_MOST, _DEEPEST = 10_000, 40
+_MOST, _DEEPEST = 100_000, 60
 """Things that are looked into for one class of a script, and how deep, at most: an end to any tangle."""
 
 
@@ -74,6 +89,7 @@ def is_ours(kind: Any) -> bool:
 def look_again() -> None:
     """Forget what is known of users' code: it may have been changed since."""
     forget_changed()
+    _looks[1] += 1
     file_origin.cache_clear()
     _script_origin.cache_clear()
 
@@ -95,20 +111,34 @@ def file_origin(path: str) -> Origin:
     Alone, its version is `file_version`.
     """
     file = pathlib.Path(path)
-    found, libraries, queue = {file.stem: file}, set(), [(file, file.parent)]
+    found, libraries, queue = {file: file.name}, set(), [(file, file.parent)]
     while queue:
         importer, root = queue.pop()
         for name, place, folder in _imported(importer, root):
             if folder is None:
                 libraries.add(name)
-            elif place not in found.values():
-                found[name] = place
+            elif place not in found:
+                found[place] = _name_from(place, file.parent, folder)
                 queue.append((place, folder))
-    contents = {name: content_of(str(place)) for name, place in sorted(found.items())}
-    versions = [(name, content_version(content)) for name, content in contents.items()]
+    contents = {place: content_of(str(place)) for place in found}
+    versions = sorted((name, content_version(contents[place])) for place, name in found.items())
     version = file_version(path) if len(found) == 1 else content_version(json.dumps(versions).encode())
-    files = (path, *(str(place) for place in found.values() if place != file))
-    return Origin(version, {f"{name}.py": content for name, content in contents.items()}, frozenset(libraries), files)
+    sources: dict[str, bytes] = {}
+    for place, name in found.items():
+        _add_source(sources, name, contents[place])
+    return Origin(version, sources, frozenset(libraries), tuple(map(str, found)))
+
+
+def _name_from(place: pathlib.Path, home: pathlib.Path, folder: pathlib.Path) -> str:
+    """A file from the learner's folder on, or else from the one that it is found from: no machine's paths."""
+    top = next((top for top in (home, folder) if place.is_relative_to(top)), None)
+    return pathlib.Path(os.path.relpath(place, home) if top is None else place.relative_to(top)).as_posix()
+
+
+def _add_source(sources: dict[str, bytes], name: str, text: bytes) -> None:
+    """Keep a text by its name; another text of a name that is taken is kept beside the first."""
+    taken = sources.get(name, text) != text
+    sources[f"{content_version(text)}/{name}" if taken else name] = text
 
 
 def _imported(file: pathlib.Path, root: pathlib.Path) -> Iterator[tuple[str, pathlib.Path, pathlib.Path | None]]:
@@ -171,144 +201,211 @@ def _within(folder: pathlib.Path, name: str) -> pathlib.Path | None:
 def object_origin(kind: Any) -> Origin:
     """The origin of a class, a function or an object by itself: its source and all that it uses."""
     uses = _Uses(getattr(kind, "__module__", ""))
-    uses.see("", kind)
+    version = content_version(uses.digest(kind).encode())
     name = getattr(kind, "__name__", type(kind).__name__)
-    sources = {f"{name}.py": b"\n\n".join(uses.sources.values())} if uses.sources else {}
+    sources = {f"{name}.py": b"\n\n".join(uses.sources)} if uses.sources else {}
     libraries: set[str] = set(uses.libraries)
     files: list[str] = []
     for origin in uses.origins.values():
-        sources |= origin.sources
+        for file, text in origin.sources.items():
+            _add_source(sources, file, text)
         libraries |= origin.libraries
         files += origin.files
-    return Origin(uses.version(), sources, frozenset(libraries), tuple(files))
+    return Origin(version, sources, frozenset(libraries), tuple(files))
 
 
 class _Uses:
-    """All that a class of a script uses. values: (name, text) of constants and of what else was met. sources: of
-    classes and functions of its own module. origins: of other files of the user's. libraries: installed ones.
+    """All that a class of a script uses. sources: of classes and functions of its own module, in order. origins: of
+    other files of the user's. libraries: installed ones.
+
+    A value is known by a digest of what it is: a constant by its text, an array by its bytes, code of the script by
+    its source and all that this names, a library's by its name, any other object by what it would be pickled from.
+    What cannot be told so is another thing in every run: rather a run too many than old numbers for new code.
     """
 
     def __init__(self, home: str) -> None:
-        self.values: list[tuple[str, str]] = []
-        self.sources: dict[str, bytes] = {}
+        self.sources: dict[bytes, None] = {}
         self.origins: dict[str, Origin] = {}
         self.libraries: set[str] = set()
-        self._home = home
-        self._seen: dict[int, Any] = {}
-        self._depth = 0
+        self._homes = {home, "__main__"}
+        self._known: dict[int, tuple[str, Any]] = {}  # with the value: an id is used again once its owner is gone
+        self._open: list[int] = []
 
-    def version(self) -> str:
-        """All of it as a short text."""
-        texts = sorted((name, text.decode()) for name, text in self.sources.items())
-        codes = sorted(origin.version for origin in self.origins.values())
-        return content_version(json.dumps([sorted(self.values), texts, codes]).encode())
-
-    def see(self, name: str, value: Any) -> None:
-        """Look at one value and whatever it leads to."""
-        if value is None or isinstance(value, bool | int | float | complex | str | bytes | range):
-            self.values.append((name, repr(value)))
-            return
-        if id(value) in self._seen or len(self._seen) > _MOST or self._depth > _DEEPEST:
-            return
-        self._seen[id(value)] = value
-        self._depth += 1
+    def digest(self, value: Any) -> str:
+        """What a value is, with whatever it leads to, as a short text."""
+        if type(value) in _CONSTANTS:
+            return repr(value)
+        mark = id(value)
+        if mark in self._known:
+            return self._known[mark][0]
+        if mark in self._open:
+            return f"{len(self._open) - self._open.index(mark)} above"
+        if len(self._known) > _MOST or len(self._open) > _DEEPEST:
+            return _untold()
+        self._open.append(mark)
         try:
-            self._open(name, value)
-        except Exception:  # an object of a library's that does not like to be looked at counts by its kind
-            self.values.append((name, type(value).__qualname__))
-        self._depth -= 1
+            content = self._content(value)
+        except Exception:  # an object that does not like to be looked at
+            content = [_untold()]
+        self._open.pop()
+        text = hashlib.sha256(json.dumps([type(value).__qualname__, content]).encode()).hexdigest()
+        self._known[mark] = text, value
+        return text
 
-    def _open(self, name: str, value: Any) -> None:
+    def _content(self, value: Any) -> list[Any]:
         if isinstance(value, ModuleType):
-            self._from(value.__name__, value)
-        elif isinstance(value, type | FunctionType):
-            self._definition(value)
-        elif isinstance(value, staticmethod | classmethod):
-            self.see(name, value.__func__)
-        elif isinstance(value, property):
-            for part in (value.fget, value.fset):
-                self.see(name, part)
-        elif isinstance(value, functools.partial):
-            self.see(name, (value.func, value.args, value.keywords))
-        elif isinstance(value, Mapping):
-            for key in value:
-                self.see(f"{name}[{key!r}]" if isinstance(key, str | int) else name, value[key])
-        elif isinstance(value, list | tuple):
-            for place, part in enumerate(value):
-                self.see(f"{name}[{place}]", part)
-        elif isinstance(value, set | frozenset):
-            self.values.append((name, repr(sorted(map(repr, value)))))
-        elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
-            text = f"{value.dtype} {getattr(value, 'shape', ())} {content_version(value.tobytes())}"
-            self.values.append((name, text))
-        else:
-            self.values.append((name, type(value).__qualname__))
-            self.see(name, type(value))
-            for part, inner in sorted(getattr(value, "__dict__", {}).items()):
-                self.see(f"{name}.{part}", inner)
+            return [self._place(value.__name__)]
+        if isinstance(value, type | FunctionType):
+            return self._definition(value)
+        if isinstance(value, staticmethod | classmethod):
+            return [self.digest(value.__func__)]
+        if isinstance(value, property):
+            return [self.digest(part) for part in (value.fget, value.fset)]
+        if isinstance(value, MethodType):
+            return [self.digest(value.__self__), self.digest(value.__func__)]
+        if isinstance(value, BuiltinFunctionType | MethodWrapperType):
+            return [self.digest(value.__self__), value.__qualname__]
+        if isinstance(value, _DESCRIPTORS):
+            return [value.__qualname__]
+        if type(value) in (dict, MappingProxyType):
+            return [(self.digest(key), self.digest(part)) for key, part in value.items()]
+        if type(value) in (list, tuple):
+            return [self.digest(part) for part in value]
+        if type(value) in (set, frozenset):
+            return sorted(map(self.digest, value))
+        if (array := _array_of(value)) is not None:
+            shape = [str(value.dtype), [int(size) for size in array.shape]]
+            if array.dtype.hasobject:
+                return [*shape, *map(self.digest, array.ravel().tolist())]
+            return [*shape, hashlib.sha256(array.tobytes()).hexdigest()]
+        return self._state(value)
 
-    def _from(self, module: str, found: Any) -> bool:
-        """Note where a module comes from; whether it is the one that is looked at."""
+    def _state(self, value: Any) -> list[Any]:
+        """An object by what it would be made from again, and, if its class is of the script, all that it holds."""
+        found = [self.digest(type(value))]
+        wrapped = getattr(value, "__wrapped__", None)
+        if wrapped is not None and self._place(type(value).__module__) is not None:  # jitted, cached: by its function
+            return [*found, self.digest(wrapped), self.digest(getattr(value, "targetoptions", None))]
+        if type(value).__module__ in self._homes and hasattr(value, "__dict__"):
+            found.append(self.digest(dict(vars(value))))
+        try:
+            reduce = copyreg.dispatch_table.get(type(value))
+            made = reduce(value) if reduce else value.__reduce_ex__(4)
+        except Exception:  # not to be pickled; what it says of itself is all there is
+            text = repr(value)
+            return [*found, _untold() if _ADDRESS.search(text) else text]
+        if isinstance(made, str):
+            return [*found, str(getattr(value, "__module__", "")), made]
+        parts = [list(part) if place > 2 and isinstance(part, Iterator) else part for place, part in enumerate(made)]
+        return [*found, *map(self.digest, parts)]
+
+    def _place(self, module: str) -> str | None:
+        """What stands for a module that is not the script: its name, or the version of a user's file; and note it."""
+        if module in self._homes:
+            return None
         top = module.partition(".")[0]
-        if module == self._home:
-            return True
-        file = getattr(found, "__file__", None)
+        file = getattr(sys.modules.get(module), "__file__", None)
         if top in sys.stdlib_module_names or top == "quickstudy" or not file:
-            return False
+            return module
         if _in_library(file) or _in_package(file):
             self.libraries.add(top)
-        else:
-            self.origins[file] = file_origin(file)
-        return False
+            return module
+        self.origins[file] = file_origin(file)
+        return self.origins[file].version
 
-    def _definition(self, kind: Any) -> None:
-        if not self._from(kind.__module__, sys.modules.get(kind.__module__)):
-            return
-        try:
-            self.sources.setdefault(kind.__qualname__, inspect.getsource(kind).encode())
-        except (OSError, TypeError):  # typed at a prompt: what it was compiled to
-            for function in [kind, *vars(kind).values()] if isinstance(kind, type) else [kind]:
-                if isinstance(function, FunctionType):
-                    self.values.append((function.__qualname__, _compiled(function.__code__)))
+    def _definition(self, kind: Any) -> list[Any]:
+        place = self._place(str(kind.__module__))
+        found: list[Any] = [place, kind.__qualname__]
+        # What a library or another file makes while it runs is more than its text: a closure, a class in a function.
+        if place is not None and "<" not in kind.__qualname__:
+            return found
+        text = _source_of(kind) if place is None else None
+        if text is not None:
+            self.sources.setdefault(text)
+            found.append(text.decode())
         if isinstance(kind, FunctionType):
-            self._references(kind)
-            return
-        for base in kind.__bases__:
-            self.see(base.__qualname__, base)
+            # Two lambdas of one line have one text; of what was typed at a prompt there may be none.
+            if text is None or kind.__name__ == "<lambda>":
+                found.append(self._compiled(kind.__code__))
+            return [*found, *self._references(kind, place is None)]
+        found += [self.digest(base) for base in (type(kind), *kind.__bases__)]
         for name, part in sorted(vars(kind).items()):
             if isinstance(part, FunctionType) and part.__qualname__.startswith(kind.__qualname__):
-                self._references(part)  # its text is in that of the class
+                # Of two classes of one name the text may be that of the other; the line of a method is its own.
+                own = _source_of(part)
+                made = "" if own is None and text is not None else self._compiled(part.__code__)
+                found.append((name, made if own is None else own.decode(), self._references(part, place is None)))
             elif name not in _OF_EVERY_CLASS:
-                self.see(f"{kind.__qualname__}.{name}", part)
+                found.append((name, self.digest(part)))
+        return found
 
-    def _references(self, function: FunctionType) -> None:
-        for name in sorted(_global_names(function.__code__) & function.__globals__.keys()):
-            self.see(name, function.__globals__[name])
+    def _references(self, function: FunctionType, own: bool) -> list[Any]:
+        """What a function names, if it is of the script, and what it encloses and takes by default."""
+        names = sorted(_global_names(function.__code__) & function.__globals__.keys()) if own else []
+        found = [(name, self.digest(function.__globals__[name])) for name in names]
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             if name != "__class__":
                 with contextlib.suppress(ValueError):  # not filled yet
-                    self.see(name, cell.cell_contents)
-        self.see(f"{function.__qualname__} defaults", (function.__defaults__, function.__kwdefaults__))
+                    found.append((name, self.digest(cell.cell_contents)))
+        found.append(("defaults", self.digest((function.__defaults__, function.__kwdefaults__))))
         if inspect.unwrap(function) is not function:
-            self.see(function.__qualname__, inspect.unwrap(function))
+            found.append(("wrapped", self.digest(inspect.unwrap(function))))
+        return found
+
+    def _compiled(self, code: CodeType) -> list[Any]:
+        constants = [
+            self._compiled(part) if isinstance(part, CodeType) else self.digest(part) for part in code.co_consts
+        ]
+        return [code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars]
+
+
+_CONSTANTS = {type(None), type(...), bool, int, float, complex, str, bytes, range}
+_DESCRIPTORS = (
+    WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType, GetSetDescriptorType, MemberDescriptorType,
+)  # fmt: skip
+_ADDRESS = re.compile("0x[0-9a-fA-F]+")
+_looks: list[Any] = [f"{os.getpid()} {time.time_ns()}", 0]
+"""This process, and how often it has looked again."""
+
+
+def _untold() -> str:
+    """For a value that nothing tells from another: the same within a run, another in the next."""
+    return f"untold {_looks}"
+
+
+def _source_of(kind: Any) -> bytes | None:
+    try:
+        return inspect.getsource(kind).encode()
+    except (OSError, TypeError):  # typed at a prompt, or made while running
+        return None
+
+
+def _array_of(value: Any) -> Any:
+    """The NumPy array of an array or tensor of any library; None for anything else."""
+    if isinstance(value, type) or not hasattr(value, "dtype") or hasattr(value, "mask"):
+        return None
+    with contextlib.suppress(Exception):  # on another device, of a type of its own: then by its state
+        if hasattr(value, "detach"):
+            value = value.detach().cpu()
+            return value.double().numpy() if "bfloat16" in str(value.dtype) else value.numpy()
+        if hasattr(value, "tobytes"):
+            import numpy as np
+
+            return np.asarray(value)
+    return None
 
 
 _OF_EVERY_CLASS = {
     "__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__annotations__", "__firstlineno__",
     "__static_attributes__", "__dataclass_params__", "__dataclass_fields__", "__match_args__", "_abc_impl",
     "__abstractmethods__", "__parameters__", "__orig_bases__", "__annotate__", "__annotate_func__", "__hash__",
-    "__annotations_cache__",
+    "__annotations_cache__", "__slotnames__",
 }  # fmt: skip
 
 
 def _global_names(code: CodeType) -> set[str]:
     names = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     return names.union(*(_global_names(part) for part in code.co_consts if isinstance(part, CodeType)))
-
-
-def _compiled(code: CodeType) -> str:
-    constants = [_compiled(part) if isinstance(part, CodeType) else repr(part) for part in code.co_consts]
-    return repr((code.co_code, constants, code.co_names))
 
 
 def described(error: BaseException) -> str:

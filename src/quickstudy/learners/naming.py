@@ -12,6 +12,7 @@ import inspect
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
@@ -123,7 +124,7 @@ def bring(learner: Any) -> str:
     # The parameters of a dataclass are in the identity already.
     looked_at = found if hasattr(found, "__name__") or not dataclasses.is_dataclass(found) else type(found)
     brought = _Brought(name, found, dict(given), object_origin(looked_at))
-    label = _label(name, {parameter: _plain(value) for parameter, value in given.items()})
+    label = _label(name, given)
     _brought[label] = brought
     return label
 
@@ -411,4 +412,16 @@ def _literal(value: Any) -> Any:
 
 
 def _label(name: str, changed: Mapping[str, Any]) -> str:
-    return f"{name}:{write_assignments(changed)}" if changed else name
+    said = {parameter: _said(value) for parameter, value in changed.items()}
+    return f"{name}:{write_assignments(said)}" if said else name
+
+
+def _said(value: Any) -> Any:
+    """A parameter as it stands in a label: a function or class by its name, any other object by its kind and the
+    beginning of what it is made of. Never where it lies in memory.
+    """
+    if _is_plain(value):
+        return value
+    name = getattr(value, "__name__", type(value).__name__)
+    told = isinstance(value, type | FunctionType | BuiltinFunctionType) and name != "<lambda>"
+    return name if told else f"{name.strip('<>')}-{object_origin(value).version[:6]}"
