@@ -210,6 +210,31 @@ def test_a_learner_that_cannot_be_kept_is_no_fault():
     assert list(Examination([], HostPupil(Recorder(), BRIEF), BRIEF).snapshots()) == []
 
 
+def test_a_snapshot_may_be_the_arrays_alone_and_must_not_be_anything_else():
+    class Kept(Recorder):
+        kept = {"table": np.arange(3.0), "count": 4}  # noqa: RUF012
+
+        def snapshot(self):
+            return self.kept
+
+        def restore(self, snapshot):
+            self.restored = snapshot
+
+    pupil = HostPupil(Kept(), BRIEF)
+    (kept,) = Examination([], pupil, BRIEF).snapshots()
+    assert {name: array.tolist() for name, array in kept.arrays.items()} == {"table": [[0.0, 1.0, 2.0]], "count": [4]}
+    pupil.restore(kept)
+    assert isinstance(pupil.host.restored, Snapshot)
+    assert pupil.host.restored.arrays["table"].tolist() == [0.0, 1.0, 2.0]
+    for wrong, said in (
+        ([1, 2], "snapshot must give a Snapshot, or a mapping of arrays, got list"),
+        ({"table": {}}, "snapshot must give arrays of numbers or text, 'table' is none"),
+    ):
+        pupil.host.kept = wrong
+        with pytest.raises(LearnerFault, match=said):
+            list(Examination([], pupil, BRIEF).snapshots())
+
+
 class Summing:
     """Answers with the parity of what it has read, and can say so step by step."""
 

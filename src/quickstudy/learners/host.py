@@ -238,7 +238,14 @@ class HostPupil:
 
     def _snapshot(self) -> Snapshot:
         kept = self.host.snapshot()  # type: ignore[attr-defined]
-        lanes = {name: np.asarray(array)[None] for name, array in kept.arrays.items()}
+        if isinstance(kept, Mapping):
+            kept = Snapshot(kept)
+        if not isinstance(kept, Snapshot):
+            raise LearnerFault(f"snapshot must give a Snapshot, or a mapping of arrays, got {type(kept).__name__}")
+        lanes = {str(name): np.asarray(array)[None] for name, array in kept.arrays.items()}
+        objects = [name for name, array in lanes.items() if array.dtype.hasobject]
+        if objects:
+            raise LearnerFault(f"snapshot must give arrays of numbers or text, {objects[0]!r} is none")
         return Snapshot(lanes, {**kept.facts, "shown": self._shown})
 
     def _restore(self, snapshot: Snapshot) -> None:
