@@ -212,7 +212,7 @@ def test_a_learner_that_cannot_be_kept_is_no_fault():
 
 def test_a_snapshot_may_be_the_arrays_alone_and_must_not_be_anything_else():
     class Kept(Recorder):
-        kept = {"table": np.arange(3.0), "count": 4}  # noqa: RUF012
+        kept = {"table": np.arange(3.0), "count": 4}
 
         def snapshot(self):
             return self.kept
