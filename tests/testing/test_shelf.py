@@ -68,13 +68,16 @@ def test_what_is_asked_in_vain_is_said_and_no_fault():
 
     assert faces(specimens.FaultyReader()) == (
         "answers, steps, shows, keeps; not found: answers with real numbers (it answers with symbols), "
-        "acts (_PairsPupil has no act), rehearses (_PairsPupil has no rehearse and no perform)"
+        "acts (_Pairs does not act: it has no act), "
+        "rehearses (_Pairs does not play whole episodes: it has no rehearse and no perform)"
     )
     assert faces(specimens.FaultySpeaker(reals=True)).startswith(
         "answers; not found: steps, shows, keeps, answers (it answers with real numbers)"
     )
     assert faces(specimens.FaultyPlayer(), PureLevers()) == "rehearses, keeps"
-    assert faces(specimens.FaultyPuller).endswith("rehearses (HostPupil has no rehearse and no perform)")
+    assert faces(specimens.FaultyPuller).endswith(
+        "rehearses (FaultyPuller does not play whole episodes: it has no rehearse and no perform)"
+    )
 
 
 def test_a_class_need_not_know_of_symbols():

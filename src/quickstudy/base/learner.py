@@ -298,10 +298,26 @@ def distribution(scores: NDArray[Any], scale: str) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
+_CANNOT: dict[Any, str] = {
+    Answering: "does not answer",
+    Stepping: "does not read step by step",
+    Acting: "does not act",
+    Living: "does not act",
+    Rehearsing: "does not play whole episodes",
+    Showing: "does not show its states",
+    Keeping: "cannot be kept",
+    HostLearner: "does not answer",
+}
+
+
 def face(pupil: Any, kind: type[F]) -> F:
-    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it does not."""
+    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it does not.
+
+    A pupil that stands for something else says its name by `called`, as a host's does.
+    """
     wanted = [name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")]
     missing = [name for name in wanted if not callable(getattr(pupil, name, None))]
     if missing:
-        raise NotApplicable(f"{type(pupil).__name__} has no {' and no '.join(missing)}")
+        who, cannot = getattr(pupil, "called", type(pupil).__name__), _CANNOT.get(kind, "cannot do what is asked")
+        raise NotApplicable(f"{who} {cannot}: it has no {' and no '.join(missing)}")
     return pupil  # type: ignore[no-any-return]

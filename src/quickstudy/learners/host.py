@@ -94,6 +94,11 @@ class HostPupil:
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
 
     @property
+    def called(self) -> str:
+        """The host's class: of the adapter nobody has heard."""
+        return type(self.host).__name__
+
+    @property
     def scale(self) -> str:
         """As the host says; else the largest score is the answer, or scores are values."""
         return self._scale
