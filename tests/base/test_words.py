@@ -104,9 +104,9 @@ def test_faces_that_are_missing_are_named():
 
     pupil = Reader()
     assert face(pupil, Answering) is pupil
-    with pytest.raises(NotApplicable, match=r"^Reader has no act$"):
+    with pytest.raises(NotApplicable, match=r"^Reader does not act: it has no act$"):
         face(pupil, Acting)
-    with pytest.raises(NotApplicable, match=r"^Reader has no snapshot and no restore$"):
+    with pytest.raises(NotApplicable, match=r"^Reader cannot be kept: it has no snapshot and no restore$"):
         face(pupil, Keeping)
 
 

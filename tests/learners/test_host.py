@@ -7,11 +7,12 @@ import pytest
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief, Keeping, Showing, Snapshot, Stepping, face
+from quickstudy.base.learner import Acting, Brief, Keeping, Rehearsing, Showing, Snapshot, Stepping, face
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.host import MANY, Hosted, HostPupil
+from quickstudy.learners.watching import Watched
 from quickstudy.protocols.examination import Examination
 
 BRIEF = Brief(Tokens(10), Tokens(10), "cross-entropy", 4, 3)
@@ -157,7 +158,7 @@ def test_what_a_host_learner_lacks_is_not_applicable():
     lesson, exam = Lesson([EXAMPLES], np.array([[0]])), Exam([EXAMPLES])
     pupil = HostPupil(Statue(), BRIEF)
     for call in (lambda: pupil.learn(lesson, 0, 1), lambda: pupil.answer(exam)):
-        with pytest.raises(NotApplicable, match="Statue has no learn and no predict"):
+        with pytest.raises(NotApplicable, match="Statue does not answer: it has no learn and no predict"):
             call()
     for kind in (Keeping, Showing):
         with pytest.raises(NotApplicable):
@@ -208,6 +209,40 @@ def test_optional_faces():
 
 def test_a_learner_that_cannot_be_kept_is_no_fault():
     assert list(Examination([], HostPupil(Recorder(), BRIEF), BRIEF).snapshots()) == []
+
+
+def test_what_a_host_cannot_do_is_said_of_the_host():
+    pupil = HostPupil(Recorder(), BRIEF)
+    for seen in (pupil, Watched(pupil, BRIEF, np.random.default_rng(0))):
+        with pytest.raises(NotApplicable, match=r"^Recorder does not act: it has no act$"):
+            face(seen, Acting)
+        with pytest.raises(NotApplicable, match=r"^Recorder does not play whole episodes: it has no rehearse and no p"):
+            face(seen, Rehearsing)
+
+
+def test_a_snapshot_may_be_the_arrays_alone_and_must_not_be_anything_else():
+    class Kept(Recorder):
+        kept = {"table": np.arange(3.0), "count": 4}
+
+        def snapshot(self):
+            return self.kept
+
+        def restore(self, snapshot):
+            self.restored = snapshot
+
+    pupil = HostPupil(Kept(), BRIEF)
+    (kept,) = Examination([], pupil, BRIEF).snapshots()
+    assert {name: array.tolist() for name, array in kept.arrays.items()} == {"table": [[0.0, 1.0, 2.0]], "count": [4]}
+    pupil.restore(kept)
+    assert isinstance(pupil.host.restored, Snapshot)
+    assert pupil.host.restored.arrays["table"].tolist() == [0.0, 1.0, 2.0]
+    for wrong, said in (
+        ([1, 2], "snapshot must give a Snapshot, or a mapping of arrays, got list"),
+        ({"table": {}}, "snapshot must give arrays of numbers or text, 'table' is none"),
+    ):
+        pupil.host.kept = wrong
+        with pytest.raises(LearnerFault, match=said):
+            list(Examination([], pupil, BRIEF).snapshots())
 
 
 class Summing:

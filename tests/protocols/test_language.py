@@ -333,7 +333,7 @@ def test_what_cannot_be_examined():
 
         def act(self, observation, reward, first): ...
 
-    with pytest.raises(NotApplicable, match="Actor has no learn and no answer"):
+    with pytest.raises(NotApplicable, match="Actor does not answer: it has no learn and no answer"):
         examine(Learner(kind=Actor))
 
 

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from quickstudy.base.registry import include
+from quickstudy.learners.host import HostPupil
+from quickstudy.protocols import examination
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs import unfinished
 from quickstudy.runs.doctor import examine_folder, repair
@@ -38,6 +40,7 @@ class Killed(BaseException):
 def at_once(monkeypatch):
     monkeypatch.setattr(unfinished, "HAND_IN_SECONDS", 0.0)
     monkeypatch.setattr(unfinished, "MOST_OF_THE_TIME", math.inf)
+    monkeypatch.setattr(examination, "PIECE_SECONDS", 600.0)  # not between two tests, however slow the machine
 
 
 @pytest.fixture
@@ -103,6 +106,67 @@ def test_every_way_of_learning_goes_on_where_it_was(name, tmp_path, handed, rng)
     with journal:
         journal.save(again)
     assert not list((tmp_path / "unfinished").iterdir())
+
+
+def the_last_alone(self, *arguments, points=LanguageProtocol._points):
+    return points(self, *arguments)[-1:]
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name != "relearning"])
+def test_a_long_lesson_with_a_single_test_goes_on_between_its_items(name, tmp_path, handed, monkeypatch):
+    task, learner, convention = LEARNERS[name]
+    monkeypatch.setattr(LanguageProtocol, "_points", the_last_alone)
+    setting = Setting(task, learner, convention, protocol=SMALL)
+    (whole,) = examine(setting, [0])
+    assert whole.record.status == "ok", whole.record.reason
+    assert len(whole.trace.arrays["step"]) == 1
+    monkeypatch.setattr(examination, "PIECE_SECONDS", 0.0)
+    for handed.last in (2, 5):
+        with pytest.raises(Killed):
+            list(examine(setting, [0], journal=Journal(tmp_path)))
+        assert handed.number == handed.last
+    handed.last = math.inf
+    (again,) = examine(setting, [0], journal=Journal(tmp_path))
+    assert numbers(again) == numbers(whole)
+    assert again.record.where["resumed"] == 2
+    # One for every stride, and none of them twice.
+    assert handed.number == -(-int(whole.trace.arrays["step"][-1]) // int(whole.trace.facts["batch"]))
+
+
+def test_a_kill_costs_a_piece_of_a_lesson_with_a_single_test(tmp_path, handed, monkeypatch):
+    monkeypatch.setattr(LanguageProtocol, "_points", the_last_alone)
+    monkeypatch.setattr(examination, "PIECE_SECONDS", 0.0)
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    setting = Setting("language/qa", f"{LONG}:Slow:pause=0", protocol=SMALL)
+    handed.last = 20
+    with pytest.raises(Killed):
+        list(examine(setting, [0], journal=Journal(tmp_path)))
+    handed.last = math.inf
+    (outcome,) = examine(setting, [0], journal=Journal(tmp_path))
+    assert outcome.record.status == "ok"
+    assert len((tmp_path / "notes").read_text().splitlines()) == 48
+
+
+def test_a_lesson_is_cut_only_where_it_takes_its_time_and_something_is_kept(tmp_path, monkeypatch):
+    calls = []
+    learn = HostPupil.learn
+
+    def counting(self, lesson, start, stop):
+        calls.append((start, stop))
+        learn(self, lesson, start, stop)
+
+    monkeypatch.setattr(HostPupil, "learn", counting)
+    monkeypatch.setattr(LanguageProtocol, "_points", the_last_alone)
+    setting = Setting("language/qa", f"{LONG}:Slow:pause=0", protocol=SMALL)
+    list(examine(setting, [0]))
+    assert calls == [(0, 48)]
+    calls.clear()
+    list(examine(setting, [0], journal=Journal(tmp_path)))
+    assert calls == [(0, 1), (1, 48)]  # the first is timed
+    calls.clear()
+    monkeypatch.delattr(include(LONG).Slow, "snapshot")
+    list(examine(setting, [0], journal=Journal(tmp_path)))
+    assert calls == [(0, 48)]
 
 
 def test_lanes_side_by_side_are_one_call_and_one_file(tmp_path, handed, monkeypatch):

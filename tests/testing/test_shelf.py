@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
+import quickstudy as qs
+from quickstudy.learners.host import HostPupil
 from quickstudy.testing import check_learner, check_task, specimens
 from quickstudy.testing.partners import Partners
-from quickstudy.testing.small_tasks import Levers, PureLevers
+from quickstudy.testing.small_tasks import Levers, LeverWorld, PureLevers
 
 
 def puller(fault):
@@ -65,13 +68,16 @@ def test_what_is_asked_in_vain_is_said_and_no_fault():
 
     assert faces(specimens.FaultyReader()) == (
         "answers, steps, shows, keeps; not found: answers with real numbers (it answers with symbols), "
-        "acts (_PairsPupil has no act), rehearses (_PairsPupil has no rehearse and no perform)"
+        "acts (_Pairs does not act: it has no act), "
+        "rehearses (_Pairs does not play whole episodes: it has no rehearse and no perform)"
     )
     assert faces(specimens.FaultySpeaker(reals=True)).startswith(
         "answers; not found: steps, shows, keeps, answers (it answers with real numbers)"
     )
     assert faces(specimens.FaultyPlayer(), PureLevers()) == "rehearses, keeps"
-    assert faces(specimens.FaultyPuller).endswith("rehearses (HostPupil has no rehearse and no perform)")
+    assert faces(specimens.FaultyPuller).endswith(
+        "rehearses (FaultyPuller does not play whole episodes: it has no rehearse and no perform)"
+    )
 
 
 def test_a_class_need_not_know_of_symbols():
@@ -114,3 +120,33 @@ def test_a_task_of_two_kinds_keeps_the_promises_of_both():
     found = {finding.what: finding.ok for finding in check_task(Both())}
     assert found["examples: draws what its spaces say"]
     assert found["world: live is step after step"]
+
+
+class Trusting(LeverWorld):
+    """Takes every action, and says which it has seen."""
+
+    seen: ClassVar[list] = []
+
+    def check(self, action):
+        self.seen.append(action)
+
+
+@dataclass(frozen=True)
+class TrustingLevers(Levers):
+    def open(self, streams):
+        return Trusting(self, streams.numpy("data"))
+
+
+def test_a_world_need_not_refuse_an_action_that_it_never_sees():
+    task = TrustingLevers()
+    failed = [str(finding) for finding in check_task(task) if not finding.ok]
+    assert not [finding for finding in failed if "action" in finding]
+    for action in (-1, task.levers, 0.5, None):
+        host = specimens.FaultyPuller(qs.Brief(*qs.spaces_of(task), "reward", 10, 10), 0)
+        host.act = lambda *_, action=action: action
+        pupil = HostPupil(host, qs.Brief(*qs.spaces_of(task), "reward", 10, 10))
+        lifetime = qs.Lifetime(pupil, task, [qs.Streams(0, "levers", 0)], qs.Clock())
+        Trusting.seen.clear()
+        with pytest.raises(qs.LearnerFault):
+            lifetime.go_on(3)
+        assert not Trusting.seen

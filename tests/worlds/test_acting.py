@@ -210,5 +210,5 @@ def test_a_rule_that_is_compiled(specimens):
     cut = [pupil.perform(rehearsal, *bounds).actions["message"]["second"] for bounds in ((0, 20), (20, 50))]
     assert np.array_equal(np.concatenate(cut, axis=1), words)
     assert pupil.cost()[0].examples == 100
-    with pytest.raises(NotApplicable, match="RulePupil has no act"):
+    with pytest.raises(NotApplicable, match="RulePupil does not act: it has no act"):
         face(pupil, Acting)

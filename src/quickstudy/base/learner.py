@@ -246,12 +246,13 @@ class HostLearner(Protocol):
     there are several; with `learning=False` as well, when it must not learn), `states(inputs)`; `start(rows,
     capacity)`, `step(state, inputs)` and `rows(state, numbers)`, as in `Stepping` but without a lane axis (else
     `predict` is asked again after every step, with one more row); `predict_many(list of inputs)`, which gives a list of
-    what `predict` gives to each, and is asked instead of it in exams; `snapshot()` and `restore(snapshot)`, `close()`
-    when all is over, and the attributes `parameters` (how many it has: a whole number, or arrays, or a function that
-    gives them, as that of a `torch.nn.Module` does), `bits` (its description length), `learns` (False for a rule whose
-    answers never change, whatever it is shown: an exam is then put to it only once) and `scale` (how its scores are to
-    be read: see `Answering`; else `order`, or `values` for real numbers). Its class may say its pace (`passes = 3`,
-    `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
+    what `predict` gives to each, and is asked instead of it in exams; `snapshot()`, which gives a `Snapshot` or the
+    arrays alone by name, and `restore(snapshot)`, which is always given a `Snapshot`; `close()` when all is over, and
+    the attributes `parameters` (how many it has: a whole number, or arrays, or a function that gives them, as that of a
+    `torch.nn.Module` does), `bits` (its description length), `learns` (False for a rule whose answers never change,
+    whatever it is shown: an exam is then put to it only once) and `scale` (how its scores are to be read: see
+    `Answering`; else `order`, or `values` for real numbers). Its class may say its pace (`passes = 3`, `batch = 8`) and
+    what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
@@ -297,10 +298,26 @@ def distribution(scores: NDArray[Any], scale: str) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
+_CANNOT: dict[Any, str] = {
+    Answering: "does not answer",
+    Stepping: "does not read step by step",
+    Acting: "does not act",
+    Living: "does not act",
+    Rehearsing: "does not play whole episodes",
+    Showing: "does not show its states",
+    Keeping: "cannot be kept",
+    HostLearner: "does not answer",
+}
+
+
 def face(pupil: Any, kind: type[F]) -> F:
-    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it does not."""
+    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it does not.
+
+    A pupil that stands for something else says its name by `called`, as a host's does.
+    """
     wanted = [name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")]
     missing = [name for name in wanted if not callable(getattr(pupil, name, None))]
     if missing:
-        raise NotApplicable(f"{type(pupil).__name__} has no {' and no '.join(missing)}")
+        who, cannot = getattr(pupil, "called", type(pupil).__name__), _CANNOT.get(kind, "cannot do what is asked")
+        raise NotApplicable(f"{who} {cannot}: it has no {' and no '.join(missing)}")
     return pupil  # type: ignore[no-any-return]

@@ -41,10 +41,11 @@ class Unfinished:
 
     A protocol whose `examine` takes it as `unfinished` looks at `found` when it begins, and calls `hand_in` wherever
     it could go on from; where it cannot use what is found, it says so by setting `found` to None. A protocol that
-    does not take it begins anew after an interruption.
+    does not take it begins anew after an interruption. keeps: whether anything that is handed in is kept at all.
     """
 
     found: SoFar | None = None
+    keeps: bool = False
 
     def hand_in(self, so_far: Callable[[], SoFar]) -> None:
         """Keep what there is so far, if it is time to: only then is it asked for. Never raises an Exception."""

@@ -94,6 +94,11 @@ class HostPupil:
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
 
     @property
+    def called(self) -> str:
+        """The host's class: of the adapter nobody has heard."""
+        return type(self.host).__name__
+
+    @property
     def scale(self) -> str:
         """As the host says; else the largest score is the answer, or scores are values."""
         return self._scale
@@ -238,7 +243,14 @@ class HostPupil:
 
     def _snapshot(self) -> Snapshot:
         kept = self.host.snapshot()  # type: ignore[attr-defined]
-        lanes = {name: np.asarray(array)[None] for name, array in kept.arrays.items()}
+        if isinstance(kept, Mapping):
+            kept = Snapshot(kept)
+        if not isinstance(kept, Snapshot):
+            raise LearnerFault(f"snapshot must give a Snapshot, or a mapping of arrays, got {type(kept).__name__}")
+        lanes = {str(name): np.asarray(array)[None] for name, array in kept.arrays.items()}
+        objects = [name for name, array in lanes.items() if array.dtype.hasobject]
+        if objects:
+            raise LearnerFault(f"snapshot must give arrays of numbers or text, {objects[0]!r} is none")
         return Snapshot(lanes, {**kept.facts, "shown": self._shown})
 
     def _restore(self, snapshot: Snapshot) -> None:

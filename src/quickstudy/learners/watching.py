@@ -50,6 +50,11 @@ class Watched:
         found = getattr(self._pupil, name)
         return partial(getattr(self, f"_{name}"), found) if name in ("learn", "answer", "states") else found
 
+    @property
+    def called(self) -> str:
+        """As the pupil is."""
+        return str(getattr(self._pupil, "called", type(self._pupil).__name__))
+
     def look_ahead(self) -> str:
         """What was found out; nothing if it was never asked anything. Raises LearnerFault if it looks ahead.
 

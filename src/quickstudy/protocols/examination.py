@@ -15,11 +15,16 @@ from numpy.typing import NDArray
 
 from quickstudy.base.answers import ANSWERS, answer_arrays
 from quickstudy.base.errors import LearnerFault, NotApplicable
-from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pupil, Snapshot, face
+from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pupil, Snapshot, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.tasks.sampling import check_drawn
+
+PIECE_SECONDS = 5.0
+"""About the time that one call of `learn` takes where what was learned so far can be handed in between two of them."""
+PROBE = 64
+"""The first call, by which the learner's speed is measured, takes this part of what is to be learned."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,9 @@ def sit(
     """Learn up to each point, answer the exam there, mark the scores: (lane, ...) numbers.
 
     Raises UsageError before anything is learned if the material is not what the brief says of it.
-    After every test what there is so far is handed in. What an interrupted call has handed in is taken up: marks and
-    pupil are then, bit for bit, those of a call that was never interrupted, and times are the sum over both.
+    After every test, and every few seconds of learning, what there is so far is handed in. What an interrupted call has
+    handed in is taken up: marks and pupil are then, bit for bit, those of a call that was never interrupted, and times
+    are the sum over both.
     """
 
     def begin() -> Pupil:
@@ -99,21 +105,61 @@ def sit(
     with clock.timing("learn"):
         whole, found = begun(begin, unfinished)
         pupil = face(whole, Answering)
-    marks = [] if found is None else list(found.arrays["marks"])
+    marks = [] if found is None else list(found.arrays.get("marks", ()))
+    shown = int(points[len(marks) - 1]) if marks else 0
+    if found is not None:
+        shown = int(found.facts.get("shown", shown))
+    pieces = _Pieces(pace_of(learner).stride, unfinished.keeps and _can_be_kept(whole))
+    if shown:
+        pieces.took(shown, clock.seconds["learn"])
 
     def so_far() -> SoFar:
-        return SoFar({"marks": np.stack(marks)}, {"seconds": clock.seconds}, face(pupil, Keeping).snapshot())
+        arrays = {"marks": np.stack(marks)} if marks else {}
+        return SoFar(arrays, {"seconds": clock.seconds, "shown": shown}, face(pupil, Keeping).snapshot())
 
     scores: Any = None
-    for number in range(len(marks), len(points)):
+    for point in map(int, points[len(marks) :]):
         scores = None  # those of two tests need not be in memory side by side
-        with clock.timing("learn"):
-            pupil.learn(lesson, int(points[number - 1]) if number else 0, int(points[number]))
+        while shown < point:
+            stop, before = pieces.end(shown, point), clock.seconds["learn"]
+            with clock.timing("learn"):
+                pupil.learn(lesson, shown, stop)
+            pieces.took(stop - shown, clock.seconds["learn"] - before)
+            shown = stop
+            if shown < point:
+                unfinished.hand_in(so_far)
         with clock.timing("answer"):
             scores = pupil.answer(exam)
             marks.append(mark(scores))
         unfinished.hand_in(so_far)
     return Sitting(pupil, np.stack(marks), clock.charge(pupil.cost()), LastTest(pupil, exam, scores))
+
+
+class _Pieces:
+    """Where a lesson is cut between two tests: nowhere, or so that a piece takes about PIECE_SECONDS."""
+
+    def __init__(self, stride: int, cuts: bool) -> None:
+        self._stride, self._cuts = stride, cuts
+        self._speed: float | None = None
+
+    def end(self, start: int, stop: int) -> int:
+        """Of the piece that begins at `start`: `stop`, or a whole number of strides before it."""
+        if not self._cuts:
+            return stop
+        items = (stop - start) / PROBE if self._speed is None else self._speed * PIECE_SECONDS
+        return min(stop, (start // self._stride + max(1, int(items // self._stride))) * self._stride)
+
+    def took(self, items: int, seconds: float) -> None:
+        """A piece was learned. The latest says most: a learner may become slower as it goes."""
+        self._speed = items / max(seconds, 1e-9)
+
+
+def _can_be_kept(pupil: Pupil) -> bool:
+    try:
+        face(pupil, Keeping)
+    except NotApplicable:
+        return False
+    return True
 
 
 def begun(begin: Callable[[], Pupil], unfinished: Unfinished) -> tuple[Pupil, SoFar | None]:

@@ -42,6 +42,8 @@ class UnfinishedCall(Unfinished):
     interrupted calls this one goes on from; seconds: that they had taken when they last handed in.
     """
 
+    keeps = True
+
     def __init__(self, journal: Journal, keys: Sequence[str], place: Mapping[str, Any]) -> None:
         self._journal = journal
         self._call = {"keys": list(keys), **plain(place)}

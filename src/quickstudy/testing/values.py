@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,20 +24,6 @@ def draw(space: Space, rng: np.random.Generator, leading: tuple[int, ...]) -> An
     if isinstance(space, Bits):
         return rng.integers(2, size=(*leading, space.width)).astype(np.float32)
     return rng.normal(size=(*leading, space.width)).astype(np.float32)
-
-
-def outside(space: Space, leading: tuple[int, ...]) -> Iterator[Any]:
-    """Values that are none of the space, though one might pass for one: next to it, too wide, with a part left out."""
-    if isinstance(space, Fields):
-        whole = draw(space, np.random.default_rng(0), leading)
-        for name, part in space.parts:
-            yield from ({**whole, name: wrong} for wrong in outside(part, leading))
-        yield dict(list(whole.items())[1:])
-    elif isinstance(space, Tokens):
-        yield from (np.full(leading, wrong) if leading else wrong for wrong in (-1, space.size))
-    else:
-        yield np.full((*leading, space.width), 2.0 if isinstance(space, Bits) else np.nan)
-        yield np.zeros((*leading, space.width + 1))
 
 
 def check_names(name: str, values: Any, space: Space) -> None:

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.task import Turn, players_of
 from quickstudy.tasks.sampling import check_within
-from quickstudy.testing.finding import Broken, Promise, describe
+from quickstudy.testing.finding import Broken, Promise
 from quickstudy.testing.tasks import Kind
-from quickstudy.testing.values import as_bytes, check_names, draw, outside
+from quickstudy.testing.values import as_bytes, check_names, draw
 
 STEPS = 300
 """Of a life that is looked at; a longer horizon is seen in part."""
@@ -63,7 +62,6 @@ class OfWorlds(Kind):
             ("its rewards are finite numbers", self._rewards),
             ("is over within its horizon", self._horizon),
             ("can be reset, again and again", self._resets),
-            ("refuses an action that is none", self._refuses),
             ("live is step after step", self._live),
             ("can be hashed", self.hashed),
             ("its rules can be made for it", lambda: self.takes_rules(self._brief())),
@@ -138,18 +136,6 @@ class OfWorlds(Kind):
             check_within("after a reset, an observation", declared(episode.first), self.inputs, leading(self.task))
         if fresh > 1 and all(len(episode.turns) == 1 and episode.over for episode in again):
             raise Broken(f"the first episode has {fresh} steps, and after reset() the world is over at once")
-
-    def _refuses(self) -> None:
-        for action in outside(self.outputs, leading(self.task)):
-            world = self._open(self.task)
-            world.reset()
-            try:
-                turn = world.step(action)
-            except (LearnerFault, UsageError, ValueError):
-                continue
-            except Exception as error:
-                raise Broken(f"{action!r} is refused by accident; raise LearnerFault: {describe(error)}") from error
-            raise Broken(f"{action!r} is no value of {self.outputs}; raise LearnerFault, got {turn}")
 
     def _live(self) -> None:
         """Three episodes in a row, each lived in two calls, against `reset` and `step`."""

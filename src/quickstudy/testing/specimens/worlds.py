@@ -49,13 +49,6 @@ class _FaultyWorld(LeverWorld):
         lamp = super().lamp()
         return {"observation": lamp + 1, "leak": (lamp, {"right": lamp})}.get(self._fault, lamp)
 
-    def check(self, action: Any) -> None:
-        """With the faults `silent` and `accident`, nothing, or what comes of looking a lever up."""
-        if self._fault == "accident":
-            [0, 1, 2][int(action)]
-        if self._fault != "silent":
-            super().check(action)
-
 
 @dataclass(frozen=True)
 class FaultyLevers(Levers):
@@ -93,8 +86,6 @@ WORLDS = {
     "reward": "its rewards are finite numbers",
     "late": "is over within its horizon",
     "reset": "can be reset, again and again",
-    "silent": "refuses an action that is none",
-    "accident": "refuses an action that is none",
     "live": "live is step after step",
     "unhashable": "can be hashed",
     "global": "touches no global randomness",
