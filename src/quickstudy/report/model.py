@@ -83,7 +83,9 @@ class Example:
 
 @dataclass(frozen=True)
 class Run:
-    """One record as a report lists it. place: number of its entry in `ReportData.places`."""
+    """One record as a report lists it. place: number of its entry in `ReportData.places`. look_ahead: what was found
+    out about a learner from outside.
+    """
 
     key: str
     root: int
@@ -93,6 +95,7 @@ class Run:
     scores: Mapping[str, float]
     cost: Mapping[str, float]
     place: int
+    look_ahead: str = ""
 
 
 @dataclass(frozen=True)
