@@ -72,6 +72,12 @@ class Record:
             for entry, (fits, kind) in kinds.items():
                 if entry in part and not fits(part[entry]):
                     yield f"{name}.{entry} is not {kind}"
+        for name in _COMPONENTS:
+            component = self.what.get(name, {})
+            if not isinstance(component, dict):
+                yield f"what.{name} is not a mapping"
+            elif not isinstance(component.get("parameters", {}), dict):
+                yield f"what.{name}.parameters is not a mapping"
         yield from (f"cost.{name} is not a number" for name, cost in self.cost.items() if not _is_cost(cost))
         for group in ("labels", "files"):
             named = getattr(self, group).items()
@@ -105,6 +111,7 @@ class Record:
 
 _FIELDS = tuple(field.name for field in fields(Record))
 _MAPPINGS = ("what", "where", "cost", "scores", "trace", "labels", "legend", "files")
+_COMPONENTS = ("task", "learner", "protocol")
 _HOLDERS = {dict, list}
 _COUNTED = ("passes", "tokens_per_sequence")
 _LARGEST = 1e300
@@ -138,7 +145,7 @@ _TEXT = (_is_text, "a text")
 _WHOLE = (_is_whole, "a whole number")
 _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "what": {"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
-    "where": {"versions": _MAPPING, "machine": _MAPPING, "device": _TEXT, "lanes": _WHOLE},
+    "where": {"versions": _MAPPING, "machine": _MAPPING, "device": _TEXT, "lanes": _WHOLE, "look_ahead": _TEXT},
     "trace": {"types": _MAPPING, "file": _TEXT},
 }
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +21,8 @@ from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import HostPupil
 
 T = TypeVar("T")
+Ask = Callable[[], NDArray[np.float64]]
+Alter = Callable[[Exam, Sequence[NDArray[np.int64]]], tuple[Exam, NDArray[np.bool_]]]
 
 SEQUENCES = 4
 """Of how many sequences a host learner is asked again. Others are asked the whole exam: its program is there."""
@@ -27,6 +31,12 @@ ROUNDING = 1e-4
 for what a library may do."""
 ROUNDING_WHEN_CUT = 0.05
 """The same when inputs are cut off: sums of other lengths, and half precision has three digits."""
+
+ASKINGS = 8
+"""How often an unsteady learner is asked either question. There are 6,435 ways to halve 16 answers, and only if the two
+questions part them furthest does it look ahead: with four tests of a run, 6 honest ones in 10,000."""
+SEQUENCES_WHEN_UNSTEADY = 16
+"""Of how many sequences an unsteady host is asked: there is more to see behind the noise."""
 
 NOTHING_FOUND = "nothing found"
 UNSTEADY = "cannot be told: asked the same twice, it gives two answers"
@@ -59,14 +69,15 @@ class Watched:
         """What was found out; nothing if it was never asked anything. Raises LearnerFault if it looks ahead.
 
         Called when all that counts has been answered: a learner that changes by answering changes no number of its
-        run. And it has learned by then: one that answers with symbols may show nothing before.
+        run. And it has learned by then: one that answers with symbols may show nothing before. One that raises where
+        only what comes after the question is new has looked at that.
         """
         try:
             found = [self._of_exam(self._exam)] if self._exam is not None else []
             found += [self._of_states(self._inputs)] if self._inputs is not None else []
         except QuickstudyError:
             raise
-        except Exception as error:  # it has done what was asked of it, and cannot do this
+        except Exception as error:  # it does not even answer again what it has answered
             return f"cannot be told: {described(error)}"
         return UNSTEADY if UNSTEADY in found else NOTHING_FOUND if found else ""
 
@@ -89,38 +100,87 @@ class Watched:
         return self._copies[name][1]  # type: ignore[no-any-return]
 
     def _of_exam(self, exam: Exam) -> str:
-        exam = Exam([_some(lane) for lane in exam.examples]) if self._hosted else exam
+        alterations: list[tuple[Alter, float]] = [(partial(disturbed, brief=self._brief, rng=self._rng), ROUNDING)]
+        if self._hosted:
+            alterations.append((_shortened, ROUNDING_WHEN_CUT))
+        found = [
+            self._compared(
+                partial(self._questions, exam, share, alter),
+                rounding,
+                "its answers change when only what comes after the question does",
+            )
+            for share in (0.0, 0.5)
+            for alter, rounding in alterations
+        ]
+        return UNSTEADY if UNSTEADY in found else NOTHING_FOUND
 
-        def asked(other: Exam) -> NDArray[Any]:
-            return np.array(self._pupil.answer(copy.deepcopy(other)))
+    def _questions(self, exam: Exam, share: float, alter: Alter, sequences: int) -> tuple[Ask, Ask]:
+        """The questions up to one that stands at this share of all; asked as they were, and with the rest altered."""
+        exam = Exam([_some(lane, sequences) for lane in exam.examples]) if self._hosted else exam
+        other, early = alter(exam, [_places(lane.asked, share) for lane in exam.examples])
+        # Where the other asks less, it asks those up to the cut and nothing else.
+        read = early if other.counted.shape == early.shape else other.counted
 
-        whole = asked(exam)
-        for share in (0.0, 0.5):
-            cuts = [_places(lane.asked, share) for lane in exam.examples]
-            others = [(disturbed(exam, cuts, self._brief, self._rng), ROUNDING)]
-            if self._hosted:
-                others.append((_shortened(exam, cuts), ROUNDING_WHEN_CUT))
-            for (other, early), rounding in others:
-                # Where the other asks less, it asks those up to the cut and nothing else.
-                scores = asked(other)[early if other.counted.shape == early.shape else other.counted]
-                if _differ(scores, whole[early], rounding):
-                    if _differ(asked(exam), whole, ROUNDING):
-                        return UNSTEADY
-                    raise LearnerFault(
-                        "it looks ahead: its answers change when only what comes after the question does"
-                    )
-        return NOTHING_FOUND
+        def asked(given: Exam, where: NDArray[np.bool_]) -> NDArray[np.float64]:
+            return np.array(self._pupil.answer(copy.deepcopy(given)), float)[where]
+
+        return partial(asked, exam, early), partial(asked, other, read)
 
     def _of_states(self, inputs: NDArray[Any]) -> str:
         cut = (len(inputs) + 1) // 2
         # The first half twice: whatever values it takes, it takes these; in another order a mean would be the same.
         other = np.concatenate([inputs[:cut], inputs[: len(inputs) - cut]])
-        whole, changed, again = (np.asarray(self._pupil.states(part.copy())) for part in (inputs, other, inputs))
-        if not _differ(changed[:, :cut], whole[:, :cut], ROUNDING):
+
+        def asked(given: NDArray[Any]) -> NDArray[np.float64]:
+            return np.array(self._pupil.states(given.copy()), float)[:, :cut]
+
+        return self._compared(
+            lambda _: (partial(asked, inputs), partial(asked, other)),
+            ROUNDING,
+            "its states change when only what comes after them does",
+        )
+
+    def _compared(self, questions: Callable[[int], tuple[Ask, Ask]], rounding: float, seen: str) -> str:
+        """What two questions show that have one answer for who does not look ahead. questions: of so many sequences."""
+        plain, altered = questions(SEQUENCES)
+        whole = plain()
+        if not _differ(_answered(altered, plain), whole, rounding):
             return NOTHING_FOUND
-        if _differ(again, whole, ROUNDING):
-            return UNSTEADY
-        raise LearnerFault("it looks ahead: its states change when only what comes after them does")
+        if not _differ(plain(), whole, ROUNDING) or _apart(*questions(SEQUENCES_WHEN_UNSTEADY), rounding, self._rng):
+            raise LearnerFault(f"it looks ahead: {seen}")
+        return UNSTEADY
+
+
+def _answered(altered: Ask, plain: Ask) -> NDArray[np.float64]:
+    """The answers to the altered question. Raises LearnerFault where it gives none, and answers the plain one."""
+    try:
+        return altered()
+    except QuickstudyError:
+        raise
+    except Exception as error:
+        plain()
+        raise LearnerFault(
+            f"it looks ahead: it does not answer when only what comes after the question changes: {described(error)}"
+        ) from error
+
+
+def _apart(plain: Ask, altered: Ask, rounding: float, rng: np.random.Generator) -> bool:
+    """Whether an unsteady learner's answers to two questions differ by more than its noise.
+
+    Asked in random order, so that one that drifts is no exception: of all ways to halve the answers, the halves that
+    belong to the two questions must have means that are further apart than in any other.
+    """
+    order = rng.permutation(np.repeat([1.0, -1.0], ASKINGS))
+    answers = np.stack([(plain() if side > 0 else _answered(altered, plain)).reshape(-1) for side in order])
+    if not _differ(answers[order < 0].mean(axis=0), answers[order > 0].mean(axis=0), rounding):
+        return False
+    centred = answers - answers.mean(axis=0)
+    products = centred @ centred.T
+    halves = -np.ones((math.comb(2 * ASKINGS - 1, ASKINGS - 1), 2 * ASKINGS))
+    for half, others in zip(halves, combinations(range(1, 2 * ASKINGS), ASKINGS - 1), strict=True):
+        half[[0, *others]] = 1.0
+    gaps = ((halves @ products) * halves).sum(axis=1)
+    return int((gaps >= (1 - 1e-9) * (order @ products @ order)).sum()) == 1
 
 
 def disturbed(
@@ -154,12 +214,12 @@ def _early(exam: Exam, cuts: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:
     return np.stack([where[:, 0] <= steps[where[:, 1]] for where, steps in pairs]) & exam.counted
 
 
-def _some(examples: Any) -> Any:
+def _some(examples: Any, sequences: int) -> Any:
     """A few examples with more than one question, from all over; where there are none, nothing can be seen ahead."""
     several = np.flatnonzero(examples.asked.sum(axis=0) > 1)
     if not len(several):
         return examples.take(np.arange(min(1, examples.count)))
-    return examples.take(several[np.unique(np.linspace(0, len(several) - 1, SEQUENCES).astype(int))])
+    return examples.take(several[np.unique(np.linspace(0, len(several) - 1, sequences).astype(int))])
 
 
 def _places(asked: NDArray[np.bool_], share: float) -> NDArray[np.int64]:

@@ -121,7 +121,8 @@ def _run(record: Record, book: ScoreBook, places: Mapping[str, int]) -> Run:
     root, repetition = seed_of(record)
     cost = {name: number(value) for name, value in record.cost.items() if value is not None}
     place = places[_place_key(_place(record, 0))]
-    return Run(record.key, root, repetition, record.status, record.reason, book.of(record), cost, place)
+    outcome = record.status, record.reason, book.of(record), cost, place
+    return Run(record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")))
 
 
 def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | None) -> Row:

@@ -143,6 +143,8 @@ def _runs(found: TaskTable, id: str) -> str:
     read = {name: found.legend.score(name) for name in names}
     heads = [Head("run", False), Head("learner", False), Head("root"), Head("repetition"), Head("status", False)]
     heads += [*(Head(escape(name)) for name in names), Head("learn s"), Head("place")]
+    watched = any(run.look_ahead for row in found.rows for run in row.runs)
+    heads += [Head("looks ahead", False)] if watched else []
     rows = []
     for row in found.rows:
         for run in row.runs:
@@ -153,5 +155,6 @@ def _runs(found: TaskTable, id: str) -> str:
             scores = [cell(escape(written(read[name], value)), value) for name, value in values.items()]
             time = run.cost.get("learn_seconds")
             last = [cell(seconds(time), time), cell(str(run.place), run.place)]
+            last += [tag("td", escape(run.look_ahead))] if watched else []
             rows.append(tag("tr", *first, *seed, tag("td", escape(run.status)), *scores, *last, class_=row.role))
     return table(id, f"All runs on {found.task}, convention {found.convention}", heads, [("", rows)])

@@ -84,7 +84,9 @@ class Example:
 
 @dataclass(frozen=True)
 class Run:
-    """One record as a report lists it. place: number of its entry in `ReportData.places`."""
+    """One record as a report lists it. place: number of its entry in `ReportData.places`. look_ahead: what was found
+    out about a learner from outside.
+    """
 
     key: str
     root: int
@@ -94,6 +96,7 @@ class Run:
     scores: Mapping[str, float]
     cost: Mapping[str, float]
     place: int
+    look_ahead: str = ""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,17 @@ def verdict(table: TaskTable) -> str:
 
 
 def remarks(table: TaskTable) -> Iterator[str]:
-    """What the table of scores cannot say: why there is no scale, which learner has no score."""
+    """What the table of scores cannot say: why there is no scale, which learner has no score, and of which it
+    could not be told whether it looks ahead.
+    """
+    untold: dict[str, list[str]] = {}
+    for row in table.rows:
+        for run in row.finished:
+            kind, _, reason = run.look_ahead.partition(": ")
+            if kind == "cannot be told" and row.learner not in untold.setdefault(reason, []):
+                untold[reason].append(row.learner)
+    for reason, names in untold.items():
+        yield f"{_listing(names)} could not be checked for looking ahead: {reason}."
     scored = [row for role in LEARNING for row in _ranked(table, role)]
     reasons = dict.fromkeys(row.scaled.reason for row in scored if row.scaled.reason)
     yield from (f"No scaled score: {reason}." for reason in reasons)

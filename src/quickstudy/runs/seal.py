@@ -42,7 +42,7 @@ _COSTS = {field.name: "BIGINT" if field.name in _COUNTS else "DOUBLE" for field 
 _LABELS = {"task": "VARCHAR", "family": "VARCHAR", "learner": "VARCHAR", "role": "VARCHAR"}
 _RUN = {"convention": "VARCHAR", "root": "BIGINT", "repetition": "BIGINT"}
 _OUTCOME = {"status": "VARCHAR", "reason": "VARCHAR", "traceback": "VARCHAR"}
-_WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds": "DOUBLE"}
+_WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds": "DOUBLE", "look_ahead": "VARCHAR"}
 _IDENTITY = {
     **{"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR", "headline": "VARCHAR"},
     **{"task_code": "VARCHAR", "learner_code": "VARCHAR"},
