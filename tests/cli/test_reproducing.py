@@ -51,7 +51,7 @@ class Coin:
         return Examination([qs.Trace("learning-curve", one, facts, cost) for one, cost in pairs], pupil, brief)
 
 
-@qs.quantity("entropy", version=3, unit="bits", equation="-sum p log2 p")
+@qs.quantity("entropy", version=3, unit={"bits": "bits", "least": "share"}, equation="-sum p log2 p")
 def entropy(task):
     """Of one answer."""
     if task.heads == 1:
@@ -131,6 +131,7 @@ def test_a_study_is_computed_from_its_tasks_alone(quickstudy, tmp_path):
     assert "plain      1.000            0.500" in made.out
     assert "coin 1.0, H: the coin never falls otherwise." in made.out
     assert "H: entropy.bits, version 3; bits; -sum p log2 p." in made.out
+    assert "least: entropy.least, version 3; share; -sum p log2 p." in made.out
     corrected = quickstudy(*common, "--convention", "corrected", "--json")
     assert round(json.loads(corrected.out)["rows"]["plain"]["H"]["measured"], 4) == 0.8813
     lines = (tmp_path / "results" / "computed" / "computed-published.csv").read_text().splitlines()

@@ -113,6 +113,11 @@ def test_only_under_the_published_convention_agreement_is_expected(fill: Make) -
         corrected
     )
     assert "not like with like" in grid(corrected).caption
+    # A study that is made under the corrected convention is compared like with like there, and only there.
+    order = fill(runs, convention="corrected")
+    own = table.page(replace(order, study=replace(order.study, convention="corrected")))
+    assert UNLIKE not in words(own)
+    assert "not like with like" not in grid(own).caption
 
 
 def test_controls_that_were_run_are_shown(fill: Make) -> None:

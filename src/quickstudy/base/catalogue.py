@@ -129,7 +129,7 @@ quantity: Registry[Any] = Registry(
         @quantity("entropy", version=1, unit="bits", equation="...")
         def entropy(task): ...  # -> one number, or several by name
 
-    unit, equation: for readers.
+    unit, equation: for readers; of several numbers, the unit may be one for each, by name.
     """,
 )
 

@@ -84,7 +84,7 @@ def marks(found: Reproduction) -> str:
         return f"{title}: {number if several else 'of one run'}"
     number = "measured" + (f" {half}" if means else "") + (", or median" if means and median else "")
     measured = (number if means else "measured, median") if several else "measured, of one run"
-    unlike = "" if found.convention == "published" else " (not like with like)"
+    unlike = "" if found.convention == found.study.convention else " (not like with like)"
     return f"{title}: published | {measured}; {_rule(found)}{unlike}"
 
 
@@ -114,7 +114,7 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
     if judged:
         apart = [f"{row} {column}" for row, column, cell in judged if not cell.agrees]
         counts = f"{len(judged) - len(apart)} of {len(judged)} cells agree with the published ones ({found.convention})"
-        if found.convention == "published":
+        if found.convention == found.study.convention:
             lines += [f"{counts}.", *([f"They differ: {', '.join(apart)}."] if apart else []), *_together(found)]
         else:
             # Other numbers are the point here, not a failure to reproduce.

@@ -138,8 +138,8 @@ def section(audit: Audit, heading: str = "6. What was concluded") -> Section:
     )
     text = (
         "Each conclusion is written down as a comparison of models, and judged task by task from 95 % intervals of "
-        "differences over common seeds, without a correction for their number: who learns faster by a score above "
-        "chance, who reaches more by the final accuracy. In brackets: the tasks on which it "
+        "differences over common seeds, without a correction for their number, by the score "
+        "named beside it. In brackets: the tasks on which it "
         "holds, is contradicted (≠), is open (?), has too few runs (–, fewer than "
         f"{FEWEST}), lacks a printed number to compare with (∅) or has one from another formula (≁). "
         + " ".join([*sentences, *unread])

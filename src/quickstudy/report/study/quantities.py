@@ -96,7 +96,10 @@ def _id(name: str) -> str:
 def _meanings(quantities: Mapping[str, str]) -> Iterator[str]:
     for column, name in quantities.items():
         found = catalogue.quantity.get(_id(name))
-        said = [str(getattr(found, fact)) for fact in ("unit", "equation") if getattr(found, fact, None)]
+        unit = getattr(found, "unit", "")
+        if isinstance(unit, Mapping):
+            unit = unit.get(name.removeprefix(f"{_id(name)}."), "")
+        said = [str(one) for one in (unit, getattr(found, "equation", "")) if one]
         yield f"{column}: {name}, version {found.version}{''.join(f'; {one}' for one in said)}."
 
 
