@@ -9,7 +9,6 @@ import pathlib
 import subprocess
 import sys
 import textwrap
-import threading
 
 import numpy as np
 import pytest
@@ -188,6 +187,7 @@ def test_what_a_class_of_a_script_uses_is_part_of_it(change):
 
 KINDS = """
 import collections, datetime, decimal, enum, fractions, functools, importlib.util, json, operator, pathlib, re, types
+import threading
 import numpy as np, optax
 from dataclasses import dataclass
 from quickstudy.base.origin import object_origin
@@ -204,6 +204,15 @@ class Bare:
 class Hiding:
     def __init__(self, n): self.n = n
     def __getstate__(self): return {}
+class Lazy(Hiding):
+    @functools.cached_property
+    def x(self): return self.n
+def dispatched(answer):
+    @functools.singledispatch
+    def f(x): return answer
+    @f.register
+    def _(x: int): return 3
+    return f
 class Color(enum.Enum):
     RED, BLUE = 1, 2
 Point = collections.namedtuple("Point", "x")
@@ -240,6 +249,8 @@ pairs = {
     "partial": (functools.partial(first, 1), functools.partial(first, 2)), "closure of a library": (optax.adam(0.1),
     optax.adam(0.2)), "classes of one name": (branch(True), branch(False)), "instance": (types.SimpleNamespace(n=1),
     types.SimpleNamespace(n=2)), "alias": (list[int], list[float]),
+    "lazy": (Lazy(1), Lazy(2)), "dispatched": (dispatched(1), dispatched(2)), "lock": (threading.Lock(),
+    threading.RLock()),
 }
 if importlib.util.find_spec("torch"):
     import torch
@@ -250,6 +261,7 @@ if importlib.util.find_spec("torch"):
         "tensor": (torch.ones(2), torch.zeros(2)), "half": (torch.ones(2).bfloat16(), torch.zeros(2).bfloat16()),
         "torch class": (torch.nn.LSTM, torch.nn.GRU), "torch function": (torch.nn.functional.relu, torch.sigmoid),
         "torch dtype": (torch.float32, torch.float64), "network": (linear(1), linear(2)),
+        "frozen": (linear(1), linear(1).requires_grad_(False)),
     }
 class Mine:
     def predict(self, inputs): return VALUE
@@ -287,11 +299,11 @@ def test_the_same_global_is_the_same_in_another_process(kinds):
 
 
 def test_what_nothing_tells_apart_is_run_anew():
-    lock = threading.Lock()
+    running = (number for number in range(3))
 
     class Mine:
         def predict(self, inputs):
-            return lock
+            return running
 
     before = object_origin(Mine).version
     assert object_origin(Mine).version == before  # within a run it is one learner

@@ -21,8 +21,10 @@ import pathlib
 import re
 import sys
 import sysconfig
+import threading
 import time
 import traceback
+import weakref
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -267,6 +269,10 @@ class _Uses:
             return [self.digest(value.__self__), value.__qualname__]
         if isinstance(value, _DESCRIPTORS):
             return [value.__qualname__]
+        if isinstance(value, _LOCKS):  # in every `functools.cached_property` of Python 3.11, and empty
+            return []
+        if isinstance(value, weakref.ref):
+            return [self.digest(value())]
         if type(value) in (dict, MappingProxyType):
             return [(self.digest(key), self.digest(part)) for key, part in value.items()]
         if type(value) in (list, tuple):
@@ -274,7 +280,11 @@ class _Uses:
         if type(value) in (set, frozenset):
             return sorted(map(self.digest, value))
         if (array := _array_of(value)) is not None:
-            shape = [str(value.dtype), [int(size) for size in array.shape]]
+            shape = [
+                str(value.dtype),
+                [int(size) for size in array.shape],
+                getattr(value, "requires_grad", None) is True,
+            ]
             if array.dtype.hasobject:
                 return [*shape, *map(self.digest, array.ravel().tolist())]
             return [*shape, hashlib.sha256(array.tobytes()).hexdigest()]
@@ -363,6 +373,7 @@ _CONSTANTS = {type(None), type(...), bool, int, float, complex, str, bytes, rang
 _DESCRIPTORS = (
     WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType, GetSetDescriptorType, MemberDescriptorType,
 )  # fmt: skip
+_LOCKS = type(threading.Lock()), type(threading.RLock())
 _ADDRESS = re.compile("0x[0-9a-fA-F]+")
 _looks: list[Any] = [f"{os.getpid()} {time.time_ns()}", 0]
 """This process, and how often it has looked again."""
