@@ -74,6 +74,7 @@ LEARNERS = {
     "sgd": ("language/qa", "esn:units=30", "corrected"),
     "peek": ("language/qa", "esn:units=30", "published"),
     "rls": ("language/qa", "esn+rls:units=10", "corrected"),
+    "ridge": ("language/qa", "esn+ridge:units=10", "corrected"),
     "voting": ("language/qa", "recall", "published"),
     "pooled": ("language/qa", "lstm+pooled:units=5,vectors=4,dropped=0.5,normed=true,passes=2", "corrected"),
     "relearning": ("continual/chained", "relearning:learner=esn+rls:units=10,every=50", "corrected"),

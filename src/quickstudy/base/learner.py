@@ -310,14 +310,17 @@ _CANNOT: dict[Any, str] = {
 }
 
 
-def face(pupil: Any, kind: type[F]) -> F:
-    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it does not.
+def name_of(pupil: Any) -> str:
+    """What a person knows it by: its class, or, where it stands before something else, what it says by `called`."""
+    called = getattr(pupil, "called", None)
+    return called if isinstance(called, str) else type(pupil).__name__
 
-    A pupil that stands for something else says its name by `called`, as a host's does.
-    """
+
+def face(pupil: Any, kind: type[F]) -> F:
+    """The pupil, seen as one that offers a face. Raises NotApplicable, with what is missing, if it does not."""
     wanted = [name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")]
     missing = [name for name in wanted if not callable(getattr(pupil, name, None))]
     if missing:
-        who, cannot = getattr(pupil, "called", type(pupil).__name__), _CANNOT.get(kind, "cannot do what is asked")
-        raise NotApplicable(f"{who} {cannot}: it has no {' and no '.join(missing)}")
+        cannot = _CANNOT.get(kind, "cannot do what is asked")
+        raise NotApplicable(f"{name_of(pupil)} {cannot}: it has no {' and no '.join(missing)}")
     return pupil  # type: ignore[no-any-return]

@@ -25,6 +25,7 @@ from quickstudy.base.learner import (
     check_distributions,
     check_scale,
     face,
+    name_of,
     pace_of,
 )
 from quickstudy.base.lesson import Exam, Lesson
@@ -95,8 +96,8 @@ class HostPupil:
 
     @property
     def called(self) -> str:
-        """The host's class: of the adapter nobody has heard."""
-        return type(self.host).__name__
+        """As the host is: of the adapter nobody has heard."""
+        return name_of(self.host)
 
     @property
     def scale(self) -> str:

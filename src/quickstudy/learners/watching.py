@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, QuickstudyError
-from quickstudy.base.learner import Brief, Pupil
+from quickstudy.base.learner import Brief, Pupil, name_of
 from quickstudy.base.lesson import Exam
 from quickstudy.base.origin import described
 from quickstudy.base.spaces import Space, Tokens
@@ -63,7 +63,7 @@ class Watched:
     @property
     def called(self) -> str:
         """As the pupil is."""
-        return str(getattr(self._pupil, "called", type(self._pupil).__name__))
+        return name_of(self._pupil)
 
     def look_ahead(self) -> str:
         """What was found out; nothing if it was never asked anything. Raises LearnerFault if it looks ahead.

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from quickstudy.base.learner import name_of
 from quickstudy.testing.values import as_bytes
 
 _GUARDED = ("learn", "predict", "act", "states")
@@ -22,6 +23,11 @@ class Shield:
     def __init__(self, host: Any) -> None:
         self.host = host
         self.changed = ""
+
+    @property
+    def called(self) -> str:
+        """As the host is."""
+        return name_of(self.host)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.host, name)
