@@ -409,6 +409,15 @@ def test_output_goes_through_links_and_into_pipes(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+def test_where_a_report_went_is_never_a_part_of_it(tmp_path, capsys):
+    saved(tmp_path)
+    page = tmp_path / "x"
+    for target, said in (("/dev/null", ("", "Report: /dev/null\n")), (page, (f"Report: {page}\n", ""))):
+        with pytest.raises(SystemExit, match="0"):
+            main(["report", str(tmp_path), "--format", "csv", "-o", str(target)])
+        assert tuple(capsys.readouterr()) == said
+
+
 def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
     saved(tmp_path)
     page = tmp_path / "report.html"
