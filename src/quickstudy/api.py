@@ -26,7 +26,7 @@ from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import Plan, make_plan, task_controls
 from quickstudy.runs.progress import follow
-from quickstudy.runs.reader import Reading, expect_results, read_results
+from quickstudy.runs.reader import Damage, Reading, expect_results, read_results
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
 from quickstudy.runs.traces import load_snapshot, load_trace
 
@@ -58,13 +58,24 @@ class Results:
         expect_results(self.shelf.folder)
         return list(self._looked_at(self.asked).records.values())
 
+    @property
+    def damage(self) -> tuple[Damage, ...]:
+        """What is wrong with the folder: `records` and all tables are without it. `quickstudy doctor` mends it."""
+        return self.shelf.reading().damage
+
     def show(self, *, keys: Collection[str] | None = None) -> None:
-        """Tables on the screen, and how many other runs the folder holds. keys: of these runs only."""
+        """Tables on the screen, and how many other runs the folder holds. keys: of these runs only.
+
+        Without keys a damaged folder is named on standard error; who has chosen runs knows what there is.
+        """
         from rich.console import Console
 
         from quickstudy.report.gather import gather
         from quickstudy.report.text import show
 
+        if keys is None and self.damage:
+            warning = f"{len(self.damage)} damaged lines of {self.folder} were left out"
+            Console(stderr=True).out(f"{warning}; type: quickstudy doctor {self.folder}", highlight=False)
         console, reading = Console(), self._looked_at(self.asked if keys is None else keys)
         show(gather([self.folder], None, {self.shelf.folder: reading}), console)
         if others := len(self.shelf.reading().records) - len(reading.records):

@@ -13,11 +13,13 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.parameters import configure
 from quickstudy.base.registry import include
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Tokens
+from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.learning_curve import data_efficiency
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs import job
+from quickstudy.testing.finding import Broken
+from quickstudy.testing.papers import Papers
 from quickstudy.testing.partners import Partners
 
 TASK = Partners()
@@ -375,3 +377,24 @@ class Listed:
     include(path)
     (outcome,) = job.examine(job.Setting("mine/listed", "majority", protocol={"sequences": 40}), [0])
     assert outcome.record.reason == ""
+
+
+class Integrate:
+    """A task with real outputs that would be examined by the language protocol."""
+
+    id, inputs, outputs = "language/integrate", Reals(1), Reals(1)
+
+    def sample(self, rng, n):
+        raise AssertionError("nothing is drawn")
+
+
+def test_a_task_that_asks_for_numbers_is_refused_in_one_line(monkeypatch):
+    words = "language asks for symbols, and language/integrate for reals; give it a protocol of its own"
+    with pytest.raises(NotApplicable, match=words):
+        LanguageProtocol().examine(Integrate(), None, [Streams(0, "t", 0)])
+    monkeypatch.setattr(catalogue, "task", ["language/integrate"])
+    promised = dict(Papers(Integrate()).company())["has a protocol"]
+    with pytest.raises(Broken, match=words):
+        promised()
+    monkeypatch.setattr(Integrate, "outputs", Tokens(3))
+    assert promised() == "language"

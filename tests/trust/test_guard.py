@@ -12,12 +12,15 @@ import zipfile
 import numpy as np
 import pytest
 
+from quickstudy.api import Results
 from quickstudy.base.canonical import digest, guarded
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.learner import Cost, Snapshot
+from quickstudy.base.origin import content_version
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include
 from quickstudy.base.trace import Trace
+from quickstudy.cli.main import main
 from quickstudy.data.tables import read_table
 from quickstudy.measures.curvefile import score_file
 from quickstudy.report.gather import gather
@@ -190,6 +193,39 @@ def test_a_record_of_the_wrong_kind_is_left_out_and_said(tmp_path, changes):
     assert as_html(gather([tmp_path]))
     assert query(tmp_path, "SELECT count(*) FROM runs").rows == [(1,)]
     assert any("odd-1-0" in line for line in repair(tmp_path))
+
+
+def test_what_is_left_out_is_said_by_all(tmp_path, capsys):
+    trace = tmp_path / saved(tmp_path).trace["file"]
+    assert query(tmp_path, "SELECT count(*) FROM traces").left_out == 0
+    trace.write_bytes(trace.read_bytes()[:-100])
+    put(tmp_path, reason=[])
+    assert query(tmp_path, "SELECT count(*) FROM runs").left_out == 1
+    for _ in range(2):  # made now, and sealed before
+        assert query(tmp_path, "SELECT count(*) FROM traces") == (["count_star()"], [(0,)], 2)
+    assert [damage.file for damage in Results(tmp_path).damage] == ["runs/odd-1-0.jsonl"]
+    Results(tmp_path).show()
+    assert capsys.readouterr().err.count("1 damaged lines of") == 1
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "a", "b", str(tmp_path)])
+    assert capsys.readouterr().err.startswith("1 damaged lines of")
+    with pytest.raises(SystemExit, match="0"):
+        main(["query", str(tmp_path), "SELECT key FROM traces"])
+    assert capsys.readouterr().err.startswith("2 damaged lines or traces of")
+
+
+def test_kept_code_that_was_changed_is_set_aside(tmp_path):
+    saved(tmp_path)
+    (tmp_path / "sources").mkdir()
+    content = b"x = 1"
+    kept = tmp_path / "sources" / f"{content_version(content)}.py"
+    kept.write_bytes(content)
+    assert examine_folder(tmp_path) == []
+    kept.write_bytes(b"x = 2")
+    assert [damage.file for damage in examine_folder(tmp_path)] == [f"sources/{kept.name}"]
+    assert "not the one that it is named after" in repair(tmp_path)[0]
+    assert examine_folder(tmp_path) == []
+    assert (tmp_path / "damaged" / f"sources-{kept.name}").read_bytes() == b"x = 2"
 
 
 def test_text_that_is_no_unicode_reaches_the_page(tmp_path):
@@ -371,6 +407,15 @@ def test_output_goes_through_links_and_into_pipes(tmp_path):
     listener.join()
     assert heard == [target.read_bytes()]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_where_a_report_went_is_never_a_part_of_it(tmp_path, capsys):
+    saved(tmp_path)
+    page = tmp_path / "x"
+    for target, said in (("/dev/null", ("", "Report: /dev/null\n")), (page, (f"Report: {page}\n", ""))):
+        with pytest.raises(SystemExit, match="0"):
+            main(["report", str(tmp_path), "--format", "csv", "-o", str(target)])
+        assert tuple(capsys.readouterr()) == said
 
 
 def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):

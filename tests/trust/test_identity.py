@@ -134,3 +134,15 @@ def test_the_latest_version_is_the_one_run_last_and_other_protocols_are_no_versi
     other = runs("mine", 0.4, version="b", sequences=400, started=1.0)
     assert outdated([*old, *new, *other]) == old
     assert outdated(new) == []
+
+
+def test_a_part_that_a_later_version_has_added_tells_runs_apart():
+    old = runs("mine", 0.1, 0.2)
+    new = [replace(one, what={**one.what, "newpart": 3}) for one in runs("mine", 0.8, 0.9)]
+    found = tables([*old, *new])
+    assert sorted(len(table.records) for table in found) == [2, 2]
+    assert {table.title.partition("(")[2] for table in found} == {
+        "newpart 3, protocol sequences 60)",
+        "newpart not given, protocol sequences 60)",
+    }
+    assert outdated([*old, *new]) == []

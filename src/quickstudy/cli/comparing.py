@@ -7,6 +7,7 @@ import textwrap
 
 import typer
 
+from quickstudy.base.errors import UsageError
 from quickstudy.base.visible import visible
 from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, say, say_left_out
 
@@ -30,10 +31,16 @@ def compare(
 ) -> None:
     """Compare two learners, paired by task and seed: difference, interval, permutation test, effect size, Holm."""
     from quickstudy.report.compare import compare as compare_learners
+    from quickstudy.runs.reader import read_results
 
     include_files(include)
     places = folders or [out]
-    rows = compare_learners(places, first, second, score=score)
+    try:
+        rows = compare_learners(places, first, second, score=score)
+    except UsageError:  # a damaged line may be why
+        for place in places:
+            say_left_out(len(read_results(place).damage), place)
+        raise
     say_left_out(rows[0].left_out, places[0])
     if json:
         print_lines([row.as_facts() for row in rows])

@@ -122,11 +122,12 @@ def query(
     include: list[str] = INCLUDE,
 ) -> None:
     """Ask a results folder in SQL (DuckDB)."""
+    from quickstudy.runs.seal import asks_for_traces
     from quickstudy.runs.seal import query as ask
 
     include_files(include)
     columns, rows, left_out = ask(folder, sql)
-    say_left_out(left_out, folder)
+    say_left_out(left_out, folder, "lines or traces" if asks_for_traces(sql) else "lines")
     if json:
         print_lines([dict(zip(columns, map(_told, row), strict=True)) for row in rows])
     else:

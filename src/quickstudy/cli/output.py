@@ -80,10 +80,10 @@ def check_target(path: pathlib.Path | None) -> None:
         raise UsageError(f"no folder {path.parent} to write {path.name} into; make it first, or name another")
 
 
-def say_left_out(count: int, folder: pathlib.Path) -> None:
-    """Say on standard error that damaged lines of a folder were left out, if there are any."""
+def say_left_out(count: int, folder: pathlib.Path, of: str = "lines") -> None:
+    """Say on standard error that damaged lines (or what else) of a folder were left out, if there are any."""
     if count:
-        say(f"{count} damaged lines of {folder} were left out; type: quickstudy doctor {folder}", err=True)
+        say(f"{count} damaged {of} of {folder} were left out; type: quickstudy doctor {folder}", err=True)
 
 
 def print_tracebacks(records: Iterable[Record]) -> None:

@@ -81,4 +81,4 @@ def report(
         print_exactly(text)
     else:
         write_output(out, lambda file: file.write(text.encode(errors="backslashreplace")))
-        say(f"Report: {out}")
+        say(f"Report: {out}", err=not out.is_file())  # /dev/stdout is for the report alone

@@ -63,12 +63,23 @@ class LanguageProtocol:
         "published": {"order": "published", "schedule": "every"},
     }
 
+    @staticmethod
+    def unfit(task: Any) -> str:
+        """Why a task cannot be examined this way; nothing if it can."""
+        outputs = spaces_of(task)[1]
+        if isinstance(outputs, Tokens):
+            return ""
+        kind = type(outputs).__name__.lower()
+        return f"language asks for symbols, and {task.id} for {kind}; give it a protocol of its own"
+
     def examine(
         self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
     ) -> Examination:
         """One trace per lane, of kind `learning-curve`: step, correct, accuracy."""
         if not isinstance(task, ExampleTask):
             raise NotApplicable(f"{task.id} does not sample examples")
+        if fault := self.unfit(task):
+            raise NotApplicable(fault)
         splits = [draw_material(task, stream, self.sequences, self.share) for stream in streams]
         pace = pace_of(learner)
         lesson = self._lesson(pace, [part.train for part in splits], streams)
@@ -80,8 +91,7 @@ class LanguageProtocol:
                 "give more sequences or passes, or a smaller batch"
             )
         inputs, outputs = spaces_of(task)
-        loss = "cross-entropy" if isinstance(outputs, Tokens) else "squared"
-        brief = Brief(inputs, outputs, loss, max(part.train.steps for part in splits), lesson.items)
+        brief = Brief(inputs, outputs, "cross-entropy", max(part.train.steps for part in splits), lesson.items)
         sitting = sit(
             learner, brief, streams, lesson, points.tolist(), exam,
             lambda scores: right_answers(scores, exam).sum(axis=1), unfinished,

@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.origin import content_version
 from quickstudy.base.record import FAILED
 from quickstudy.runs.arrays import read_arrays
 from quickstudy.runs.folder import (
@@ -51,6 +52,7 @@ def examine_folder(folder: str | pathlib.Path) -> list[Damage]:
     found += [Damage(_name(folder, path), None, "left over from a run that was killed") for path in left_over]
     found += [Damage(_name(folder, path), None, "no record names it") for path in _orphans(folder, lines)]
     found += [Damage(_name(folder, path), None, f"cannot be read ({why})") for path, why in _unreadable(folder, lines)]
+    found += [Damage(_name(folder, path), None, _ALTERED) for path in _altered(folder)]
     return found
 
 
@@ -72,6 +74,7 @@ def repair(folder: str | pathlib.Path) -> list[str]:
             done.append(_set_aside(folder, folder / line.file, line.problem))
     for path, why in _unreadable(folder, lines):
         done.append(_set_aside(folder, path, f"it cannot be read ({why})"))
+    done += [_set_aside(folder, path, _ALTERED) for path in list(_altered(folder))]
     for name, group in groupby(_read(folder), key=lambda line: line.file):
         if pathlib.PurePath(name).name not in busy:
             done += _repair_journal(folder, name, list(group))
@@ -211,6 +214,16 @@ def _unreadable(folder: pathlib.Path, lines: list[Line]) -> Iterator[tuple[pathl
     for path in sorted((folder / UNFINISHED).glob("*.npz")):
         if not keys_of(path):
             yield path, _fault(path) or "it does not say what it is"
+
+
+_ALTERED = "its content is not the one that it is named after"
+
+
+def _altered(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Kept code that is not what was run: a file is named after its content."""
+    for path in sorted((folder / SOURCES).glob("*.py")):
+        if not path.is_file() or content_version(path.read_bytes()) != path.stem:
+            yield path
 
 
 def _fault(path: pathlib.Path, sha256: str | None = None) -> str:

@@ -1,6 +1,7 @@
 """What tells runs apart, decided in one place: the report, `compare`, SQL, `forget` and all tables ask here.
 
-Runs belong together if task, protocol, convention and learner are the same, with versions, code and parameters. A
+Runs belong together if task, protocol, convention and learner are the same, with versions, code and parameters; and
+whatever else stands in `what`, which a later version may have added: all but root seed and repetition. A
 title is what a user would type, and behind it in brackets whatever that does not say: a protocol that is not the
 standard one, and what differs where two settings would be typed alike.
 """
@@ -19,6 +20,7 @@ from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
 from quickstudy.base.record import Record
 
 LEARNER = "learner"
+_KNOWN = {"task", "learner", "protocol", "convention", "root", "repetition"}
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,9 @@ def tables(records: Iterable[Record]) -> list[Table]:
         shelves.setdefault(shelf, []).append(record)
     found = []
     for convention, family, label in sorted(shelves, key=lambda shelf: (_convention_order(shelf[0]), *shelf[1:])):
-        for suffix, members in _split(shelves[convention, family, label], ("task", "protocol")):
+        shelved = shelves[convention, family, label]
+        further = sorted({part for record in shelved for part in record.what} - _KNOWN)
+        for suffix, members in _split(shelved, ("task", "protocol", *further)):
             rows: dict[tuple[str, str], list[Record]] = {}
             for record in members:
                 role = str(record.labels.get("role", LEARNER))
@@ -96,7 +100,8 @@ def outdated(records: Iterable[Record]) -> list[Record]:
     shelves: dict[str, list[Record]] = {}
     for record in records:
         typed = [record.what.get("convention"), label_of(record, "task"), label_of(record, "learner")]
-        shelves.setdefault(spelled([*typed, _parameters(record, "protocol")]), []).append(record)
+        further = {part: value for part, value in record.what.items() if part not in _KNOWN}
+        shelves.setdefault(spelled([*typed, _parameters(record, "protocol"), further]), []).append(record)
     old = []
     for together in shelves.values():
         versions = _settings(together, ("task", "protocol", "learner"))
@@ -127,7 +132,10 @@ def _split(records: Sequence[Record], parts: Sequence[str]) -> list[tuple[str, l
     standard protocol.
     """
     settings = _settings(records, parts)
-    flat = {name: _flat({part: found[0].what.get(part) for part in parts}) for name, found in settings.items()}
+    flat = {
+        name: _flat({part: found[0].what[part] for part in parts if part in found[0].what})
+        for name, found in settings.items()
+    }
     differing = {
         path for path in set().union(*flat.values()) if len({spelled(leaves.get(path)) for leaves in flat.values()}) > 1
     }

@@ -76,7 +76,9 @@ _OF_A_RUN = ", ".join(f"run.{name}" for name in (*_LABELS, *_RUN, *_IDENTITY))
 
 
 class Answer(NamedTuple):
-    """What a query gives. left_out: damaged lines of the journals, which no table has."""
+    """What a query gives. left_out: damaged lines of the journals, which no table has; and damaged traces, if the query
+    asks for traces.
+    """
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
@@ -100,7 +102,7 @@ def query(folder: str | pathlib.Path, sql: str) -> Answer:
     folder = pathlib.Path(folder)
     check_format(folder)
     duckdb = _duckdb()
-    asked_for_traces = bool(re.search(r"\b(traces|curves)\b", sql, re.IGNORECASE))
+    asked_for_traces = asks_for_traces(sql)
     with _tables(folder, asked_for_traces) as (place, left_out), duckdb.connect() as connection:
         try:
             for name in (*_TABLES, "curves"):
@@ -118,6 +120,11 @@ def query(folder: str | pathlib.Path, sql: str) -> Answer:
         return Answer(columns, rows, left_out)
 
 
+def asks_for_traces(sql: str) -> bool:
+    """Whether a query names a view that is made of traces."""
+    return bool(re.search(r"\b(traces|curves)\b", sql, re.IGNORECASE))
+
+
 def _rows(answer: Any, connection: Any, sql: str) -> list[tuple[Any, ...]]:
     """All rows. Times with a zone, which DuckDB gives to Python only through a further library, are given as text."""
     if not any("TIME ZONE" in str(column[1]) for column in answer.description):
@@ -130,7 +137,7 @@ def _rows(answer: Any, connection: Any, sql: str) -> list[tuple[Any, ...]]:
 
 @contextlib.contextmanager
 def _tables(folder: pathlib.Path, traces: bool) -> Iterator[tuple[pathlib.Path, int]]:
-    """Where the tables of a folder are, made now if need be, and how many damaged lines they lack."""
+    """Where the tables of a folder are, made now if need be, and how many damaged lines and traces they lack."""
     if (left_out := _sealed(folder, traces)) is not None:
         yield folder / SEALED, left_out
         return
@@ -143,16 +150,17 @@ def _tables(folder: pathlib.Path, traces: bool) -> Iterator[tuple[pathlib.Path, 
 
 def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> int:
     """Write the tables, that of the traces empty if they are not asked for, and from what they were made. Gives how
-    many damaged lines were left out.
+    many damaged lines and traces were left out.
     """
     duckdb = _duckdb()
     state = _state(folder)
     reading = read_results(folder, expected=True)
     records, titles = reading.records, _titles(reading.records)
+    damaged: list[str] = []
     rows: dict[str, Callable[[], Iterable[str]]] = {
         "runs": lambda: (canonical({**_run(key, record), **titles[key]}) for key, record in records.items()),
         "scores": lambda: (canonical(row) for key, record in records.items() for row in _scores(key, record)),
-        "traces": lambda: (row for key, one in records.items() if traces for row in _trace(folder, key, one)),
+        "traces": lambda: (row for key, one in records.items() if traces for row in _trace(folder, key, one, damaged)),
     }
     with duckdb.connect() as connection:
         for name, columns in _TABLES.items():
@@ -168,9 +176,10 @@ def _make(folder: pathlib.Path, aside: pathlib.Path, traces: bool) -> int:
                 raise QuickstudyError(f"the table {name} of {folder} cannot be made: {_first_line(error)}") from error
             lines.unlink()
     sums = {name: checksum_of(aside / f"{name}.parquet") for name in _TABLES}
-    facts = {"tables": _NAMES, "traces": traces, "journals": state, "left_out": len(reading.damage), "checksums": sums}
+    left_out = {"left_out": len(reading.damage), "left_out_traces": len(damaged)}
+    facts = {"tables": _NAMES, "traces": traces, "journals": state, **left_out, "checksums": sums}
     (aside / _SEAL).write_text(guarded(facts))
-    return len(reading.damage)
+    return sum(left_out.values())
 
 
 def _keep(folder: pathlib.Path, aside: pathlib.Path) -> list[pathlib.Path]:
@@ -229,12 +238,18 @@ def _scores(key: str, record: Record) -> Iterator[dict[str, Any]]:
             yield {"key": key, "measure": measure, "version": version, "name": name, "value": value, **read}
 
 
-def _trace(folder: pathlib.Path, key: str, record: Record) -> Iterator[str]:
-    """The arrays of a trace, each laid out flat, in pieces: where a piece starts, and how many numbers make a step."""
+def _trace(folder: pathlib.Path, key: str, record: Record, damaged: list[str]) -> Iterator[str]:
+    """The arrays of a trace, each laid out flat, in pieces: where a piece starts, and how many numbers make a step.
+
+    damaged: takes up the key of a run whose trace cannot be read.
+    """
+    if not record.trace:
+        return
     try:
         trace = load_trace(folder, record)
     except (QuickstudyError, KeyError, TypeError, ValueError):
-        return  # no trace, or a damaged file, which is the doctor's business; the other runs can still be asked about
+        damaged.append(key)  # the doctor's business; the other runs can still be asked about
+        return
     for name, array in trace.arrays.items():
         column = "text" if array.dtype.kind in "US" else "value" if array.dtype.kind in "biuf" else ""
         flat, width = array.reshape(-1), int(np.prod(array.shape[1:]))
@@ -254,7 +269,9 @@ def _state(folder: pathlib.Path) -> dict[str, list[int]]:
 
 
 def _sealed(folder: pathlib.Path, traces: bool) -> int | None:
-    """How many damaged lines the sealed tables lack; None where they are not those of the journals, or not whole."""
+    """How many damaged lines and traces the sealed tables lack; None where they are not those of the journals, or not
+    whole.
+    """
     try:
         content = (folder / SEALED / _SEAL).read_bytes()
         seal = json.loads(content)
@@ -264,7 +281,8 @@ def _sealed(folder: pathlib.Path, traces: bool) -> int | None:
         # The traces are large: they are looked at when they are asked for.
         asked = [name for name in _TABLES if traces or name != "traces"]
         whole = all(checksum_of(folder / SEALED / f"{name}.parquet") == seal["checksums"][name] for name in asked)
-        return int(seal["left_out"]) if whole and (folder / SEALED / "traces.parquet").is_file() else None
+        left_out = int(seal["left_out"]) + traces * int(seal["left_out_traces"])
+        return left_out if whole and (folder / SEALED / "traces.parquet").is_file() else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 

@@ -34,12 +34,19 @@ class Papers:
 
     def company(self) -> list[Promise]:
         """Who examines it, and what stands beside a score."""
-        protocol = [("has a protocol", lambda: protocol_of(self._task))]
+        protocol = [("has a protocol", self._protocol)]
         return [
             *(protocol if getattr(self._task, "id", "") in catalogue.task else []),
             ("names controls that exist", self._controls),
             ("names its oracle, or why there is none", self._oracle),
         ]
+
+    def _protocol(self) -> str:
+        name = protocol_of(self._task)
+        unfit = getattr(catalogue.protocol.get(name), "unfit", lambda task: "")
+        if fault := unfit(self._task):
+            raise Broken(fault)
+        return name
 
     @property
     def oracle(self) -> str:
