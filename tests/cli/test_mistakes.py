@@ -225,7 +225,7 @@ def test_another_spelling_of_a_learner_is_the_same_learner(here, files):
     with Journal(files / "out") as journal:
         for learner in ("reca", "majority"):
             for repetition in range(3):
-                what = {"learner": learner, "convention": "corrected", "root": 0, "repetition": repetition}
+                what = {"learner": {"id": learner}, "convention": "corrected", "root": 0, "repetition": repetition}
                 journal.write(Record(what, "ok", scores=accuracy, labels={"task": "language/qa", "learner": learner}))
     status, out, err = here("compare", "reca:rule=206", "majority", "-o", "out")
     assert status == 0, err

@@ -28,6 +28,7 @@ from quickstudy.report.html import as_html
 from quickstudy.report.write import write_report
 from quickstudy.runs import arrays, journal, reader
 from quickstudy.runs.doctor import examine_folder, repair
+from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import pack
@@ -347,6 +348,27 @@ def test_what_has_ended_is_on_the_disk_soon(tmp_path, monkeypatch):
         time.sleep(0.8)
         one.write(record(21))
         assert synced[-1] == one.path.stat().st_size
+
+
+def test_an_outcome_of_a_later_version_stays_where_it_is(tmp_path):
+    """It is left out, and said; the doctor does not take it for damage, as it would an edited line."""
+    saved(tmp_path)
+    put(tmp_path, status="postponed")
+    path = tmp_path / "runs" / "odd-1-0.jsonl"
+    assert "unknown status \"postponed\"" in str(read_results(tmp_path).damage[0])
+    before = path.read_bytes()
+    assert repair(tmp_path) == []
+    assert path.read_bytes() == before
+
+
+def test_a_changed_digit_of_the_marker_is_mended(tmp_path):
+    saved(tmp_path)
+    prepare_folder(tmp_path)
+    marker = tmp_path / "quickstudy.json"
+    marker.write_text(marker.read_text().replace('"format":1', '"format":5'))
+    assert len(read_results(tmp_path).records) == 1
+    assert "quickstudy.json" in repair(tmp_path)[0]
+    assert repair(tmp_path) == []
 
 
 def test_a_removed_folder_is_noticed(tmp_path):

@@ -127,10 +127,10 @@ def _marker_faults(folder: pathlib.Path) -> list[str]:
 
 
 def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[str]:
-    bad = [line for line in lines if line.record is None]
+    bad = [line for line in lines if line.record is None and not line.newer]
     if not bad:
         return []
-    good = [line for line in lines if line.record is not None]
+    good = [line for line in lines if line.record is not None or line.newer]
     # First a safe place for what is taken out, then the journal without it: nothing is lost at any moment.
     target = _free(folder / DAMAGED / pathlib.PurePath(name).name)
     if any(not line.content for line in bad):  # too long to be read: all of it is kept

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 from quickstudy import __version__
+from quickstudy.base.canonical import guarded, intact
 from quickstudy.base.errors import QuickstudyError, UsageError
 
 FORMAT = 1
@@ -59,7 +60,7 @@ def prepare_folder(folder: pathlib.Path) -> None:
         except OSError as error:
             raise writing_fault(error, room) from error
     if not (folder / MARKER).exists():
-        facts = json.dumps({"format": FORMAT, "quickstudy": __version__}) + "\n"
+        facts = guarded({"format": FORMAT, "quickstudy": __version__}) + "\n"
         write_aside(folder / MARKER, str(os.getpid()), lambda file: file.write(facts.encode()))
 
 
@@ -80,9 +81,12 @@ def read_marker(folder: pathlib.Path) -> int:
     with open(folder / MARKER, "rb") as file:
         content = file.read(_MARKER_BYTES)
     try:
-        found = json.loads(content.decode())["format"]
+        facts = json.loads(content.decode())
+        found = facts["format"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError("does not say the format of the folder") from None
+    if not intact(content.rstrip(b"\n"), facts):
+        raise ValueError("its checksum is not its own: something in it was changed")
     if not isinstance(found, int):
         raise ValueError(f"the format must be a whole number, got {str(found)[:80]!r}")
     return found

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
-from quickstudy.base.canonical import canonical, intact, spoken
+from quickstudy.base.canonical import CHECK, canonical, intact, spoken
 from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record, too_deep
@@ -53,7 +53,7 @@ class Damage:
 class Line:
     """One line of a journal: its bytes, and either the record in it, with its key, or what is wrong with it. torn: a
     last line that was cut off. number: from 1; 0 for a file that cannot be read at all. A line that is too long to be
-    read has no content.
+    read has no content. newer: whole, and of a later version: it is left out, and left where it is.
     """
 
     file: str
@@ -63,6 +63,7 @@ class Line:
     key: str = ""
     problem: str = ""
     torn: bool = False
+    newer: bool = False
 
 
 @dataclass(frozen=True)
@@ -262,7 +263,9 @@ def _line(name: str, number: int, content: bytes, known: _Known) -> Line:
     except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as error:
         return Line(name, number, content, problem=f"not a record ({error})")
     if problem:
-        return Line(name, number, content, None, key, problem)
+        # A kind of outcome that only a later version knows, in a line that guards itself.
+        newer = problem == _unknown(record.status) and CHECK in facts and intact(content, facts)
+        return Line(name, number, content, None, key, problem, newer=newer)
     if b"\\ud" in content:
         said = {part: spoken(getattr(record, part)) for part in vars(record) if part != "what"}
         record = replace(record, **said)
@@ -283,11 +286,15 @@ def _key(record: Record) -> str:
 _CHANGED = "the checksum is not that of the line: something in it was changed"
 
 
+def _unknown(status: str) -> str:
+    return f'unknown status "{status}"; a later quickstudy may know it'
+
+
 def _problem(facts: Mapping[str, Any], record: Record, key: str, known: _Known) -> str:
     if fault := next(record.faults(), ""):
         return f"not a record ({fault})"
     if record.status not in _RANKS:
-        return f'unknown status "{record.status}"'
+        return _unknown(record.status)
     if facts.get("key") != key:
         return f"the key {str(facts.get('key'))[:12]} does not belong to what was run ({key[:12]})"
     if not known.understands(record.legend):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
 from quickstudy.base.catalogue import control
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.fixed import FixedRule
@@ -40,6 +41,9 @@ class Members:
         self._brief = brief
         self._seed = seed
         self._tasks = task.tasks
+        for member in task.tasks:
+            if member.oracle not in catalogue.control:
+                raise NotApplicable(f"{member.id} has no oracle: {member.oracle}")
         self._oracles = [self.rule(number, member.oracle) for number, member in enumerate(task.tasks)]
         words = {word: id for id, word in enumerate(task.vocabulary)}
         self._common = [np.array([words[word] for word in member.vocabulary]) for member in task.tasks]
