@@ -15,16 +15,16 @@ import quickstudy as qs
 
 
 @qs.measure(
-    "half-way", version=1, kinds=["learning-curve"], chance="0", equation="a at half the curve",
-    scores=[qs.Score("half-way", unit="share", better="higher", range=(0, 1))],
+    "mid-way", version=1, kinds=["learning-curve"], chance="0", equation="a at half the curve",
+    scores=[qs.Score("mid-way", unit="share", better="higher", range=(0, 1))],
 )
-def half_way(trace, convention):
+def mid_way(trace, convention):
     """Accuracy in the middle of the curve."""
     accuracy = trace.arrays["accuracy"]
-    return {"half-way": float(accuracy[len(accuracy) // 2])}
+    return {"mid-way": float(accuracy[len(accuracy) // 2])}
 '''
 RUN = ("run", "language/qa", "-l", "majority", "--set", "sequences=60", "--no-controls", "-j", 0, "-q")
-WITH = ("--measure", "half-way", "--include", "half.py")
+WITH = ("--measure", "mid-way", "--include", "half.py")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def half(tmp_path):
 
 
 def scored(inside):
-    rows = inside("query", "results", "select repetition, value from scores where name = 'half-way'", "--json")
+    rows = inside("query", "results", "select repetition, value from scores where name = 'mid-way'", "--json")
     return {row["repetition"]: row["value"] for row in map(json.loads, rows.out.splitlines())}
 
 
@@ -41,10 +41,10 @@ def test_a_folder_is_scored_again_by_a_measure_from_outside(inside, half):
     assert inside(*RUN, "-s", 2).status == 0
     assert scored(inside) == {}
     dry = inside("score", "results", *WITH, "--dry-run")
-    assert (dry.status, dry.out) == (0, "2 of 2 runs would be scored again: half-way v1 (2)\n")
+    assert (dry.status, dry.out) == (0, "2 of 2 runs would be scored again: mid-way v1 (2)\n")
     assert scored(inside) == {}
     done = json.loads(inside("score", *WITH, "results", "--json").out)
-    assert done["measures"] == {"half-way": {"version": 1, "runs": 2}}
+    assert done["measures"] == {"mid-way": {"version": 1, "runs": 2}}
     assert (done["runs"], done["scored"], done["left_out"]) == (2, 2, [])
     middle = "select repetition, accuracy from curves qualify \
         row_number() over (partition by key order by step) = count(*) over (partition by key) // 2 + 1"
@@ -63,7 +63,7 @@ def test_a_run_applies_it_to_what_is_new_and_to_what_is_found(inside, half, tmp_
     assert keys < {json.loads(row)["key"] for row in rows}
     unknown = inside(*RUN, "-s", 4, "--measure", "half-weigh")
     assert (unknown.status, unknown.out) == (2, "")
-    assert 'no measure "half-weigh"; did you mean "half-way"?' in unknown.err
+    assert 'no measure "half-weigh"; did you mean "mid-way"?' in unknown.err
 
 
 def test_the_same_from_python(inside, half, tmp_path):
@@ -72,10 +72,10 @@ def test_the_same_from_python(inside, half, tmp_path):
     plain = qs.run("language/qa", "majority", **task)
     include(tmp_path / "half.py")
     before = {record.key: set(record.scores) for record in plain.records}
-    again = qs.run("language/qa", "majority", measures=["half-way"], **task)
-    assert {record.key: set(record.scores) - {"half-way"} for record in again.records} == before
-    assert all("half-way" in record.scores for record in again.records)
-    assert again.score("half-way").scored == 0
+    again = qs.run("language/qa", "majority", measures=["mid-way"], **task)
+    assert {record.key: set(record.scores) - {"mid-way"} for record in again.records} == before
+    assert all("mid-way" in record.scores for record in again.records)
+    assert again.score("mid-way").scored == 0
     with pytest.raises(UsageError, match='no measure "half"'):
         qs.run("language/qa", "majority", measures="half", **task)
 
@@ -86,14 +86,14 @@ def test_folders_are_read_with_a_file_of_ones_own(inside, half, task_file, tmp_p
     assert inside(*run, *WITH, "--include", "reverse.py").status == 0
     for verb in (
         ("report", "results", "--format", "csv"),
-        ("compare", "majority", "copy-last", "--score", "half-way"),
-        ("query", "results", "select count(*) from scores where name = 'half-way'"),
-        ("show", "half-way"),
+        ("compare", "majority", "copy-last", "--score", "mid-way"),
+        ("query", "results", "select count(*) from scores where name = 'mid-way'"),
+        ("show", "mid-way"),
         ("ls", "measures"),
     ):
         answer = inside(*verb, "--include", "half.py")
         assert answer.status == 0, answer.err
-        assert "half-way" in answer.out or "4" in answer.out
+        assert "mid-way" in answer.out or "4" in answer.out
 
 
 def test_every_kind_of_file_is_a_module_and_in_the_help(inside):
