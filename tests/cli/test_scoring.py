@@ -61,9 +61,9 @@ def test_a_run_applies_it_to_what_is_new_and_to_what_is_found(inside, half, tmp_
     keys = {json.loads(line)["key"] for path in before for line in path.read_text().splitlines()}
     rows = inside("query", "results", "select key from runs", "--json").out.splitlines()
     assert keys < {json.loads(row)["key"] for row in rows}
-    unknown = inside(*RUN, "-s", 4, "--measure", "half-weigh")
+    unknown = inside(*RUN, "-s", 4, "--measure", "mid-weigh")
     assert (unknown.status, unknown.out) == (2, "")
-    assert 'no measure "half-weigh"; did you mean "mid-way"?' in unknown.err
+    assert 'no measure "mid-weigh"; did you mean "mid-way"?' in unknown.err
 
 
 def test_the_same_from_python(inside, half, tmp_path):
