@@ -355,7 +355,7 @@ def test_an_outcome_of_a_later_version_stays_where_it_is(tmp_path):
     saved(tmp_path)
     put(tmp_path, status="postponed")
     path = tmp_path / "runs" / "odd-1-0.jsonl"
-    assert "unknown status \"postponed\"" in str(read_results(tmp_path).damage[0])
+    assert 'unknown status "postponed"' in str(read_results(tmp_path).damage[0])
     before = path.read_bytes()
     assert repair(tmp_path) == []
     assert path.read_bytes() == before
