@@ -23,9 +23,6 @@ INCLUDE = typer.Option([], "--include", help="Import a file of yours first, with
 MEASURE = typer.Option([], "--measure", help="A measure, by its id; may be given several times.")
 TRACEBACK = typer.Option(False, "--traceback", help="Print all that Python said of runs that failed.")
 DATA = typer.Option(None, "--data", help="Folder with data sets, for tasks on real data.")
-WORKERS = typer.Option(
-    None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, or three that share a GPU."
-)
 CONVENTION = typer.Option("corrected", "--convention", help="corrected, published or written.")
 
 

@@ -18,7 +18,6 @@ from quickstudy.report.model import LEARNER, LEARNING, REPLAY, ROLES, ReportData
 from quickstudy.report.stream_picture import stream_picture
 from quickstudy.report.verdict import remarks, verdict
 
-_EYEBROW = tag("p", "quickstudy report", class_="eyebrow")
 _ALL_NAMED = 4
 
 
