@@ -68,6 +68,8 @@ _PUBLIC = {
     "measure": "quickstudy.base.catalogue",
     "protocol": "quickstudy.base.catalogue",
     "quantity": "quickstudy.base.catalogue",
+    "figure": "quickstudy.base.catalogue",
+    "block": "quickstudy.base.catalogue",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -22,7 +22,7 @@ RANKS = {
     "learners": 3,
     "protocols": 4,
     "runs": 5,
-    **dict.fromkeys(("report", "testing"), 6),
+    **dict.fromkeys(("report", "render", "pages", "testing"), 6),
     "api": 7,
     **dict.fromkeys(("cli", "web"), 8),
     "__main__": 9,

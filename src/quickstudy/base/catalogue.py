@@ -11,7 +11,7 @@ from quickstudy.base.measure import Measure, Score
 from quickstudy.base.registry import Registry, installed_sources, package_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
-_ROOMS = ("tasks", "cores", "learners", "protocols", "measures")
+_ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "pages")
 
 
 def _sources() -> Iterator[tuple[str, pathlib.Path]]:
@@ -130,6 +130,27 @@ quantity: Registry[Any] = Registry(
         def entropy(task): ...  # -> one number, or several by name
 
     unit, equation: for readers; of several numbers, the unit may be one for each, by name.
+    """,
+)
+
+figure: Registry[Any] = Registry(
+    "figure",
+    _sources,
+    """The picture of a task, by the kind of trace that its runs left:
+
+        @figure("learning-curve", version=1)
+        def curves(task, rows): ...  # task: its label; rows: Traced, in the order of the table -> blocks
+    """,
+)
+
+block: Registry[Any] = Registry(
+    "block",
+    _sources,
+    """A part of the page of a study, on a class whose stages(request) gives the runs that it needs, in lists that
+    follow from one another, and whose blocks(request) makes blocks of what has been run:
+
+        @block("claims", version=1)
+        class Claims: ...
     """,
 )
 

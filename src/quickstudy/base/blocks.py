@@ -1,0 +1,337 @@
+"""What a page is made of: blocks with numbers in them, each written once and rendered in every form.
+
+Nothing here knows HTML, LaTeX or a terminal, and no renderer reads a number back out of text. A page is a list of
+blocks; `render` has one renderer per form. All text is plain: a renderer escapes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from quickstudy.base.trace import Trace
+
+SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT = (
+    "score", "fine", "magnitude", "factor", "steps", "count", "seconds", "exact"
+)  # fmt: skip
+FORMS = (SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT)
+"""How a number is written. score: three decimals. fine: four for a small one. magnitude: three figures, powers of ten
+for the smallest and the largest. factor: ten to the power of the value, after a ×. steps: whole where it is large.
+count: a whole number, thousands apart. seconds: two or three figures. exact: all digits.
+"""
+BOUNDS, HALF = "bounds", "half"
+"""How an interval is written: `[low, high]`, or as half of its width, ±."""
+LINEAR, LOG = "linear", "log"
+LINE, STEP, POINTS, BARS = "line", "step", "points", "bars"
+LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
+ROLES = (LEARNER, REPLAY, CONTROL, ORACLE)
+"""Who a row or a curve is of: those that learn from material shown once, or several times; rules that never learn; the
+best that can be done.
+"""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How one learner, rule or series is drawn, the same in all tables and pictures of a page.
+
+    role: decides colour, grey or thin. number: which colour or dash, from 0; a renderer repeats what it has.
+    """
+
+    role: str = LEARNER
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a cell or a sentence. value: None where there is none, and note then says why; infinity is a value.
+
+    interval: (low, high) of the value. form: one of FORMS. word: what is written instead of the digits ("<1",
+    "unknown"). strong: stands out. note: small print beside it. signed: a plus is written too.
+    """
+
+    value: float | None
+    interval: tuple[float, float] | None = None
+    form: str = SCORE
+    word: str = ""
+    strong: bool = False
+    note: str = ""
+    signed: bool = False
+
+
+@dataclass(frozen=True)
+class Name:
+    """Words in a cell that name something. mark: the line it is drawn by. target: an anchor of the page, or the name of
+    a file beside it. note: small print.
+    """
+
+    text: str
+    mark: Mark | None = None
+    target: str = ""
+    strong: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Several:
+    """Several cells in one, `published | measured`."""
+
+    cells: Sequence[Cell]
+    between: str = " | "
+
+
+Cell = Number | Name | Several | str
+"""A plain string is words that name nothing; an empty one is an empty cell."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """The heading of a column. better: "higher", "lower" or nothing, shown as an arrow. numeric: aligned and sorted as
+    numbers. note: small print under the title ("median").
+    """
+
+    title: str
+    better: str = ""
+    numeric: bool = True
+    mark: Mark | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a table, as many cells as columns; the first names it. role: one of ROLES or nothing. first: stays
+    where a terminal has no room for all rows.
+    """
+
+    cells: Sequence[Cell]
+    role: str = ""
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows under a title, or under none; sorting keeps groups apart."""
+
+    lines: Sequence[Line]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """name: its anchor, and of its CSV file. columns: where there is no room for all, the first ones stay.
+
+    intervals: BOUNDS or HALF. data: the numbers behind it at full precision, the heading first, for the CSV file;
+    without them the file has the cells themselves. paper: belongs into a paper (LaTeX).
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column]
+    groups: Sequence[Group]
+    intervals: str = BOUNDS
+    data: Sequence[Sequence[Any]] = ()
+    paper: bool = False
+
+    @property
+    def lines(self) -> list[Line]:
+        """All rows, whatever their group."""
+        return [line for group in self.groups for line in group.lines]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """title: with its unit. scale: LINEAR or LOG. range: what the data say where it is None. ticks: (place, words) in
+    the place of round numbers.
+    """
+
+    title: str
+    scale: str = LINEAR
+    range: tuple[float, float] | None = None
+    ticks: Sequence[tuple[float, str]] = ()
+
+
+@dataclass(frozen=True)
+class Plotted:
+    """One curve, cloud or set of bars, in data coordinates. low, high: the edges of its band, or whiskers of points.
+
+    label: stands at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on the x axis where the
+    line is bold. dots: its points are shown too. tells: at each point, what a pointer shows.
+    """
+
+    label: str
+    mark: Mark
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+    kind: str = LINE
+    bold: tuple[float, float] | None = None
+    dots: bool = False
+    tells: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A straight line that marks a value: vertical at x, horizontal at y, or from an axis to a point where both are
+    given. label: words at its end. strong: the one that the caption speaks of.
+    """
+
+    x: float | None = None
+    y: float | None = None
+    label: str = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes with what is drawn in it."""
+
+    series: Sequence[Plotted]
+    title: str = ""
+    guides: Sequence[Guide] = ()
+
+
+@dataclass(frozen=True)
+class Plot:
+    """name: of its SVG and CSV files. Panels share axes, and stand side by side where there is room.
+
+    label: what the picture shows, in words, for those who cannot see it. data: for the CSV file, the heading first;
+    without them the file has the series. direct: labels stand at the ends of lines; else in a legend. live: a pointer
+    reads values off it.
+    """
+
+    name: str
+    caption: str
+    label: str
+    x: Axis
+    y: Axis
+    panels: Sequence[Panel]
+    data: Sequence[Sequence[Any]] = ()
+    direct: bool = True
+    live: bool = False
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A field of values, one row of cells after another. values[row][column]: a number, None where there is none, or
+    several that share the cell (two or four, drawn as its parts).
+
+    low, high: words for the ends of the colours. scaled: "row" where every row has its own colours, else
+    "all". marks: (row, column, part, words) of cells that are framed. data: for the CSV file.
+    """
+
+    name: str
+    caption: str
+    label: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: Sequence[Sequence[float | Sequence[float | None] | None]]
+    low: str = "lowest"
+    high: str = "highest"
+    scaled: str = "all"
+    marks: Sequence[tuple[int, int, int, str]] = ()
+    data: Sequence[Sequence[Any]] = ()
+
+
+@dataclass(frozen=True)
+class Node:
+    """id: what edges name. kind: one of a few classes that a renderer draws alike ("input", "output", "start" ...)."""
+
+    id: str
+    label: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """From one node to another, or to itself. weight: 0 to 1, how bold. kind: "" or "back" (drawn dashed)."""
+
+    source: str
+    target: str
+    label: str = ""
+    kind: str = ""
+    weight: float = 0.5
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes and edges: a network, a machine, a curriculum. A renderer finds their places, from left to right."""
+
+    name: str
+    caption: str
+    label: str
+    nodes: Sequence[Node]
+    edges: Sequence[Edge]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph. kind: "" or "verdict", "remark" (small), "note" (what a reader must be told first), "question",
+    "command" and "example" (letter by letter, as typed or drawn).
+    """
+
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Words and what they mean, or tasks and what was found: a definition list. Each (term, meaning, target)."""
+
+    items: Sequence[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A record, or other nested plain data, shown whole as it is stored."""
+
+    data: Any
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Details:
+    """Blocks that may be folded away. open: they are not, at first. A terminal leaves closed ones out."""
+
+    summary: str
+    blocks: Sequence[Block]
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """Blocks under a heading. name: its anchor. note: beside the heading, in small letters. listed: in the contents."""
+
+    title: str
+    blocks: Sequence[Block]
+    name: str = ""
+    note: str = ""
+    listed: bool = True
+
+
+Block = Text | Terms | Table | Plot | HeatMap | Graph | Details | Stored | Section
+
+
+@dataclass(frozen=True)
+class Page:
+    """title, and lines under it. eyebrow: what kind of page it is. facts: everything in plain JSON types, for `--json`.
+
+    whole: the general report of the folder would add nothing to it.
+    """
+
+    title: str
+    blocks: Sequence[Block]
+    under: Sequence[str] = ()
+    eyebrow: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What a figure is made of: one learner on one task, with the traces of its finished runs."""
+
+    learner: str
+    role: str
+    mark: Mark
+    traces: Sequence[Trace]

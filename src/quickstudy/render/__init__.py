@@ -1,0 +1,1 @@
+"""The forms of a page: one renderer each for HTML, pictures, a terminal and files."""
