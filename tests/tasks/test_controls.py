@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base import catalogue
-from quickstudy.tasks.coins import prefix_coins
+from quickstudy.tasks.controls import prefix_coins
 
 LANGUAGE = [id for id in catalogue.task.names() if id.startswith(("language/", "continual/"))]
 FOUR_TOKENS = SimpleNamespace(vocabulary=("a", "b", "c", "d"))

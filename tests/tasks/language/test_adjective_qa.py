@@ -15,9 +15,8 @@ from quickstudy.base.errors import UsageError
 from quickstudy.tasks.language import phrases
 from quickstudy.tasks.language.adjective_qa import AdjectiveQa
 from quickstudy.tasks.language.adjective_qa_counting import AdjectiveQaCounting
-from quickstudy.tasks.language.clauses import skim_facts
-from quickstudy.tasks.language.lookup import skim_questions
-from quickstudy.tasks.language.words import COLOURS, NUMBERS, SIZES
+from quickstudy.tasks.language.qa_rules import skim_questions
+from quickstudy.tasks.language.statements import COLOURS, NUMBERS, SIZES, skim_facts
 
 CONVENTIONS = ("published", "written", "corrected")
 IDS = ("language/adjective-qa", "language/adjective-qa-counting")

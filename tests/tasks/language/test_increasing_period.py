@@ -13,8 +13,7 @@ from scipy.stats import chisquare
 
 from quickstudy.base.errors import UsageError
 from quickstudy.tasks.language import patterns
-from quickstudy.tasks.language.increasing_period import IncreasingPeriod
-from quickstudy.tasks.language.periodic import Periodic
+from quickstudy.tasks.language.periodic import IncreasingPeriod, Periodic
 
 
 def written_out(pattern: str, length: int, increase: int = 1) -> str:

@@ -9,8 +9,7 @@ import pytest
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
-from quickstudy.tasks.language.reviews import Reviews
-from quickstudy.tasks.language.stated_rating import StatedRating
+from quickstudy.tasks.language.reviews import Reviews, StatedRating
 from quickstudy.testing import check_task
 from quickstudy.testing.made_up_reviews import made_up_reviews, write_reviews
 

@@ -8,10 +8,10 @@ import pytest
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.tasks.language import members, streams
-from quickstudy.tasks.language.mixed import Mixed
+from quickstudy.tasks.language.continual import chained, growing
+from quickstudy.tasks.language.mixed import Mixed, Translated, common_vocabulary
 from quickstudy.tasks.language.periodic import Periodic
 from quickstudy.tasks.language.qa import Qa
-from quickstudy.tasks.language.streams import Translated, chained, common_vocabulary, growing
 from quickstudy.tasks.language.symbol_counting import SymbolCounting
 
 EVERYTHING = (

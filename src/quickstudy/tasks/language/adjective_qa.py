@@ -13,12 +13,18 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.clauses import Statement, write_statement
-from quickstudy.tasks.language.conversations import Conversation, Inquiry, Reading, World, ask_yes_no
-from quickstudy.tasks.language.descriptions import contrasts, described
-from quickstudy.tasks.language.draws import heads
-from quickstudy.tasks.language.phrases import adjectives_of, first_word, noun_of, phrases, write_phrase
-from quickstudy.tasks.language.words import (
+from quickstudy.tasks.language.conversations import (
+    Conversation,
+    Inquiry,
+    Plan,
+    Reading,
+    Spread,
+    World,
+    ask_yes_no,
+    pick,
+    read_world,
+)
+from quickstudy.tasks.language.statements import (
     ADJECTIVES,
     COLOURS,
     DESCRIBING,
@@ -28,8 +34,17 @@ from quickstudy.tasks.language.words import (
     OBJECTS,
     SIZES,
     YES,
+    Statement,
+    adjectives_of,
+    contrasts,
+    described,
+    first_word,
+    noun_of,
+    phrases,
+    write_phrase,
+    write_statement,
 )
-from quickstudy.tasks.language.worlds import Plan, Spread, pick, read_world
+from quickstudy.tasks.sampling import heads
 
 SIDES = 2
 """Things that the sure statement of a balanced prompt affirms and denies at least."""

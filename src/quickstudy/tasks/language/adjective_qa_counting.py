@@ -10,11 +10,8 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.language.adjective_qa import AdjectiveQa
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.clauses import Statement
-from quickstudy.tasks.language.conversations import Inquiry, Reading
-from quickstudy.tasks.language.descriptions import described
-from quickstudy.tasks.language.words import DESCRIBING, GLUE, NUMBERS, SIZES
-from quickstudy.tasks.language.worlds import pick
+from quickstudy.tasks.language.conversations import Inquiry, Reading, pick
+from quickstudy.tasks.language.statements import DESCRIBING, GLUE, NUMBERS, SIZES, Statement, described
 
 
 @task(

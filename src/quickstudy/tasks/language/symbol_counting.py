@@ -13,7 +13,7 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict, judge
-from quickstudy.tasks.language.draws import between, shuffled
+from quickstudy.tasks.sampling import between, shuffled
 
 QUERY, END = "x", "."
 DIGITS = tuple(string.digits)
