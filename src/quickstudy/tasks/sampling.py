@@ -4,7 +4,8 @@ tested; and whether what was drawn is what a task's spaces say.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples, Series
 from quickstudy.base.spaces import Bits, Fields, Space, Tokens
 from quickstudy.base.task import ExampleTask
+
+T = TypeVar("T")
+DRAWS_PER_SEQUENCE = 5
 
 
 def between(uniform: NDArray[np.float64], low: Any, high: Any) -> NDArray[np.int64]:
@@ -39,7 +43,9 @@ def shuffled(uniform: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.argsort(uniform, axis=1, kind="stable")
 
 
-DRAWS_PER_SEQUENCE = 5
+def pick(uniform: float, choices: Sequence[T]) -> T:
+    """One of the choices, each as likely as the others, from a number uniform in [0, 1)."""
+    return choices[int(uniform * len(choices))]
 
 
 class Split(NamedTuple):

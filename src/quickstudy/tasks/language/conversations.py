@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
 from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict, judge
-from quickstudy.tasks.language.statements import JOINTS, NO, YES, Statement, TakeName, read_statement
-from quickstudy.tasks.sampling import between, heads, shuffled
+from quickstudy.tasks.language.statements import (
+    JOINTS,
+    NO,
+    NUMBERS,
+    YES,
+    Statement,
+    TakeName,
+    read_statement,
+    write_statement,
+)
+from quickstudy.tasks.sampling import between, heads, pick, shuffled
 
-T = TypeVar("T")
 
-
-class Plan(NamedTuple):
+class StatementPlan(NamedTuple):
     """A statement before its words are chosen: numbers of the verb and of the things, and how it is put.
 
     sure: the one statement of a balanced prompt that is bound to have things on both sides.
@@ -63,7 +70,7 @@ class Spread:
         """Things that are kept for the sure statement."""
         return max(2 * self.sides - 1, 0)
 
-    def draw(self, uniform: NDArray[np.float64]) -> Iterator[list[Plan]]:
+    def draw(self, uniform: NDArray[np.float64]) -> Iterator[list[StatementPlan]]:
         """One prompt for each row of a (count, width) table."""
         columns = np.split(uniform, np.cumsum([3, self.things, self.things, self.verbs]), axis=1)
         sizes = between(columns[0][:, 0], self.fewest, self.most) - self._spare
@@ -89,7 +96,7 @@ class Spread:
         shares: list[float],
         first: list[bool],
         joints: list[int],
-    ) -> list[Plan]:
+    ) -> list[StatementPlan]:
         bounds = [*sorted(cuts[:number]), size]
         plans = []
         for place in range(number):
@@ -99,16 +106,34 @@ class Spread:
                 group += order[size : size + self._spare]
             margin = self.sides if is_sure else 0
             split = margin + int(shares[place] * (len(group) + 1 - 2 * margin))
-            plans.append(Plan(verbs[place], group[:split], group[split:], first[place], JOINTS[joints[place]], is_sure))
+            sides = group[:split], group[split:]
+            plans.append(StatementPlan(verbs[place], *sides, first[place], JOINTS[joints[place]], is_sure))
         return plans
 
 
-def pick(uniform: float, choices: Sequence[T]) -> T:
-    """One of the choices, each as likely as the others, from a number uniform in [0, 1)."""
-    return choices[int(uniform * len(choices))]
+class Prompt(NamedTuple):
+    """What is stated, and the words that state it."""
+
+    statements: list[Statement]
+    words: list[str]
 
 
-def read_world(reader: Reader, take_name: TakeName, verbs: Collection[str], most: int) -> list[Statement]:
+def write_prompt(
+    plans: Sequence[StatementPlan],
+    names: Sequence[str],
+    verbs: Sequence[str],
+    shown: Callable[[Statement], Statement] = lambda statement: statement,
+) -> Prompt:
+    """The prompt of some plans, with periods between its statements. shown: what of a statement is put into words."""
+    statements, words = [], list[str]()
+    for plan in plans:
+        affirmed, denied = (tuple(names[thing] for thing in side) for side in (plan.affirmed, plan.denied))
+        statements.append(Statement(verbs[plan.verb], affirmed, denied))
+        words += [".", *write_statement(*shown(statements[-1]), plan.affirmed_first, plan.joint)]
+    return Prompt(statements, words[1:])
+
+
+def read_prompt(reader: Reader, take_name: TakeName, verbs: Collection[str], most: int) -> list[Statement]:
     """The statements that stand next, with periods between them: about different verbs and at most `most` things."""
     statements: list[Statement] = []
     used: tuple[str, ...] = ()
@@ -128,13 +153,6 @@ DRAWS = 4
 """Uniform numbers for one question: its kind, its verb, its name, and one for the rest."""
 
 
-class World(NamedTuple):
-    """What is stated, and the words that state it."""
-
-    statements: list[Statement]
-    words: list[str]
-
-
 class Inquiry(NamedTuple):
     """A question: its words with the question mark, and its answer."""
 
@@ -142,7 +160,7 @@ class Inquiry(NamedTuple):
     answer: str
 
 
-class Reading(NamedTuple):
+class ReadQuestion(NamedTuple):
     """A question that was read: the right answer, and the words that may stand in its place."""
 
     expected: str
@@ -155,6 +173,8 @@ class Conversation(ABC):
     The number of questions drawn is uniform in 1 .. most_questions; of equal ones the first is kept.
     """
 
+    most_questions: int
+
     @property
     @abstractmethod
     def vocabulary(self) -> tuple[str, ...]:
@@ -162,16 +182,11 @@ class Conversation(ABC):
 
     @property
     @abstractmethod
-    def _limit(self) -> int:
-        """Most questions in a sequence."""
-
-    @property
-    @abstractmethod
     def _width(self) -> int:
         """Uniform numbers for one prompt."""
 
     @abstractmethod
-    def _worlds(self, uniform: NDArray[np.float64]) -> Iterator[World]:
+    def _prompts(self, uniform: NDArray[np.float64]) -> Iterator[Prompt]:
         """One prompt for each row of a (count, width) table."""
 
     @abstractmethod
@@ -179,24 +194,24 @@ class Conversation(ABC):
         """A question about a prompt, out of DRAWS uniform numbers."""
 
     @abstractmethod
-    def _read_world(self, reader: Reader) -> list[Statement]:
+    def _read_prompt(self, reader: Reader) -> list[Statement]:
         """The statements of the prompt that stands next."""
 
     @abstractmethod
-    def _read_question(self, reader: Reader, statements: list[Statement]) -> Reading:
+    def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         """The question that stands next. It may add to the statements what it gives away about them."""
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """`count` independent sequences."""
-        uniform = rng.random((count, self._width + 1 + DRAWS * self._limit))
-        numbers = between(uniform[:, self._width], 1, self._limit).tolist()
-        draws = uniform[:, self._width + 1 :].reshape(count, self._limit, DRAWS).tolist()
+        uniform = rng.random((count, self._width + 1 + DRAWS * self.most_questions))
+        numbers = between(uniform[:, self._width], 1, self.most_questions).tolist()
+        draws = uniform[:, self._width + 1 :].reshape(count, self.most_questions, DRAWS).tolist()
         ids = {word: id for id, word in enumerate(self.vocabulary)}
         sequences, masks = [], []
-        for world, number, rows in zip(self._worlds(uniform[:, : self._width]), numbers, draws, strict=True):
-            words = world.words
+        for prompt, number, rows in zip(self._prompts(uniform[:, : self._width]), numbers, draws, strict=True):
+            words = prompt.words
             mask = []
-            for inquiry in dict.fromkeys(self._inquire(world.statements, row) for row in rows[:number]):
+            for inquiry in dict.fromkeys(self._inquire(prompt.statements, row) for row in rows[:number]):
                 words = [*words, ".", *inquiry.words, inquiry.answer]
                 mask.append(len(words) - 1)
             sequences.append([ids[word] for word in words])
@@ -209,14 +224,16 @@ class Conversation(ABC):
 
     def _verdict(self, words: list[str]) -> Verdict:
         reader = Reader(words)
-        statements = self._read_world(reader)
+        statements = self._read_prompt(reader)
         answers: list[Answer] = []
         asked: set[tuple[str, ...]] = set()
         while not answers or reader.index < len(words):
             reader.phrase(".")
             start = reader.index
-            if len(answers) == self._limit:
-                raise Malformed(start, f"question {len(answers) + 1} stands here, at most {self._limit} are allowed")
+            if len(answers) == self.most_questions:
+                raise Malformed(
+                    start, f"question {len(answers) + 1} stands here, at most {self.most_questions} are allowed"
+                )
             expected, possible = self._read_question(reader, statements)
             question = tuple(words[start : reader.index])
             if question in asked:
@@ -228,11 +245,9 @@ class Conversation(ABC):
         return Verdict.of(answers)
 
 
-def ask_yes_no(statements: list[Statement], draws: list[float], balanced: bool) -> tuple[Statement, str, str]:
-    """The statement, the name and the answer of a yes-or-no question.
-
-    A uniform statement and a uniform name of it; balanced: a uniform one of the statements with both clauses, a fair
-    coin for the answer, and a uniform one of the names that have this answer.
+def ask_yes_no(statements: list[Statement], draws: list[float], balanced: bool) -> Inquiry:
+    """A question by yes or no: a uniform statement and a uniform name of it; balanced: a uniform one of the statements
+    with both clauses, a fair coin for the answer, and a uniform one of the names that have this answer.
     """
     _, which, who, coin = draws
     if balanced:
@@ -241,4 +256,24 @@ def ask_yes_no(statements: list[Statement], draws: list[float], balanced: bool) 
     else:
         statement = pick(which, statements)
         name = pick(who, statement.affirmed + statement.denied)
-    return statement, name, YES if name in statement.affirmed else NO
+    return Inquiry(("DO", "I", statement.verb, *name.split(), "?"), YES if name in statement.affirmed else NO)
+
+
+def ask_how_many(statements: list[Statement], uniform: float, counted: str) -> Inquiry:
+    """How many of what is counted (PEOPLE, THINGS) a uniform one of the statements affirms."""
+    statement = pick(uniform, statements)
+    return Inquiry(("HOW", "MANY", counted, "DO", "I", statement.verb, "?"), NUMBERS[len(statement.affirmed)])
+
+
+def read_how_many(reader: Reader, statements: list[Statement], counted: str, numbers: Sequence[str]) -> ReadQuestion:
+    """The question of `ask_how_many`."""
+    reader.phrase(f"HOW MANY {counted} DO I")
+    statement = read_verb(reader, statements)
+    reader.phrase("?")
+    return ReadQuestion(NUMBERS[len(statement.affirmed)], numbers)
+
+
+def read_verb(reader: Reader, statements: Iterable[Statement]) -> Statement:
+    """The one of the statements whose verb stands next."""
+    known = {statement.verb: statement for statement in statements}
+    return known[reader.take(known, "a verb of the prompt")]

@@ -199,9 +199,6 @@ class PeriodicOracle(FixedRule):
     gcd(p, q) is a period too, hence q itself: q divides p, and going on with either is the same.
     """
 
-    def __init__(self, task: Periodic, brief: Brief, seed: int) -> None:
-        pass
-
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The token after the longest border of each prefix, which is the token one smallest period back."""
         tokens = inputs.tolist()

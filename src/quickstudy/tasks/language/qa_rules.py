@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
-from quickstudy.tasks.controls import FixedRule, prefix_coins
+from quickstudy.tasks.controls import WordRule, uniform_by_prefix
 from quickstudy.tasks.language.statements import ADJECTIVES, NO, NUMBERS, THINGS, VERBS, YES, Fact, skim_facts
 
 
@@ -49,19 +49,15 @@ def skim_questions(words: Sequence[str]) -> list[Question]:
     return found
 
 
-class Answerer(FixedRule, ABC):
+class Answerer(WordRule, ABC):
     """Answers every question by a rule on what was stated, and NO anywhere else.
 
     A subclass gives the answer; a word that is not in the vocabulary becomes NO.
     """
 
-    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        self._vocabulary: tuple[str, ...] = task.vocabulary
-        self._ids = {word: id for id, word in enumerate(task.vocabulary)}
-
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The rule's answer after every question mark."""
-        words = [self._vocabulary[id] for id in inputs.tolist()]
+        words = self._words(inputs)
         facts = skim_facts(words)
         answers = np.full(len(words), self._ids[NO], dtype=np.int64)
         for question in skim_questions(words):
@@ -96,48 +92,31 @@ class QaOracle(Answerer):
         return next(filter(None, (adjective_of(fact, question.kind) for fact in named)), NO)
 
 
-class _Polarity(FixedRule, ABC):
-    """Answers YES where `_leaning` is positive, NO where it is negative, and throws a coin where it is 0."""
-
-    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        self._vocabulary: tuple[str, ...] = task.vocabulary
-        self._seed = seed
+@control("polarity-count", version=1, role="control")
+class PolarityCount(WordRule):
+    """YES if more names of the queried verb are affirmed than denied, NO if fewer, a coin if as many."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The answer that the names mentioned so far with the verb read last lean to."""
-        words = [self._vocabulary[id] for id in inputs.tolist()]
+        words = self._words(inputs)
         verbs = np.array(list(accumulate(words, lambda last, word: word if word in VERBS else last)))
-        affirmed = np.zeros(len(words), dtype=np.int64)
-        denied = np.zeros(len(words), dtype=np.int64)
+        affirmed, denied = np.zeros((2, len(words)), dtype=np.int64)
         for fact in skim_facts(words):
             (affirmed if fact.affirmed else denied)[fact.place :] += verbs[fact.place :] == fact.verb
         leaning = self._leaning(affirmed, denied)
-        coins = prefix_coins(self._seed, inputs, len(self._vocabulary)) < 0.5
-        yes, no = self._vocabulary.index(YES), self._vocabulary.index(NO)
-        return np.where((leaning > 0) | ((leaning == 0) & coins), yes, no)
-
-    @abstractmethod
-    def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What a rule of this kind decides."""
-
-
-@control("polarity", version=1, role="control")
-class Polarity(_Polarity):
-    """YES if all names of the queried verb are affirmed, NO if all are denied, else a coin."""
-
-    def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.sign(affirmed) - np.sign(denied)
-
-
-@control("polarity-count", version=1, role="control")
-class PolarityCount(_Polarity):
-    """YES if more names of the queried verb are affirmed than denied, NO if fewer, a coin if as many."""
+        coins = uniform_by_prefix(self._seed, inputs, len(self._vocabulary)) < 0.5
+        return np.where((leaning > 0) | ((leaning == 0) & coins), self._ids[YES], self._ids[NO])
 
     def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
         return affirmed - denied
 
 
-ZERO = NUMBERS[0]
+@control("polarity", version=1, role="control")
+class Polarity(PolarityCount):
+    """YES if all names of the queried verb are affirmed, NO if all are denied, else a coin."""
+
+    def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.sign(affirmed) - np.sign(denied)
 
 
 class _ByKind(Answerer):
@@ -151,7 +130,7 @@ class _ByKind(Answerer):
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Count the answers; -1 stands where nothing is asked."""
-        for question in skim_questions([self._vocabulary[id] for id in inputs.tolist()]):
+        for question in skim_questions(self._words(inputs)):
             target = int(targets[question.place])
             if target >= 0:
                 self._seen.setdefault(question.kind, Counter())[self._vocabulary[target]] += 1
@@ -191,21 +170,17 @@ class VerbOnly(_ByKind):
     those affirmed of the verb.
     """
 
-    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        super().__init__(task, brief, seed)
-        self._seed = seed
-
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
         stated = [fact for fact in facts if fact.verb == question.verb]
         affirmed = [fact for fact in stated if fact.affirmed]
         if question.kind == "HOW":
-            return self._usual("HOW", other_than=ZERO) if affirmed else ZERO
+            return self._usual("HOW", other_than=NUMBERS[0]) if affirmed else NUMBERS[0]
         if question.kind != "DO":
             return _latest(affirmed, question.kind) or self._usual(question.kind)
         leaning = 2 * len(affirmed) - len(stated)
         if leaning == 0:
             read = inputs[: question.place + 1]
-            leaning = 1 if prefix_coins(self._seed, read, len(self._vocabulary))[-1] < 0.5 else -1
+            leaning = 1 if uniform_by_prefix(self._seed, read, len(self._vocabulary))[-1] < 0.5 else -1
         return YES if leaning > 0 else NO
 
 

@@ -19,6 +19,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.data.encoded import EncodedPart, EncodedReviews, Encoding, encoded_reviews
 from quickstudy.data.finding import find
 from quickstudy.data.imdb import IMDB
+from quickstudy.tasks.controls import AnswerCounter
 from quickstudy.tasks.sampling import Split
 
 ANSWERS = ("negative", "positive")
@@ -154,7 +155,7 @@ STARS = 10
 
 
 @control("stated-rating", version=1, role="control")
-class StatedRating:
+class StatedRating(AnswerCounter):
     """Takes the writer's own rating, such as `8/10`, for the answer; the most frequent answer so far without one.
 
     The labels of the reviews are their writers' ratings, so a rating in the text gives the answer away. Positive from 6
@@ -162,14 +163,10 @@ class StatedRating:
     """
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
+        super().__init__(task, brief, seed)
         of, *self._numbers = task.numbers(["/", *map(str, range(STARS + 1))])
         # Pieces that are not in the vocabulary must not be found: no input is negative.
         self._of = -1 if of is None else of
-        self._counts = np.zeros(brief.outputs.width, dtype=np.int64)
-
-    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Count the answers; -1 stands where nothing is asked."""
-        self._counts += np.bincount(targets[targets >= 0], minlength=len(self._counts))
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """One answer per row, from what has been read up to it."""

@@ -15,15 +15,18 @@ from quickstudy.tasks.language.checking import Malformed, Reader
 from quickstudy.tasks.language.conversations import (
     Conversation,
     Inquiry,
-    Reading,
+    Prompt,
+    ReadQuestion,
     Spread,
-    World,
+    ask_how_many,
     ask_yes_no,
-    pick,
-    read_world,
+    read_how_many,
+    read_prompt,
+    read_verb,
+    write_prompt,
 )
 from quickstudy.tasks.language.qa import Cast
-from quickstudy.tasks.language.statements import NAMES, NO, NUMBERS, VERBS, YES, Statement, plain_names, write_statement
+from quickstudy.tasks.language.statements import NAMES, NO, NUMBERS, VERBS, YES, Statement, plain_names
 
 
 @task("language/world-qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
@@ -81,10 +84,6 @@ class WorldQa(Cast, Conversation):
     }
 
     @property
-    def _limit(self) -> int:
-        return self.most_questions
-
-    @property
     def _spread(self) -> Spread:
         return Spread(self.names, self.verbs, self.fewest, self.most, int(self.balanced))
 
@@ -92,33 +91,24 @@ class WorldQa(Cast, Conversation):
     def _width(self) -> int:
         return self._spread.width
 
-    def _worlds(self, uniform: NDArray[np.float64]) -> Iterator[World]:
-        for plans in self._spread.draw(uniform):
-            statements, words = [], []
-            for plan in plans:
-                affirmed, denied = (tuple(NAMES[place] for place in side) for side in (plan.affirmed, plan.denied))
-                statement = Statement(VERBS[plan.verb], affirmed, denied)
-                words += [".", *write_statement(*statement, plan.affirmed_first, plan.joint)]
-                statements.append(statement)
-            yield World(statements, words[1:])
+    def _prompts(self, uniform: NDArray[np.float64]) -> Iterator[Prompt]:
+        return (write_prompt(plans, NAMES, VERBS) for plans in self._spread.draw(uniform))
 
     def _inquire(self, statements: list[Statement], draws: list[float]) -> Inquiry:
-        statement, name, answer = ask_yes_no(statements, draws, self.balanced)
-        return Inquiry(("DO", "I", statement.verb, name, "?"), answer)
+        return ask_yes_no(statements, draws, self.balanced)
 
-    def _read_world(self, reader: Reader) -> list[Statement]:
-        statements = read_world(reader, plain_names(self.people), self.actions, self.most)
+    def _read_prompt(self, reader: Reader) -> list[Statement]:
+        statements = read_prompt(reader, plain_names(self.people), self.actions, self.most)
         if self.balanced and not any(statement.mixed for statement in statements):
             raise Malformed(reader.index, "the prompt ends here without a statement that affirms and denies")
         return statements
 
-    def _read_question(self, reader: Reader, statements: list[Statement]) -> Reading:
+    def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         reader.phrase("DO I")
-        known = {statement.verb: statement for statement in statements if statement.mixed or not self.balanced}
-        statement = known[reader.take(known, "a verb of the prompt")]
+        statement = read_verb(reader, (known for known in statements if known.mixed or not self.balanced))
         name = reader.take(statement.affirmed + statement.denied, "a name that goes with the verb")
         reader.phrase("?")
-        return Reading(YES if name in statement.affirmed else NO, (YES, NO))
+        return ReadQuestion(YES if name in statement.affirmed else NO, (YES, NO))
 
 
 @task(
@@ -170,14 +160,9 @@ class WorldQaCounting(WorldQa):
     def _inquire(self, statements: list[Statement], draws: list[float]) -> Inquiry:
         if draws[0] >= self.counts:
             return super()._inquire(statements, draws)
-        statement = pick(draws[1], statements)
-        return Inquiry(("HOW", "MANY", "PEOPLE", "DO", "I", statement.verb, "?"), NUMBERS[len(statement.affirmed)])
+        return ask_how_many(statements, draws[1], "PEOPLE")
 
-    def _read_question(self, reader: Reader, statements: list[Statement]) -> Reading:
+    def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         if not reader.sees(("HOW",)):
             return super()._read_question(reader, statements)
-        reader.phrase("HOW MANY PEOPLE DO I")
-        known = {statement.verb: statement for statement in statements}
-        statement = known[reader.take(known, "a verb of the prompt")]
-        reader.phrase("?")
-        return Reading(NUMBERS[len(statement.affirmed)], self.numbers)
+        return read_how_many(reader, statements, "PEOPLE", self.numbers)
