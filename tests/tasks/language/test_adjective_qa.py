@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.language import phrases
+from quickstudy.tasks.language import statements
 from quickstudy.tasks.language.adjective_qa import AdjectiveQa
 from quickstudy.tasks.language.adjective_qa_counting import AdjectiveQaCounting
 from quickstudy.tasks.language.qa_rules import skim_questions
@@ -91,7 +91,7 @@ def enumerate_all(spreads, prompts, task) -> Counter[str]:
 
 
 def test_doctests():
-    result = doctest.testmod(phrases)
+    result = doctest.testmod(statements)
     assert result.attempted >= 2
     assert result.failed == 0
 
