@@ -14,10 +14,9 @@ from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.tasks.sampling import check_within
-from quickstudy.testing.answering import Examinee
+from quickstudy.testing.examinee import Examinee
 from quickstudy.testing.faces import faces_of, stored
-from quickstudy.testing.finding import Broken, Promise
-from quickstudy.testing.values import as_bytes, check_names
+from quickstudy.testing.finding import Broken, Promise, as_bytes, check_names
 from quickstudy.testing.worlds import leading
 
 STEPS = 40

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,72 +11,20 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.learner import (
     Answering,
     HostLearner,
-    Learner,
     check_distributions,
     check_scale,
     face,
-    pace_of,
 )
 from quickstudy.base.lesson import Exam, Lesson
-from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Tokens
-from quickstudy.base.task import asked_of
-from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import Choice, choose_learner
-from quickstudy.testing.finding import Broken, Finding, Promise
-from quickstudy.testing.material import Material
-from quickstudy.testing.shield import Shield
-from quickstudy.testing.values import check_equal
-
-ROUNDING = 1e-6
-"""Scores of a compiled learner may differ by this much, relative to the largest, where nothing has changed."""
+from quickstudy.testing.examinee import CheckMaterial, Examinee
+from quickstudy.testing.finding import Broken, Finding, Promise, check_equal
 
 GAIN = 0.15
 """What true answers must give above shuffled ones, in accuracy or in variance explained: three standard errors of
 about 200 questions."""
 
 LEARNS, LEARNS_NOTHING = "learns from what it is told", "learns from nothing"
-
-
-@dataclass(frozen=True)
-class Examinee:
-    """A learner, the tolerance for its answers, and the glass in front of it if it is a host learner."""
-
-    learner: Learner
-    tolerance: float
-    shields: list[Shield]
-
-    @classmethod
-    def of(cls, learner: Any, task: Any) -> Examinee:
-        """The learner of a name, a `Choice`, a learner with `begin`, or a host class made by make(brief, seed)."""
-        choice = choose_learner(learner, "corrected", task, asked_of(task)) if isinstance(learner, str) else learner
-        made: Any = choice.make(task) if isinstance(choice, Choice) else choice
-        shields: list[Shield] = []
-        if not isinstance(made, Hosted) and callable(getattr(made, "begin", None)):
-            return cls(configure(made.__name__, made, {}) if isinstance(made, type) else made, ROUNDING, shields)
-        hosted = made if isinstance(made, Hosted) else Hosted(made, made)
-
-        def shielded(brief: Any, seed: int) -> Any:
-            shields.append(Shield(hosted.make(brief, seed)))
-            return shields[-1]
-
-        return cls(replace(hosted, make=shielded), 0.0, shields)
-
-    @property
-    def passes(self) -> int:
-        """How often it is shown its material."""
-        return pace_of(self.learner).passes
-
-    @property
-    def stride(self) -> int:
-        """Items after which something may have changed."""
-        return pace_of(self.learner).stride
-
-    def check_unchanged(self) -> None:
-        """Broken if a host learner wrote into what it was handed."""
-        changed = sorted({shield.changed for shield in self.shields} - {""})
-        if changed:
-            raise Broken(f"{' and '.join(changed)} wrote into the arrays handed in; copy them first")
 
 
 class AnsweringChecks:
@@ -89,7 +36,7 @@ class AnsweringChecks:
     doors = 1
     raised = False
 
-    def __init__(self, examinee: Examinee, material: Material) -> None:
+    def __init__(self, examinee: Examinee, material: CheckMaterial) -> None:
         self.examinee = examinee
         self.material = material
         self._fingerprint = self._arrays()

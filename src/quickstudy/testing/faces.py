@@ -12,8 +12,7 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.lesson import Exam
 from quickstudy.testing.answering import AnsweringChecks
-from quickstudy.testing.finding import Broken, Promise
-from quickstudy.testing.values import check_equal
+from quickstudy.testing.finding import Broken, Promise, check_equal
 
 ROWS, STEPS = 5, 24
 

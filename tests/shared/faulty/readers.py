@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faulty.learners import Table
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
-from quickstudy.testing.specimens.learners import Table
 
 
 class _Pairs:

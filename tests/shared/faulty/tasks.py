@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples, Series
 from quickstudy.base.spaces import Reals, Space
-from quickstudy.testing.partners import Partners
+from quickstudy.testing.small_tasks import Partners
 
 
 @dataclass(frozen=True)
