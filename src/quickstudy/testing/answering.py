@@ -47,18 +47,17 @@ class AnsweringChecks:
     def promises(self) -> list[Promise]:
         """The table; without the last promise, which is `learns`."""
         return [
-            ("answers in the right shape, all finite", self.answers),
-            ("same seed, same answers", self.same_answers),
-            ("does not look ahead", self.no_look_ahead),
-            ("answers each example by itself", self.each_by_itself),
-            ("learns the same in two calls as in one", self.two_calls),
-            ("does not change its inputs", self.inputs_unchanged),
-            ("counts what it was shown", self.cost),
-            ("says how its scores are to be read", self.scale),
+            ("answers in the right shape, all finite", self._answers),
+            ("same seed, same answers", self._same_answers),
+            ("does not look ahead", self._no_look_ahead),
+            ("answers each example by itself", self._each_by_itself),
+            ("learns the same in two calls as in one", self._two_calls),
+            ("does not change its inputs", self._inputs_unchanged),
+            ("counts what it was shown", self._cost),
+            ("says how its scores are to be read", self._scale),
         ]
 
-    def answers(self) -> None:
-        """Shape and numbers."""
+    def _answers(self) -> None:
         try:
             self.pupil = self.trained(self.material.lesson)
             self.scores = self.answered(self.pupil, self.material.exam)
@@ -73,15 +72,13 @@ class AnsweringChecks:
         if not np.isfinite(self.scores).all():
             raise Broken("some scores are not finite")
 
-    def same_answers(self) -> None:
-        """Twice the same exam, and a second learner."""
+    def _same_answers(self) -> None:
         if not np.array_equal(self.answered(self.pupil, self.material.exam), self.scores):
             raise Broken("the same questions twice give two answers")
         again = self.answered(self.trained(self.material.lesson), self.material.exam)
         check_equal(again, self.scores, 0.0, "a second learner of the same seed answers differently")
 
-    def no_look_ahead(self) -> None:
-        """What comes after a question is changed."""
+    def _no_look_ahead(self) -> None:
         rng = self.material.streams.numpy("check")
         for _ in range(3):
             exam, early = self.material.disturbed(rng)
@@ -89,15 +86,13 @@ class AnsweringChecks:
             complaint = "answers change when only what comes after the question does"
             check_equal(scores[:, early], self.scores[:, early], self.examinee.tolerance, complaint)
 
-    def each_by_itself(self) -> None:
-        """The exam in reverse order."""
+    def _each_by_itself(self) -> None:
         exam, places = self.material.reversed()
         scores = self.answered(self.pupil, exam)[:, places]
         complaint = "answers change when the examples of the exam come in another order"
         check_equal(scores, self.scores, self.examinee.tolerance, complaint)
 
-    def two_calls(self) -> None:
-        """Lessons cut in two places."""
+    def _two_calls(self) -> None:
         lesson, exam = self.material.lesson, self.material.exam
         # Early on, when most is still to be learned, a difference shows.
         short = min(6 * self.examinee.stride, lesson.items)
@@ -112,14 +107,12 @@ class AnsweringChecks:
         complaint = f"a lesson cut after {cut} and {short} items teaches something else than in one piece"
         check_equal(self.answered(pieces, exam), self.scores, 0.0, complaint)
 
-    def inputs_unchanged(self) -> None:
-        """What was handed in is what it was."""
+    def _inputs_unchanged(self) -> None:
         self.examinee.check_unchanged()
         if self._arrays() != self._fingerprint:
             raise Broken("the arrays of the lesson or of the exam were changed; copy them first")
 
-    def cost(self) -> str:
-        """Items."""
+    def _cost(self) -> str:
         (cost,), items = self.pupil.cost(), self.material.lesson.items
         if cost.examples != items:
             raise Broken(f"{items} items were shown, cost().examples says {cost.examples}")
@@ -127,8 +120,7 @@ class AnsweringChecks:
         count = f"{cost.trained_parameters} trained parameters" if known else "trained parameters unknown"
         return f"{cost.examples} items, {cost.updates} updates, {count}"
 
-    def scale(self) -> str:
-        """A scale that fits the outputs, and scores that are of it."""
+    def _scale(self) -> str:
         try:
             scale = check_scale(getattr(self.pupil, "scale", None), self.material.brief.outputs)
             if scale == "probabilities":

@@ -99,7 +99,8 @@ class PolarityCount(WordRule):
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The answer that the names mentioned so far with the verb read last lean to."""
         words = self._words(inputs)
-        verbs = np.array(list(accumulate(words, lambda last, word: word if word in VERBS else last)))
+        latest: list[str] = list(accumulate(words, lambda last, word: word if word in VERBS else last))
+        verbs = np.array(latest)
         affirmed, denied = np.zeros((2, len(words)), dtype=np.int64)
         for fact in skim_facts(words):
             (affirmed if fact.affirmed else denied)[fact.place :] += verbs[fact.place :] == fact.verb
