@@ -69,7 +69,6 @@ class FaultyLevers(Levers):
 
     @property
     def draws(self) -> bool:
-        """Whether repetitions differ, as it says."""
         return self.fault != "fixed"
 
     def open(self, streams: Streams) -> _FaultyWorld:

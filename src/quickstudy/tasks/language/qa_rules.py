@@ -99,8 +99,7 @@ class PolarityCount(WordRule):
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The answer that the names mentioned so far with the verb read last lean to."""
         words = self._words(inputs)
-        latest: list[str] = list(accumulate(words, lambda last, word: word if word in VERBS else last))
-        verbs = np.array(latest)
+        verbs = np.array(list(accumulate(words, _latest_verb)))
         affirmed, denied = np.zeros((2, len(words)), dtype=np.int64)
         for fact in skim_facts(words):
             (affirmed if fact.affirmed else denied)[fact.place :] += verbs[fact.place :] == fact.verb
@@ -183,6 +182,10 @@ class VerbOnly(_ByKind):
             read = inputs[: question.place + 1]
             leaning = 1 if uniform_by_prefix(self._seed, read, len(self._vocabulary))[-1] < 0.5 else -1
         return YES if leaning > 0 else NO
+
+
+def _latest_verb(last: str, word: str) -> str:
+    return word if word in VERBS else last
 
 
 def _latest(facts: Sequence[Fact], kind: str) -> str | None:
