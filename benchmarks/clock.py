@@ -1,4 +1,6 @@
-"""Time two ways of doing the same thing in turns, so that a busy machine slows both: only the ratio is reported."""
+"""Time ways of doing the same thing in turns, so that a busy machine slows all: only ratios are reported; and the most
+that a core can do.
+"""
 
 import time
 
@@ -13,3 +15,13 @@ def seconds(*functions, rounds=7):
             if round_:
                 best[number] = min(best[number], time.process_time() - began)
     return best
+
+
+def product_rate(side=1024):
+    """Multiply-adds a second of one large float32 product on one thread: the most this core can do."""
+    from quickstudy.gateway import jax, jnp
+
+    square = jnp.ones((side, side), jnp.float32)
+    product = jax.jit(jnp.matmul)
+    (best,) = seconds(lambda: product(square, square).block_until_ready())
+    return side**3 / best

@@ -6,7 +6,7 @@ import quickstudy.gateway  # noqa: F401, I001  # first, so that JAX is set to on
 
 import numpy as np
 import torch
-from clock import seconds
+from clock import product_rate, seconds
 from reservoirpy.nodes import Reservoir
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.linear_model import SGDClassifier
@@ -29,15 +29,6 @@ from quickstudy.tasks.sampling import draw_unique
 
 torch.set_num_threads(1)
 STREAMS = Streams(0, "benchmark", 0)
-
-
-def floor():
-    """Multiply-adds a second of one large float32 product on one thread: the most this core can do."""
-    side = 1024
-    left = jnp.asarray(STREAMS.numpy("floor").normal(size=(side, side)), jnp.float32)
-    product = jax.jit(jnp.matmul)
-    (best,) = seconds(lambda: product(left, left).block_until_ready())
-    return side**3 / best
 
 
 def echo_state():
@@ -174,7 +165,7 @@ def first_passages():
 
 def main():
     """Print the table."""
-    most = floor()
+    most = product_rate()
     print(f"one core: {most / 1e9:.1f} thousand million multiply-adds a second in a large float32 product\n")
     print(f"{'what':<75} {'times faster':>12}  {'share of the floor':>18}")
     for part in (echo_state, lstm, lstm_gradient, logistic, first_passages):

@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from clock import product_rate
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROWS = ROOT / "results" / "speed.jsonl"
 PAGE = ROOT / "docs" / "explanation" / "speed.md"
@@ -136,19 +138,6 @@ def multiply_adds(model, chosen, outcome):
     return 3 * passes * work[0] + tests * work[1]
 
 
-def rate():
-    """Multiply-adds a second of a large float32 product on this core."""
-    from clock import seconds
-
-    from quickstudy.gateway import jax, jnp
-
-    side = 1024
-    square = jnp.ones((side, side))
-    product = jax.jit(jnp.matmul)
-    (best,) = seconds(lambda: product(square, square).block_until_ready())
-    return side**3 / best
-
-
 def measured(model, task, schedule, compiled):
     """One row of the table. compiled: the programs have been compiled by an earlier row."""
     chosen = setting(model, task, schedule)
@@ -161,7 +150,7 @@ def measured(model, task, schedule, compiled):
         "seconds": best,
         "compilation": None if first is None else max(0.0, first - best),
         "tests": len(outcome.trace.arrays["step"]),
-        "floor": float(multiply_adds(model, chosen, outcome) / rate()),
+        "floor": float(multiply_adds(model, chosen, outcome) / product_rate()),
     }
 
 

@@ -44,7 +44,7 @@ def test_a_place_in_the_package_is_named_from_the_package_on():
     rule, task = catalogue.control.get("remaining-share"), catalogue.task.get("language/qa")()
     error = raised(lambda: sys.modules[rule.__module__].RemainingShare(task, None, 0))
     frames = error.__traceback__.tb_next  # without the frame of this file, which is a user's
-    assert place_of(error.with_traceback(frames.tb_next)).startswith("quickstudy/tasks/language/counting.py:")
+    assert place_of(error.with_traceback(frames.tb_next)).startswith("quickstudy/tasks/language/counting_rules.py:")
 
 
 def test_a_users_place_comes_before_that_of_a_library(tmp_path, monkeypatch):

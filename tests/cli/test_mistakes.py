@@ -103,6 +103,7 @@ def here(files, monkeypatch, capsys):
         (["run", "language/qa", "--bogus"], "see quickstudy run --help"),
         (["bogus"], "see quickstudy --help"),
         (["check", "mute.py:Foo"], 'no task, core or learner "Foo" in mute.py; known: Mute'),
+        (["check", "language/qa", "absent.txt"], "no file absent.txt"),
         (["query", "FOLDER", ""], "the query asks nothing"),
         (["report", "FOLDER", "-o", "/proc/x.html"], "cannot write /proc/x.html"),
         (["report", "FOLDER", "-o", "absent/x.html"], "no folder absent to write x.html into"),

@@ -222,3 +222,16 @@ def test_what_is_no_table(tmp_path, content, words):
     (tmp_path / "t.csv").write_bytes(content)
     with pytest.raises(UsageError, match=words):
         read_table(tmp_path / "t.csv")
+
+
+def test_what_is_drawn_is_found_right_and_what_is_changed_is_not(inside, tmp_path):
+    drawn = inside("sample", "language/symbol-counting", "--text", "-n", 8).out
+    path = tmp_path / "drawn.txt"
+    path.write_text(drawn)
+    found = inside("check", "language/symbol-counting", path)
+    assert (found.status, found.out) == (0, "".join(f"ok    line {line}\n" for line in range(1, 9)))
+    path.write_text(drawn + drawn.splitlines()[0].replace(" .", " 0 ."))
+    found = inside("check", "language/symbol-counting", path)
+    assert found.status == 1
+    assert found.out.count("ok ") == 8
+    assert "FAIL  line 9: index " in found.out

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import quickstudy.gateway  # noqa: F401  the compiler's cache stays where it is
-from quickstudy.testing.made_up_reviews import made_up_reviews, write_reviews
+from made_up_reviews import made_up_reviews, write_reviews
 
 
 @pytest.fixture(scope="session", autouse=True)

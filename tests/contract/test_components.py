@@ -17,8 +17,7 @@ from quickstudy.learners.trained import default_training
 from quickstudy.testing import check_core, check_learner, check_task
 from quickstudy.testing.learners import LEARNS_NOTHING
 from quickstudy.testing.papers import check_conventions, check_parameters
-from quickstudy.testing.partners import Partners
-from quickstudy.testing.small_tasks import Echo
+from quickstudy.testing.small_tasks import Echo, Partners
 
 KINDS = ("task", "control", "core", "training", "learner", "protocol", "measure")
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures")

@@ -14,10 +14,10 @@ from quickstudy.base.seeds import Streams
 from quickstudy.gateway import jax
 from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.stepping import unrolled
-from quickstudy.testing.material import Material
-from quickstudy.testing.partners import Partners
+from quickstudy.testing.examinee import CheckMaterial
+from quickstudy.testing.small_tasks import Partners
 
-MATERIAL = Material.of(Partners(), 1, 24, 0)
+MATERIAL = CheckMaterial.of(Partners(), 1, 24, 0)
 SMALL = {"esn": "units=10", "rnn": "units=6", "lstm": "units=6", "gru": "units=6", "recall": "lags=3,hops=2,order=2"}
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from faulty import FaultyCore
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
@@ -14,7 +15,6 @@ from quickstudy.cores.bag import BagOfWords
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.naming import choose_learner
 from quickstudy.testing import check_core
-from quickstudy.testing.specimens import FaultyCore
 
 
 def features(space, inputs, batch, steps):

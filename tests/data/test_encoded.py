@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from made_up_reviews import made_up_reviews, write_reviews
 from quickstudy.data import encoded
 from quickstudy.data.encoded import Encoding, encoded_reviews, kept_file
 from quickstudy.data.imdb import IMDB
-from quickstudy.testing.made_up_reviews import made_up_reviews, write_reviews
 
 pytest.importorskip("tokenizers", reason="the library tokenizers is not installed (extra lm)")
 

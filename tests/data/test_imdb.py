@@ -5,9 +5,9 @@ import lzma
 import numpy as np
 import pytest
 
+from made_up_reviews import made_up_reviews, write_reviews
 from quickstudy.base.errors import UsageError
 from quickstudy.data.imdb import IMDB, Review, read_imdb
-from quickstudy.testing.made_up_reviews import made_up_reviews, write_reviews
 
 
 @pytest.fixture

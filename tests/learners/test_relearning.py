@@ -7,8 +7,8 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Pace
 from quickstudy.learners.naming import choose_learner
 from quickstudy.testing import check_learner
-from quickstudy.testing.material import Material
-from quickstudy.testing.partners import Partners
+from quickstudy.testing.examinee import CheckMaterial
+from quickstudy.testing.small_tasks import Partners
 
 INNER = "recall:order=2"
 
@@ -21,7 +21,7 @@ def trained(name, material, start, stop):
 
 @pytest.fixture(scope="module")
 def material():
-    return Material.of(Partners(), 1, 60, 0)
+    return CheckMaterial.of(Partners(), 1, 60, 0)
 
 
 def test_it_knows_only_what_came_since_it_began_anew(material):

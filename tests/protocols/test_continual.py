@@ -16,8 +16,7 @@ from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols.continual import ContinualProtocol
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs import job
-from quickstudy.tasks.language.chained import Chained
-from quickstudy.tasks.language.growing import Growing
+from quickstudy.tasks.language.continual import Chained, Growing
 from quickstudy.tasks.language.qa import Qa
 from quickstudy.tasks.language.symbol_counting import SymbolCounting
 

@@ -20,7 +20,7 @@ from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs import job
 from quickstudy.testing.finding import Broken
 from quickstudy.testing.papers import Papers
-from quickstudy.testing.partners import Partners
+from quickstudy.testing.small_tasks import Partners
 
 TASK = Partners()
 

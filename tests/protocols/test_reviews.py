@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from made_up_reviews import made_up_reviews, write_reviews
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.measures.learning_curve import data_efficiency
@@ -12,7 +13,6 @@ from quickstudy.measures.smoothed import exponential_mean, smoothed_efficiency
 from quickstudy.measures.wade import published_imdb
 from quickstudy.protocols.reviews import ReviewsProtocol, exam_points
 from quickstudy.runs.job import Setting, examine
-from quickstudy.testing.made_up_reviews import made_up_reviews, write_reviews
 
 TASK = "reviews/imdb:pieces=200"
 

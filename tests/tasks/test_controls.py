@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base import catalogue
-from quickstudy.tasks.coins import prefix_coins
+from quickstudy.tasks.controls import uniform_by_prefix
 
 LANGUAGE = [id for id in catalogue.task.names() if id.startswith(("language/", "continual/"))]
 FOUR_TOKENS = SimpleNamespace(vocabulary=("a", "b", "c", "d"))
@@ -63,7 +63,7 @@ def test_a_rule_that_says_it_never_learns_never_does(make_control, id):
 
 def test_coins_are_uniform_and_depend_on_the_prefix_and_the_seed_only():
     sequences = np.random.default_rng(1).integers(16, size=(2000, 12))
-    coins = np.array([prefix_coins(3, sequence, 16) for sequence in sequences])
+    coins = np.array([uniform_by_prefix(3, sequence, 16) for sequence in sequences])
     assert coins.min() >= 0
     assert coins.max() < 1
     counts = np.histogram(coins[:, -1], bins=10, range=(0, 1))[0]
@@ -72,10 +72,10 @@ def test_coins_are_uniform_and_depend_on_the_prefix_and_the_seed_only():
     assert abs(np.corrcoef(coins[:, -2], coins[:, -1])[0, 1]) < 0.09
     changed = sequences[0].copy()
     changed[6] = (changed[6] + 1) % 16
-    assert np.array_equal(prefix_coins(3, changed, 16)[:6], coins[0, :6])
-    assert not np.any(prefix_coins(3, changed, 16)[6:] == coins[0, 6:])
-    assert np.array_equal(prefix_coins(3, sequences[0, :4], 16), coins[0, :4])
-    assert not np.any(prefix_coins(4, sequences[0], 16) == coins[0])
+    assert np.array_equal(uniform_by_prefix(3, changed, 16)[:6], coins[0, :6])
+    assert not np.any(uniform_by_prefix(3, changed, 16)[6:] == coins[0, 6:])
+    assert np.array_equal(uniform_by_prefix(3, sequences[0, :4], 16), coins[0, :4])
+    assert not np.any(uniform_by_prefix(4, sequences[0], 16) == coins[0])
 
 
 def test_every_task_names_controls_and_an_oracle_that_exist():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.testing.check import check_name
+from quickstudy.testing.check import check_name, check_sequences
 
 FILE = '''
 from dataclasses import dataclass
@@ -132,3 +132,35 @@ def test_a_class_that_lacks_predict_is_no_learner(tmp_path):
     path = included(tmp_path, "mute", FILE.replace("testing/echo", "testing/m").replace("def predict", "def predcit"))
     with pytest.raises(UsageError, match=r"the class has no predict, it has learn, predcit"):
         check_name(f"{path}:Forgets")
+
+
+RIGHT = "I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE PAUL ? NO"
+
+
+def test_sequences_of_a_file_are_told_from_others(tmp_path):
+    path = tmp_path / "said.txt"
+    path.write_text(f"{RIGHT}\n\n{RIGHT[:-2]}YES\nI SEE TOM . DO I SEE TOM ? YES\nHELLO\n")
+    found = check_sequences("language/qa", path)
+    assert [(finding.what, finding.ok) for finding in found] == [
+        ("line 1", True),
+        ("line 3", False),
+        ("line 4", False),
+        ("line 5", False),
+    ]
+    assert found[1].detail == 'index 15: the answer is "YES", right is "NO"'
+    assert found[2].detail.startswith("index 3: the statement ends here with 1 names")
+    assert found[3].detail.startswith('index 0: "HELLO" is not in the vocabulary')
+    published = check_sequences("language/qa", path, "published")
+    assert [finding.ok for finding in published] == [True, False, True, False]
+    assert [finding.ok for finding in check_sequences("language/qa:names=2,most=2", path)] == [False] * 4
+
+
+def test_what_cannot_be_read_as_sequences(tmp_path, file):
+    path = tmp_path / "blank.txt"
+    path.write_text("\n  \n")
+    with pytest.raises(UsageError, match="has no sequences in it, one per line"):
+        check_sequences("language/qa", path)
+    with pytest.raises(UsageError, match="no file"):
+        check_sequences("language/qa", tmp_path / "none.txt")
+    with pytest.raises(UsageError, match="reviews/imdb cannot tell whether a sequence is one of its own"):
+        check_sequences("reviews/imdb", path)

@@ -11,31 +11,31 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+import faulty
 import quickstudy as qs
 from quickstudy.learners.host import HostPupil
-from quickstudy.testing import check_learner, check_task, specimens
-from quickstudy.testing.partners import Partners
-from quickstudy.testing.small_tasks import Levers, LeverWorld, PureLevers
+from quickstudy.testing import check_learner, check_task
+from quickstudy.testing.small_tasks import Levers, LeverWorld, Partners, PureLevers
 
 
 def puller(fault):
-    return check_learner(partial(specimens.FaultyPuller, fault=fault), Levers(levers=8))
+    return check_learner(partial(faulty.FaultyPuller, fault=fault), Levers(levers=8))
 
 
 def speaker_of_numbers(fault):
     """It refuses symbols, so that all that is found of it is about real numbers."""
-    findings = check_learner(specimens.FaultySpeaker(fault, reals=True))
+    findings = check_learner(faulty.FaultySpeaker(fault, reals=True))
     return [replace(finding, what=finding.what.removeprefix("real numbers: ")) for finding in findings]
 
 
 SHELF = {
-    "series": (lambda fault: check_task(specimens.FaultySeries(fault)), specimens.SERIES),
-    "world": (lambda fault: check_task(specimens.FaultyLevers(fault=fault)), specimens.WORLDS),
-    "pure world": (lambda fault: check_task(specimens.FaultyPureLevers(fault=fault, players=2)), specimens.PURE_WORLDS),
-    "puller": (puller, specimens.ACTORS),
-    "player": (lambda fault: check_learner(specimens.FaultyPlayer(fault), PureLevers(levers=8)), specimens.PLAYERS),
-    "reader": (lambda fault: check_learner(specimens.FaultyReader(fault)), specimens.READERS),
-    "speaker": (lambda fault: check_learner(specimens.FaultySpeaker(fault)), specimens.SPEAKERS),
+    "series": (lambda fault: check_task(faulty.FaultySeries(fault)), faulty.SERIES),
+    "world": (lambda fault: check_task(faulty.FaultyLevers(fault=fault)), faulty.WORLDS),
+    "pure world": (lambda fault: check_task(faulty.FaultyPureLevers(fault=fault, players=2)), faulty.PURE_WORLDS),
+    "puller": (puller, faulty.ACTORS),
+    "player": (lambda fault: check_learner(faulty.FaultyPlayer(fault), PureLevers(levers=8)), faulty.PLAYERS),
+    "reader": (lambda fault: check_learner(faulty.FaultyReader(fault)), faulty.READERS),
+    "speaker": (lambda fault: check_learner(faulty.FaultySpeaker(fault)), faulty.SPEAKERS),
     "speaker of numbers": (speaker_of_numbers, {"not finite": "answers in the right shape, all finite"}),
 }
 
@@ -66,16 +66,16 @@ def test_what_is_asked_in_vain_is_said_and_no_fault():
         assert found.ok
         return found.detail
 
-    assert faces(specimens.FaultyReader()) == (
+    assert faces(faulty.FaultyReader()) == (
         "answers, steps, shows, keeps; not found: answers with real numbers (it answers with symbols), "
         "acts (_Pairs does not act: it has no act), "
         "rehearses (_Pairs does not play whole episodes: it has no rehearse and no perform)"
     )
-    assert faces(specimens.FaultySpeaker(reals=True)).startswith(
+    assert faces(faulty.FaultySpeaker(reals=True)).startswith(
         "answers; not found: steps, shows, keeps, answers (it answers with real numbers)"
     )
-    assert faces(specimens.FaultyPlayer(), PureLevers()) == "rehearses, keeps"
-    assert faces(specimens.FaultyPuller).endswith(
+    assert faces(faulty.FaultyPlayer(), PureLevers()) == "rehearses, keeps"
+    assert faces(faulty.FaultyPuller).endswith(
         "rehearses (FaultyPuller does not play whole episodes: it has no rehearse and no perform)"
     )
 
@@ -101,7 +101,7 @@ def test_a_class_need_not_know_of_symbols():
 
 
 def test_fixed_data_are_no_fault_where_they_are_said():
-    for task in (specimens.FaultySeries("fixed"), specimens.FaultyLevers(fault="fixed")):
+    for task in (faulty.FaultySeries("fixed"), faulty.FaultyLevers(fault="fixed")):
         details = {finding.what: finding.detail for finding in check_task(task)}
         assert "its data are fixed, and it says so" in details.values()
         assert broken(check_task(task)) == []
@@ -142,7 +142,7 @@ def test_a_world_need_not_refuse_an_action_that_it_never_sees():
     failed = [str(finding) for finding in check_task(task) if not finding.ok]
     assert not [finding for finding in failed if "action" in finding]
     for action in (-1, task.levers, 0.5, None):
-        host = specimens.FaultyPuller(qs.Brief(*qs.spaces_of(task), "reward", 10, 10), 0)
+        host = faulty.FaultyPuller(qs.Brief(*qs.spaces_of(task), "reward", 10, 10), 0)
         host.act = lambda *_, action=action: action
         pupil = HostPupil(host, qs.Brief(*qs.spaces_of(task), "reward", 10, 10))
         lifetime = qs.Lifetime(pupil, task, [qs.Streams(0, "levers", 0)], qs.Clock())

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from quickstudy.testing import check_core, check_learner, check_task, specimens
-from quickstudy.testing.partners import Partners
+import faulty
+from quickstudy.testing import check_core, check_learner, check_task
+from quickstudy.testing.small_tasks import Partners
 
 
 def broken(findings):
@@ -20,61 +21,61 @@ def broken(findings):
 def test_the_honest_pass():
     assert broken(check_task(Partners())) == []
     assert broken(check_task(Partners)) == []
-    assert broken(check_learner(specimens.Table)) == []
-    assert broken(check_core(specimens.FaultyCore())) == []
+    assert broken(check_learner(faulty.Table)) == []
+    assert broken(check_core(faulty.FaultyCore())) == []
 
 
 @pytest.mark.parametrize(
     ("specimen", "finding"),
     [
-        (specimens.Peeker, "does not look ahead"),
-        (specimens.Cribber(), "does not look ahead"),
-        (specimens.GlobalSeeder, "touches no global randomness"),
-        (specimens.Scribbler, "does not change its inputs"),
-        (specimens.WrongShape, "answers in the right shape, all finite"),
-        (specimens.NotFinite, "answers in the right shape, all finite"),
-        (specimens.Hasty(), "learns the same in two calls as in one"),
-        (specimens.LastAnswer, "learns from nothing"),
+        (faulty.Peeker, "does not look ahead"),
+        (faulty.Cribber(), "does not look ahead"),
+        (faulty.GlobalSeeder, "touches no global randomness"),
+        (faulty.Scribbler, "does not change its inputs"),
+        (faulty.WrongShape, "answers in the right shape, all finite"),
+        (faulty.NotFinite, "answers in the right shape, all finite"),
+        (faulty.Hasty(), "learns the same in two calls as in one"),
+        (faulty.LastAnswer, "learns from nothing"),
     ],
 )
 def test_a_faulty_learner_breaks_one_promise(specimen, finding):
     found = check_learner(specimen)
     # Who knows all answers needs to learn nothing.
-    knows_all = isinstance(specimen, specimens.Cribber)
+    knows_all = isinstance(specimen, faulty.Cribber)
     assert broken(found) == [finding, *(["learns from nothing"] if knows_all else [])]
     assert all(each.detail for each in found if not each.ok)
 
 
 def test_a_learner_that_carries_its_state_over():
-    assert "answers each example by itself" in broken(check_learner(specimens.CarriesOver))
+    assert "answers each example by itself" in broken(check_learner(faulty.CarriesOver))
 
 
 def test_a_learner_with_a_generator_nobody_seeded():
-    found = broken(check_learner(specimens.Guesser))
+    found = broken(check_learner(faulty.Guesser))
     assert found[0] == "same seed, same answers"
     assert "touches no global randomness" not in found
 
 
 def test_details_say_what_was_seen():
-    details = {finding.what: finding.detail for finding in check_learner(specimens.LastAnswer)}
+    details = {finding.what: finding.detail for finding in check_learner(faulty.LastAnswer)}
     assert details["learns from nothing"].startswith("accuracy on shuffled labels")
-    details = {finding.what: finding.detail for finding in check_learner(specimens.Scribbler)}
+    details = {finding.what: finding.detail for finding in check_learner(faulty.Scribbler)}
     assert details["does not change its inputs"] == "learn wrote into the arrays handed in; copy them first"
-    details = {finding.what: finding.detail for finding in check_learner(specimens.WrongShape)}
+    details = {finding.what: finding.detail for finding in check_learner(faulty.WrongShape)}
     assert "one row per input row" in details["answers in the right shape, all finite"]
-    details = {finding.what: finding.detail for finding in check_learner(specimens.GlobalSeeder)}
+    details = {finding.what: finding.detail for finding in check_learner(faulty.GlobalSeeder)}
     assert "numpy.random" in details["touches no global randomness"]
 
 
 @pytest.mark.parametrize(
     ("specimen", "finding"),
     [
-        (specimens.Forgetful, "same stream, same data"),
-        (specimens.OwnStream, "another repetition, other data"),
-        (specimens.SharedStream, "touches no global randomness"),
-        (specimens.WrongOracle, "its oracle is always right"),
-        (specimens.Silent, "draws what its spaces say"),
-        (specimens.OutOfVocabulary, "draws what its spaces say"),
+        (faulty.Forgetful, "same stream, same data"),
+        (faulty.OwnStream, "another repetition, other data"),
+        (faulty.SharedStream, "touches no global randomness"),
+        (faulty.WrongOracle, "its oracle is always right"),
+        (faulty.Silent, "draws what its spaces say"),
+        (faulty.OutOfVocabulary, "draws what its spaces say"),
     ],
 )
 def test_a_faulty_task_breaks_one_promise(specimen, finding):
@@ -142,7 +143,7 @@ def test_a_task_without_dataclass_is_told_so_in_words():
     ],
 )
 def test_a_faulty_core_is_caught(fault, finding):
-    found = broken(check_core(specimens.FaultyCore(fault)))
+    found = broken(check_core(faulty.FaultyCore(fault)))
     assert finding in found
     if fault in ("values", "ahead"):  # wrong features have wrong gradients
         assert set(found) <= {
@@ -158,8 +159,8 @@ def test_a_faulty_core_is_caught(fault, finding):
 
 def test_checkers_leave_the_shared_generators_as_they_were():
     before = np.random.get_state()[1].tolist(), random.getstate()  # noqa: NPY002
-    check_learner(specimens.GlobalSeeder)
-    check_task(specimens.SharedStream())
+    check_learner(faulty.GlobalSeeder)
+    check_task(faulty.SharedStream())
     assert (np.random.get_state()[1].tolist(), random.getstate()) == before  # noqa: NPY002
 
 
@@ -170,7 +171,7 @@ def test_a_learner_that_cannot_be_made():
 
 
 def test_a_learner_that_raises():
-    class Raises(specimens.Table):
+    class Raises(faulty.Table):
         def learn(self, inputs, targets):
             raise RuntimeError("out of\nink")
 
@@ -183,7 +184,7 @@ def test_a_learner_that_raises():
 def test_snapshots_are_checked_where_they_are_offered():
     from quickstudy.base.learner import Snapshot
 
-    class Saves(specimens.Table):
+    class Saves(faulty.Table):
         def snapshot(self):
             return Snapshot({"table": self._table.copy()})
 
@@ -194,15 +195,15 @@ def test_snapshots_are_checked_where_they_are_offered():
         def restore(self, snapshot):
             """Forgets to restore."""
 
-    assert "comes back from a snapshot" not in [finding.what for finding in check_learner(specimens.Table)]
+    assert "comes back from a snapshot" not in [finding.what for finding in check_learner(faulty.Table)]
     assert "comes back from a snapshot" in [finding.what for finding in check_learner(Saves)]
     assert broken(check_learner(Saves)) == []
     assert broken(check_learner(Shares)) == ["comes back from a snapshot"]
 
 
 def test_findings_read_like_a_report():
-    lines = [str(finding) for finding in check_learner(specimens.Table)]
+    lines = [str(finding) for finding in check_learner(faulty.Table)]
     assert "ok    does not look ahead" in lines
-    assert str(check_learner(specimens.LastAnswer)[-1]).startswith(
+    assert str(check_learner(faulty.LastAnswer)[-1]).startswith(
         "FAIL  learns from nothing: accuracy on shuffled labels"
     )

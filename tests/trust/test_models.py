@@ -24,7 +24,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.cli.main import main
 from quickstudy.learners.saving import revive
 from quickstudy.report.gather import gather
-from quickstudy.testing.global_state import undisturbed
+from quickstudy.testing.finding import undisturbed
 
 SMALL = {"protocol": {"sequences": 30}, "seeds": 2, "workers": 0}
 TABLE = '''

@@ -1,7 +1,8 @@
-"""Rules that never learn what a task is about, for any task that asks for tokens."""
+"""Rules that never learn what a task is about, for any task that asks for tokens, and what rules have in common."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,57 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
-from quickstudy.tasks.coins import prefix_coins
-from quickstudy.tasks.fixed import FixedRule
 
 
-class _AnswerCounter:
+class FixedRule:
+    """A rule whose answers depend on the inputs alone, whatever it was shown."""
+
+    learns = False
+
+    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
+        pass
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Nothing to learn."""
+
+
+class WordRule(FixedRule):
+    """A fixed rule of a task with a vocabulary, which it reads in words."""
+
+    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
+        self._seed = seed
+        self._vocabulary: tuple[str, ...] = task.vocabulary
+        self._ids = {word: id for id, word in enumerate(task.vocabulary)}
+
+    def _words(self, inputs: NDArray[Any]) -> list[str]:
+        return [self._vocabulary[id] for id in inputs.tolist()]
+
+
+# Odd, with bits of no pattern: the golden ratio and the square root of 2, as 64-bit fractions.
+_FACTORS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0x6A09E667F3BCC909))
+
+
+def uniform_by_prefix(seed: int, inputs: NDArray[Any], size: int) -> NDArray[np.float64]:
+    """One number uniform in [0, 1) per row of a sequence of tokens out of `size`.
+
+    A row's number depends on the seed and on the tokens up to that row, on nothing else: asking twice gives the same
+    guess, tokens still to come do not change it, and different prefixes are pairwise independent. (Zobrist hashing:
+    a random 64-bit word for every place and token; a prefix is the exclusive or of its words. That sum is linear, so
+    its bits are mixed: otherwise the guesses for prefixes that differ in one token would differ by a fixed mask.)
+    """
+    read = np.bitwise_xor.accumulate(_words(seed, len(inputs), size)[np.arange(len(inputs)), inputs])
+    for factor in _FACTORS:
+        read = (read ^ (read >> np.uint64(32))) * factor
+    return (read >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+@functools.lru_cache(maxsize=64)
+def _words(seed: int, length: int, size: int) -> NDArray[np.uint64]:
+    """(place, token); kept, since a rule asks for the same ones at every test."""
+    return np.random.default_rng(seed).integers(2**64, size=(length, size), dtype=np.uint64)
+
+
+class AnswerCounter:
     """Keeps count of the answers it was shown."""
 
     gives = (Tokens,)
@@ -30,7 +77,7 @@ class _AnswerCounter:
 
 
 @control("majority", version=1, role="control", anywhere=True)
-class Majority(_AnswerCounter):
+class Majority(AnswerCounter):
     """The most frequent answer so far; the smallest id among equals; token 0 before any answer was shown."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
@@ -44,19 +91,16 @@ class CopyLast(FixedRule):
 
     reads = gives = (Tokens,)
 
-    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        pass
-
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The inputs themselves."""
         return np.array(inputs)
 
 
 @control("uniform", version=1, role="control", anywhere=True)
-class Uniform(_AnswerCounter):
+class Uniform(AnswerCounter):
     """One of the answers seen so far, each as likely as the others; any token before any answer was shown.
 
-    The guess is a function of the seed, the answers seen and the prefix: see `prefix_coins`.
+    The guess is a function of the seed, the answers seen and the prefix: see `uniform_by_prefix`.
     """
 
     reads = (Tokens,)
@@ -66,4 +110,4 @@ class Uniform(_AnswerCounter):
         known = np.flatnonzero(self._counts)
         if not len(known):
             known = np.arange(len(self._counts))
-        return known[np.floor(prefix_coins(self._seed, inputs, self._tokens) * len(known)).astype(np.int64)]
+        return known[np.floor(uniform_by_prefix(self._seed, inputs, self._tokens) * len(known)).astype(np.int64)]

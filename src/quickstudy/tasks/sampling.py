@@ -1,10 +1,11 @@
-"""From a task's independent draws to a set of different sequences, and from the set to what is learned and tested;
-and whether what was drawn is what the task's spaces say.
+"""From uniform numbers to choices, from draws to a set of different sequences, from the set to what is learned and
+tested; and whether what was drawn is what a task's spaces say.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,37 @@ from quickstudy.base.examples import Examples, Series
 from quickstudy.base.spaces import Bits, Fields, Space, Tokens
 from quickstudy.base.task import ExampleTask
 
+T = TypeVar("T")
 DRAWS_PER_SEQUENCE = 5
+
+
+def between(uniform: NDArray[np.float64], low: Any, high: Any) -> NDArray[np.int64]:
+    """Integers uniform in low .. high, both included, from numbers uniform in [0, 1). Bounds may be arrays.
+
+    >>> between(np.array([0.0, 0.3, 0.999]), 1, 4).tolist()
+    [1, 2, 4]
+    """
+    # floor(u * n) is below n for every double u < 1: u * n is never rounded up to n.
+    return np.asarray(low + np.floor(uniform * (np.asarray(high) - low + 1)), dtype=np.int64)
+
+
+def heads(uniform: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Fair coins."""
+    return uniform < 0.5
+
+
+def shuffled(uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """A uniformly random order of 0 .. width-1 for every row of a (count, width) table.
+
+    >>> shuffled(np.array([[0.5, 0.9, 0.1]])).tolist()
+    [[2, 0, 1]]
+    """
+    return np.argsort(uniform, axis=1, kind="stable")
+
+
+def pick(uniform: float, choices: Sequence[T]) -> T:
+    """One of the choices, each as likely as the others, from a number uniform in [0, 1)."""
+    return choices[int(uniform * len(choices))]
 
 
 class Split(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -14,10 +15,9 @@ from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.tasks.sampling import check_within
-from quickstudy.testing.answering import Examinee
+from quickstudy.testing.examinee import Examinee
 from quickstudy.testing.faces import faces_of, stored
-from quickstudy.testing.finding import Broken, Promise
-from quickstudy.testing.values import as_bytes, check_names
+from quickstudy.testing.finding import Broken, Promise, as_bytes, check_names
 from quickstudy.testing.worlds import leading
 
 STEPS = 40
@@ -26,13 +26,14 @@ STEPS = 40
 EPISODES = 6
 
 
-class _Checks:
+class _Checks(ABC):
     """What both have in common: a learner, and a task in which it acts. What is not repeatable cannot be compared.
 
     Raises NotApplicable for a learner that lacks the face.
     """
 
     face: type[Any]
+    does: str
     doors = 2
 
     def __init__(self, examinee: Examinee, task: Any, seed: int) -> None:
@@ -52,46 +53,63 @@ class _Checks:
         check_names("actions", actions, self.outputs)
         check_within("actions", actions, self.outputs, (*axes, *leading(self.task)))
 
+    def keeps(self) -> list[Promise]:
+        """The last of its promises, if it can be kept."""
+        return [("comes back from a snapshot", self._snapshot)] if "keeps" in faces_of(self.pupil) else []
+
+    def _snapshot(self) -> None:
+        pupil, fresh = self.begin(), self.begin()
+        self._begins(pupil)
+        kept = stored(pupil.snapshot())
+        wanted = self._goes_on(pupil)
+        for who, restored in (("restored, it", pupil), ("another learner that is restored", fresh)):
+            restored.restore(kept)
+            if self._goes_on(restored) != wanted:
+                raise Broken(f"{who} {self.does} otherwise than after the snapshot")
+
+    @abstractmethod
+    def _begins(self, pupil: Any) -> None:
+        """What it does before the snapshot."""
+
+    @abstractmethod
+    def _goes_on(self, pupil: Any) -> list[bytes]:
+        """What it does after it, to the last bit."""
+
 
 class ActingChecks(_Checks):
     """Lives in worlds of one task, from several streams."""
 
-    face = Acting
+    face, does = Acting, "acts"
 
     def promises(self) -> list[Promise]:
         """The table."""
-        keeps = [("comes back from a snapshot", self.snapshot)] if "keeps" in faces_of(self.pupil) else []
         return [
-            ("acts within its space", self.acts),
-            ("same seed, same actions", self.same_actions),
-            ("holds still when it is told not to learn", self.holds_still),
-            ("starts afresh with an episode", self.starts_afresh),
+            ("acts within its space", self._acts),
+            ("same seed, same actions", self._same_actions),
+            ("holds still when it is told not to learn", self._holds_still),
+            ("starts afresh with an episode", self._starts_afresh),
             ("does not change what it is shown", self.examinee.check_unchanged),
-            *keeps,
+            *self.keeps(),
         ]
 
-    def acts(self) -> str:
-        """A life with learning."""
+    def _acts(self) -> str:
         self.actions = self.life(self.pupil, 0)
         for action in self.actions:
             self.check_actions(action, (1,))
         return f"{len(self.actions)} steps"
 
-    def same_actions(self) -> None:
-        """A second learner."""
+    def _same_actions(self) -> None:
         if as_bytes(self.life(self.begin(), 0)) != as_bytes(self.actions):
             raise Broken("a second learner of the same seed acts differently in the same world")
 
-    def holds_still(self) -> str:
-        """Told other rewards for the same, it must not come to act otherwise."""
+    def _holds_still(self) -> str:
         return self._twins(
             "acts otherwise since it was told other rewards, though it was told not to learn",
             (lambda pupil: self.life(pupil, 1, learning=False)),
             (lambda pupil: self.life(pupil, 1, learning=False, told=lambda reward: -1 - reward)),
         )
 
-    def starts_afresh(self) -> str:
-        """What it saw in other episodes, without reward and without learning, must not matter in this one."""
+    def _starts_afresh(self) -> str:
         return self._twins(
             "acts otherwise in an episode since it saw another before; forget what was seen where first is true",
             (lambda pupil: self.life(pupil, 1, learning=False, told=lambda reward: 0 * reward)),
@@ -113,18 +131,11 @@ class ActingChecks(_Checks):
             raise Broken(complaint)
         return ""
 
-    def snapshot(self) -> None:
-        """A life goes on from a snapshot as it did."""
-        pupil = self.begin()
+    def _begins(self, pupil: Any) -> None:
         self.life(pupil, 0)
-        kept = stored(pupil.snapshot())
-        wanted = as_bytes(self.life(pupil, 1))
-        pupil.restore(kept)
-        fresh = self.begin()
-        fresh.restore(kept)
-        for who, restored in (("restored, it acts", pupil), ("another learner that is restored acts", fresh)):
-            if as_bytes(self.life(restored, 1)) != wanted:
-                raise Broken(f"{who} otherwise than after the snapshot")
+
+    def _goes_on(self, pupil: Any) -> list[bytes]:
+        return as_bytes(self.life(pupil, 1))
 
     def life(
         self, pupil: Any, world: int, learning: bool = True, told: Callable[[Any], Any] = lambda reward: reward
@@ -145,25 +156,23 @@ class ActingChecks(_Checks):
 class RehearsingChecks(_Checks):
     """Plays episodes of a pure world, each call one compiled program."""
 
-    face = Rehearsing
+    face, does = Rehearsing, "plays"
 
     def promises(self) -> list[Promise]:
         """The table."""
-        keeps = [("comes back from a snapshot", self.snapshot)] if "keeps" in faces_of(self.pupil) else []
         return [
-            ("plays whole episodes within its space", self.plays),
-            ("same seed and keys, same episodes", self.same_episodes),
-            ("rehearses the same in two calls as in one", self.two_calls),
-            ("learns nothing when it performs", self.performs),
-            *keeps,
+            ("plays whole episodes within its space", self._plays),
+            ("same seed and keys, same episodes", self._same_episodes),
+            ("rehearses the same in two calls as in one", self._two_calls),
+            ("learns nothing when it performs", self._performs),
+            *self.keeps(),
         ]
 
     @property
     def _episodes(self) -> int:
         return EPISODES * self.examinee.stride
 
-    def plays(self) -> str:
-        """Shapes and numbers of a transcript."""
+    def _plays(self) -> str:
         self.rehearsed = self.played(self.pupil.rehearse, 0, self._episodes)
         axes = (1, self._episodes, int(self.task.horizon))
         self.check_actions(self.rehearsed.actions, axes)
@@ -174,39 +183,29 @@ class RehearsingChecks(_Checks):
             raise Broken(f"done must be (lane, episode, step) = {axes}, got {done.shape}")
         return f"{self._episodes} episodes"
 
-    def same_episodes(self) -> None:
-        """A second learner."""
+    def _same_episodes(self) -> None:
         again = self.played(self.begin().rehearse, 0, self._episodes)
         _check_alike(again, self.rehearsed, "a second learner of the same seed plays other episodes")
 
-    def two_calls(self) -> None:
-        """Cut after a third."""
+    def _two_calls(self) -> None:
         pupil, cut = self.begin(), self._episodes // 3
         complaint = f"{self._episodes} episodes at once, and {cut} and then the rest, are played differently"
         for start, stop in ((0, cut), (cut, self._episodes)):
             piece = self.played(pupil.rehearse, start, stop)
             _check_alike(piece, _part(self.rehearsed, start, stop), complaint)
 
-    def performs(self) -> None:
-        """Performing twice, and between rehearsals."""
+    def _performs(self) -> None:
         pupil, cut = self.begin(), self._episodes // 3
         once, again = (self.played(pupil.perform, self._episodes, 2 * self._episodes) for _ in range(2))
         _check_alike(again, once, "performed twice, the same episodes are played differently")
         rehearsed = self.played(pupil.rehearse, 0, cut)
         _check_alike(rehearsed, _part(self.rehearsed, 0, cut), "having performed, it rehearses differently")
 
-    def snapshot(self) -> None:
-        """Rehearsing goes on from a snapshot as it did."""
-        pupil, cut = self.begin(), self._episodes // 3
-        self.played(pupil.rehearse, 0, cut)
-        kept = stored(pupil.snapshot())
-        wanted = self.played(pupil.rehearse, cut, self._episodes)
-        pupil.restore(kept)
-        fresh = self.begin()
-        fresh.restore(kept)
-        for who, restored in (("restored, it plays", pupil), ("another learner that is restored plays", fresh)):
-            again = self.played(restored.rehearse, cut, self._episodes)
-            _check_alike(again, wanted, f"{who} otherwise than after the snapshot")
+    def _begins(self, pupil: Any) -> None:
+        self.played(pupil.rehearse, 0, self._episodes // 3)
+
+    def _goes_on(self, pupil: Any) -> list[bytes]:
+        return _written(self.played(pupil.rehearse, self._episodes // 3, self._episodes))
 
     def played(self, method: Any, start: int, stop: int) -> Transcript:
         """A transcript of some episodes, by one of the two methods."""
@@ -222,9 +221,12 @@ def _part(transcript: Transcript, start: int, stop: int) -> Transcript:
 
 
 def _check_alike(found: Transcript, wanted: Transcript, complaint: str) -> None:
-    one, other = ([each.actions, each.rewards, each.done, dict(each.info)] for each in (found, wanted))
-    if as_bytes(one) != as_bytes(other):
+    if _written(found) != _written(wanted):
         raise Broken(complaint)
+
+
+def _written(transcript: Transcript) -> list[bytes]:
+    return as_bytes([transcript.actions, transcript.rewards, transcript.done, dict(transcript.info)])
 
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,72 +11,20 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.learner import (
     Answering,
     HostLearner,
-    Learner,
     check_distributions,
     check_scale,
     face,
-    pace_of,
 )
 from quickstudy.base.lesson import Exam, Lesson
-from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Tokens
-from quickstudy.base.task import asked_of
-from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import Choice, choose_learner
-from quickstudy.testing.finding import Broken, Finding, Promise
-from quickstudy.testing.material import Material
-from quickstudy.testing.shield import Shield
-from quickstudy.testing.values import check_equal
-
-ROUNDING = 1e-6
-"""Scores of a compiled learner may differ by this much, relative to the largest, where nothing has changed."""
+from quickstudy.testing.examinee import CheckMaterial, Examinee
+from quickstudy.testing.finding import Broken, Finding, Promise, check_equal
 
 GAIN = 0.15
 """What true answers must give above shuffled ones, in accuracy or in variance explained: three standard errors of
 about 200 questions."""
 
 LEARNS, LEARNS_NOTHING = "learns from what it is told", "learns from nothing"
-
-
-@dataclass(frozen=True)
-class Examinee:
-    """A learner, the tolerance for its answers, and the glass in front of it if it is a host learner."""
-
-    learner: Learner
-    tolerance: float
-    shields: list[Shield]
-
-    @classmethod
-    def of(cls, learner: Any, task: Any) -> Examinee:
-        """The learner of a name, a `Choice`, a learner with `begin`, or a host class made by make(brief, seed)."""
-        choice = choose_learner(learner, "corrected", task, asked_of(task)) if isinstance(learner, str) else learner
-        made: Any = choice.make(task) if isinstance(choice, Choice) else choice
-        shields: list[Shield] = []
-        if not isinstance(made, Hosted) and callable(getattr(made, "begin", None)):
-            return cls(configure(made.__name__, made, {}) if isinstance(made, type) else made, ROUNDING, shields)
-        hosted = made if isinstance(made, Hosted) else Hosted(made, made)
-
-        def shielded(brief: Any, seed: int) -> Any:
-            shields.append(Shield(hosted.make(brief, seed)))
-            return shields[-1]
-
-        return cls(replace(hosted, make=shielded), 0.0, shields)
-
-    @property
-    def passes(self) -> int:
-        """How often it is shown its material."""
-        return pace_of(self.learner).passes
-
-    @property
-    def stride(self) -> int:
-        """Items after which something may have changed."""
-        return pace_of(self.learner).stride
-
-    def check_unchanged(self) -> None:
-        """Broken if a host learner wrote into what it was handed."""
-        changed = sorted({shield.changed for shield in self.shields} - {""})
-        if changed:
-            raise Broken(f"{' and '.join(changed)} wrote into the arrays handed in; copy them first")
 
 
 class AnsweringChecks:
@@ -89,7 +36,7 @@ class AnsweringChecks:
     doors = 1
     raised = False
 
-    def __init__(self, examinee: Examinee, material: Material) -> None:
+    def __init__(self, examinee: Examinee, material: CheckMaterial) -> None:
         self.examinee = examinee
         self.material = material
         self._fingerprint = self._arrays()
@@ -100,18 +47,17 @@ class AnsweringChecks:
     def promises(self) -> list[Promise]:
         """The table; without the last promise, which is `learns`."""
         return [
-            ("answers in the right shape, all finite", self.answers),
-            ("same seed, same answers", self.same_answers),
-            ("does not look ahead", self.no_look_ahead),
-            ("answers each example by itself", self.each_by_itself),
-            ("learns the same in two calls as in one", self.two_calls),
-            ("does not change its inputs", self.inputs_unchanged),
-            ("counts what it was shown", self.cost),
-            ("says how its scores are to be read", self.scale),
+            ("answers in the right shape, all finite", self._answers),
+            ("same seed, same answers", self._same_answers),
+            ("does not look ahead", self._no_look_ahead),
+            ("answers each example by itself", self._each_by_itself),
+            ("learns the same in two calls as in one", self._two_calls),
+            ("does not change its inputs", self._inputs_unchanged),
+            ("counts what it was shown", self._cost),
+            ("says how its scores are to be read", self._scale),
         ]
 
-    def answers(self) -> None:
-        """Shape and numbers."""
+    def _answers(self) -> None:
         try:
             self.pupil = self.trained(self.material.lesson)
             self.scores = self.answered(self.pupil, self.material.exam)
@@ -126,15 +72,13 @@ class AnsweringChecks:
         if not np.isfinite(self.scores).all():
             raise Broken("some scores are not finite")
 
-    def same_answers(self) -> None:
-        """Twice the same exam, and a second learner."""
+    def _same_answers(self) -> None:
         if not np.array_equal(self.answered(self.pupil, self.material.exam), self.scores):
             raise Broken("the same questions twice give two answers")
         again = self.answered(self.trained(self.material.lesson), self.material.exam)
         check_equal(again, self.scores, 0.0, "a second learner of the same seed answers differently")
 
-    def no_look_ahead(self) -> None:
-        """What comes after a question is changed."""
+    def _no_look_ahead(self) -> None:
         rng = self.material.streams.numpy("check")
         for _ in range(3):
             exam, early = self.material.disturbed(rng)
@@ -142,15 +86,13 @@ class AnsweringChecks:
             complaint = "answers change when only what comes after the question does"
             check_equal(scores[:, early], self.scores[:, early], self.examinee.tolerance, complaint)
 
-    def each_by_itself(self) -> None:
-        """The exam in reverse order."""
+    def _each_by_itself(self) -> None:
         exam, places = self.material.reversed()
         scores = self.answered(self.pupil, exam)[:, places]
         complaint = "answers change when the examples of the exam come in another order"
         check_equal(scores, self.scores, self.examinee.tolerance, complaint)
 
-    def two_calls(self) -> None:
-        """Lessons cut in two places."""
+    def _two_calls(self) -> None:
         lesson, exam = self.material.lesson, self.material.exam
         # Early on, when most is still to be learned, a difference shows.
         short = min(6 * self.examinee.stride, lesson.items)
@@ -165,14 +107,12 @@ class AnsweringChecks:
         complaint = f"a lesson cut after {cut} and {short} items teaches something else than in one piece"
         check_equal(self.answered(pieces, exam), self.scores, 0.0, complaint)
 
-    def inputs_unchanged(self) -> None:
-        """What was handed in is what it was."""
+    def _inputs_unchanged(self) -> None:
         self.examinee.check_unchanged()
         if self._arrays() != self._fingerprint:
             raise Broken("the arrays of the lesson or of the exam were changed; copy them first")
 
-    def cost(self) -> str:
-        """Items."""
+    def _cost(self) -> str:
         (cost,), items = self.pupil.cost(), self.material.lesson.items
         if cost.examples != items:
             raise Broken(f"{items} items were shown, cost().examples says {cost.examples}")
@@ -180,8 +120,7 @@ class AnsweringChecks:
         count = f"{cost.trained_parameters} trained parameters" if known else "trained parameters unknown"
         return f"{cost.examples} items, {cost.updates} updates, {count}"
 
-    def scale(self) -> str:
-        """A scale that fits the outputs, and scores that are of it."""
+    def _scale(self) -> str:
         try:
             scale = check_scale(getattr(self.pupil, "scale", None), self.material.brief.outputs)
             if scale == "probabilities":

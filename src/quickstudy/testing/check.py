@@ -1,34 +1,36 @@
-"""From a name to the checker that fits it."""
+"""From a name to the checker that fits it; and from sequences in a file to what their task says of them."""
 
 from __future__ import annotations
 
 import dataclasses
 import pathlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, include
+from quickstudy.data.tables import read_content
 from quickstudy.learners.naming import choose_learner, learner_names
-from quickstudy.testing.finding import Finding, under
+from quickstudy.testing.finding import Broken, Finding, examine, under
 from quickstudy.testing.learners import LEARNS_NOTHING, check_learner
 from quickstudy.testing.tasks import check_task
 
 
-def check_name(name: str) -> list[Finding]:
+def check_name(name: str, convention: str = "corrected") -> list[Finding]:
     """The findings about a task, core, control or learner, by its name or by its file.
 
     `language/qa:verbs=1`, `esn+rls:units=20` (the core, then the learner), `majority`, `mine.py` (everything that is
-    registered there), `mine.py:Class`. Raises UsageError for what does not exist.
+    registered there), `mine.py:Class`. convention: that of a task. Raises UsageError for what does not exist.
     """
     if ".py" in name:
         path, _, rest = name.partition(".py")
         return _check_file(pathlib.Path(path + ".py"), rest.removeprefix(":"), name)
     id, _, assignments = name.partition(":")
     if id in catalogue.task:
-        return check_task(configure(id, catalogue.task.get(id), parse_assignments(assignments)))
+        return check_task(configure(id, catalogue.task.get(id), parse_assignments(assignments), convention))
     if id in catalogue.control:
         return _check_control(id)
     if id.partition("+")[0] in catalogue.core:
@@ -37,6 +39,29 @@ def check_name(name: str) -> list[Finding]:
     if id in catalogue.learner:
         return check_learner(name)
     raise UsageError(f'no task or learner "{id}"; {nearest(id, [*catalogue.task.names(), *learner_names()])}')
+
+
+def check_sequences(name: str, file: pathlib.Path, convention: str = "corrected") -> list[Finding]:
+    """One finding per line of a file, whether it is a sequence of a task with the right answers.
+
+    name: as of `check_name`. A task that can tell has `check(text)`, whose verdict has `right` and `reason`. Raises
+    UsageError for another, and for a file that cannot be read or is empty.
+    """
+    id, _, assignments = name.partition(":")
+    task: Any = configure(id, catalogue.task.get(id), parse_assignments(assignments), convention)
+    if not hasattr(task, "check"):
+        raise UsageError(f"{id} cannot tell whether a sequence is one of its own: it has no check(text)")
+
+    def judged(line: str) -> None:
+        verdict = task.check(line)
+        if not verdict.right:
+            raise Broken(verdict.reason)
+
+    lines = enumerate(read_content(file).decode(errors="replace").splitlines(), 1)
+    findings = [examine(f"line {number}", partial(judged, line)) for number, line in lines if line.strip()]
+    if not findings:
+        raise UsageError(f"{file} has no sequences in it, one per line")
+    return findings
 
 
 def _check_control(id: str) -> list[Finding]:

@@ -13,10 +13,8 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.testing.finding import Broken, Finding, Promise, examine, examine_all
-from quickstudy.testing.global_state import undisturbed
-from quickstudy.testing.papers import check_conventions, check_parameters, report_touched
-from quickstudy.testing.values import draw
+from quickstudy.testing.finding import Broken, Finding, Promise, draw, examine, examine_all, report_touched, undisturbed
+from quickstudy.testing.papers import check_conventions, check_parameters
 
 STEPS, BATCH = 7, 3
 TOLERANCE = 1e-5

@@ -12,8 +12,7 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.lesson import Exam
 from quickstudy.testing.answering import AnsweringChecks
-from quickstudy.testing.finding import Broken, Promise
-from quickstudy.testing.values import check_equal
+from quickstudy.testing.finding import Broken, Promise, check_equal
 
 ROWS, STEPS = 5, 24
 
@@ -53,21 +52,20 @@ class FaceChecks:
         """A table for each of the faces that there are. To be asked for when the learner has answered."""
         tables: dict[str, list[Promise]] = {
             "steps": [
-                ("steps to the answers that it gives", self.steps),
-                ("goes on from a state as often as it likes", self.goes_on),
-                ("picks rows of a state", self.rows),
+                ("steps to the answers that it gives", self._steps),
+                ("goes on from a state as often as it likes", self._goes_on),
+                ("picks rows of a state", self._rows),
             ],
             "shows": [
-                ("shows a state for every step, all finite", self.shows),
-                ("learns nothing by being looked at", self.looked_at),
-                ("its states do not look ahead", self.states_ahead),
+                ("shows a state for every step, all finite", self._shows),
+                ("learns nothing by being looked at", self._looked_at),
+                ("its states do not look ahead", self._states_ahead),
             ],
-            "keeps": [("comes back from a snapshot", self.snapshot)],
+            "keeps": [("comes back from a snapshot", self._snapshot)],
         }
         return [tables[name] for name in faces_of(self._class.pupil) if name in tables]
 
-    def steps(self) -> None:
-        """A question at every step."""
+    def _steps(self) -> None:
         pupil, exam = self._class.pupil, Exam([self._examples])
         wanted = self._class.answered(pupil, exam)
         times, rows = exam.positions[0].T
@@ -76,8 +74,7 @@ class FaceChecks:
         check_equal(scores[:, times, rows], wanted, STEPPED, complaint)
         check_equal(self._class.answered(pupil, exam), wanted, 0.0, "stepping has changed the answers")
 
-    def goes_on(self) -> None:
-        """One way, another way, and the first way again."""
+    def _goes_on(self) -> None:
         half = len(self._inputs) // 2
         state, _ = self._stepped(self._class.pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half])
         one, other = self._inputs[half:], self._inputs[half:][::-1]
@@ -85,8 +82,7 @@ class FaceChecks:
         complaint = "a state that is gone on from twice leads to two places; leave the one handed in as it is"
         check_equal(again, once, 0.0, complaint)
 
-    def rows(self) -> None:
-        """Rows that come twice, in another order, or not at all."""
+    def _rows(self) -> None:
         numbers = np.array([self._examples.count - 1, 0, 0])
         half, pupil = len(self._inputs) // 2, self._class.pupil
         state, _ = self._stepped(pupil.start(self._examples.count, len(self._inputs)), self._inputs[:half])
@@ -95,8 +91,7 @@ class FaceChecks:
         complaint = f"rows {numbers.tolist()} of a state go on otherwise than the same read alone"
         check_equal(picked, alone, STEPPED, complaint)
 
-    def shows(self) -> str:
-        """(lane, time, example, feature)."""
+    def _shows(self) -> str:
         states = self._states(self._inputs)
         wanted = (1, *self._inputs.shape[:2])
         if states.ndim != 4 or states.shape[:3] != wanted:
@@ -105,22 +100,19 @@ class FaceChecks:
             raise Broken("some states are not finite")
         return f"{states.shape[3]} numbers"
 
-    def looked_at(self) -> None:
-        """Twice the same states, and answers as before."""
+    def _looked_at(self) -> None:
         once, again = (self._states(self._inputs) for _ in range(2))
         check_equal(again, once, 0.0, "the same inputs twice show two states")
         after = self._class.answered(self._class.pupil, self._class.material.exam)
         check_equal(after, self._class.scores, 0.0, "answers are others since its states were looked at")
 
-    def states_ahead(self) -> None:
-        """Later inputs in another order."""
+    def _states_ahead(self) -> None:
         whole, cut = self._states(self._inputs), len(self._inputs) // 2
         later = np.concatenate([self._inputs[:cut], self._inputs[cut:][::-1]])
         complaint = f"inputs from step {cut} on changed, and so did states before"
         check_equal(self._states(later)[:, :cut], whole[:, :cut], self._class.examinee.tolerance, complaint)
 
-    def snapshot(self) -> None:
-        """The same answers, and the same learning on from there."""
+    def _snapshot(self) -> None:
         lesson, exam = self._class.material.lesson, self._class.material.exam
         early = min(self._class.examinee.stride, lesson.items)
         pupil = self._class.begin()

@@ -8,14 +8,11 @@ from typing import Any
 
 from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask
 from quickstudy.testing.acting import ActingChecks, RehearsingChecks
-from quickstudy.testing.answering import LEARNS_NOTHING, AnsweringChecks, Examinee
+from quickstudy.testing.answering import LEARNS_NOTHING, AnsweringChecks
+from quickstudy.testing.examinee import CheckMaterial, Examinee
 from quickstudy.testing.faces import FaceChecks, faces_of
-from quickstudy.testing.finding import Finding, describe, examine, examine_all, under
-from quickstudy.testing.global_state import undisturbed
-from quickstudy.testing.material import Material
-from quickstudy.testing.papers import report_touched
-from quickstudy.testing.partners import Partners
-from quickstudy.testing.small_tasks import Echo, Levers, PureLevers
+from quickstudy.testing.finding import Finding, describe, examine, examine_all, report_touched, under, undisturbed
+from quickstudy.testing.small_tasks import Echo, Levers, Partners, PureLevers
 
 __all__ = ["LEARNS_NOTHING", "check_learner"]
 
@@ -110,7 +107,7 @@ class _Room:
             return RehearsingChecks(examinee, self.task, seed)
         # Who is shown its material 200 times learns enough from little of it.
         few = max(8, min(sequences, 10 * sequences // examinee.passes))
-        return AnsweringChecks(examinee, Material.of(self.task, examinee.passes, few, seed))
+        return AnsweringChecks(examinee, CheckMaterial.of(self.task, examinee.passes, few, seed))
 
     def _under(self, findings: list[Finding]) -> list[Finding]:
         return under(self.title, findings) if self.title else findings

@@ -114,9 +114,3 @@ def check_conventions(component: type) -> str:
     for convention in CONVENTIONS:
         configure(component.__name__, component, presets.get(convention, {}), convention)
     return ", ".join(CONVENTIONS)
-
-
-def report_touched(touched: list[str]) -> None:
-    """Broken if any shared generator was touched."""
-    if touched:
-        raise Broken(f"the state of {' and '.join(touched)} changed; draw from the generator that is handed in")

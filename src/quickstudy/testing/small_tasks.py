@@ -1,8 +1,7 @@
-"""Small honest tasks, one of each further kind, on which learners are checked and from which specimens are made."""
+"""Small honest tasks, one of each kind, on which learners are checked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,9 +11,38 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.examples import Examples
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
-from quickstudy.base.task import Life, Turn, World
+from quickstudy.base.task import Turn, World
 
-_NO_ORACLE = "none is needed: the task only serves to check learners"
+NO_ORACLE = "none is needed: the task only serves to check learners"
+
+
+@dataclass(frozen=True)
+class Partners:
+    """Say the partner of each letter.
+
+    Sees: letters, each followed by its partner (`b B d D a A`), 2 to 5 letters a sequence, uniform. Answers: the
+    partner, after every letter. Chance 1/letters; a table of the last token is enough for 1, so that a learner that
+    fails here has learned nothing from what it was told.
+    """
+
+    letters: int = 6
+
+    id: ClassVar[str] = "testing/partners"
+    version: ClassVar[int] = 1
+    controls: ClassVar[tuple[str, ...]] = ("majority", "copy-last")
+    oracle: ClassVar[str] = NO_ORACLE
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Lower case, then their partners in upper case."""
+        lower = [chr(ord("a") + letter) for letter in range(self.letters)]
+        return *lower, *(letter.upper() for letter in lower)
+
+    def sample(self, rng: np.random.Generator, count: int) -> Examples:
+        """`count` independent sequences."""
+        drawn = [rng.integers(self.letters, size=rng.integers(2, 6)) for _ in range(count)]
+        tokens = [np.stack([letters, letters + self.letters], axis=1).ravel() for letters in drawn]
+        return Examples.from_sequences(tokens, [range(1, len(sequence), 2) for sequence in tokens])
 
 
 @dataclass(frozen=True)
@@ -46,7 +74,6 @@ class LeverWorld(World):
         self.task = task
         self._rng = rng
         self._pulls = self._shown = 0
-        self._last: tuple[Any, Any, bool] = None, 0.0, True
 
     def reset(self) -> Any:
         """Another lamp, and all the time again."""
@@ -60,23 +87,6 @@ class LeverWorld(World):
         self._pulls += 1
         return Turn(self.lamp(), float(right), self._pulls >= self.task.horizon, {"right": right})
 
-    def live(self, act: Callable[[Any, Any], Any], steps: int) -> Life:
-        """A loop of its own, which is what may go wrong."""
-        observation, reward, done = self._last
-        observations, actions, rewards, events = list[Any](), list[Any](), list[Any](), list[Any]()
-        if steps and done:
-            observation = self.reset()
-        for step in range(steps):
-            observations.append(observation)
-            actions.append(act(observation, reward))
-            observation, reward, done, info = self.step(actions[-1])
-            rewards.append(reward)
-            events.append((step, info))
-            if done:
-                break
-        self._last = observation, reward, done
-        return Life(observations, actions, rewards, events, bool(actions) and done)
-
     def lamp(self) -> Any:
         """The number of the lamp that is lit next."""
         self._shown = int(self._rng.integers(self.task.levers))
@@ -89,20 +99,15 @@ class LeverWorld(World):
 
 
 @dataclass(frozen=True)
-class Levers:
-    """Pull the lever below the lamp.
-
-    Sees: the number of the lamp that is lit, uniform. Does: pulls a lever. Reward 1 for the one below the lamp, else
-    0; an episode has `horizon` pulls. Chance 1/levers.
-    """
+class _Levers:
+    """What the levers on the host and the pure ones have in common."""
 
     levers: int = 3
     horizon: int = 10
 
-    id: ClassVar[str] = "testing/levers"
     version: ClassVar[int] = 1
     controls: ClassVar[tuple[str, ...]] = ("copy-last",)
-    oracle: ClassVar[str] = _NO_ORACLE
+    oracle: ClassVar[str] = NO_ORACLE
 
     @property
     def inputs(self) -> Space:
@@ -113,6 +118,17 @@ class Levers:
     def outputs(self) -> Space:
         """Levers."""
         return Tokens(self.levers)
+
+
+@dataclass(frozen=True)
+class Levers(_Levers):
+    """Pull the lever below the lamp.
+
+    Sees: the number of the lamp that is lit, uniform. Does: pulls a lever. Reward 1 for the one below the lamp, else
+    0; an episode has `horizon` pulls. Chance 1/levers.
+    """
+
+    id: ClassVar[str] = "testing/levers"
 
     def open(self, streams: Streams) -> LeverWorld:
         """A fresh row of levers."""
@@ -120,31 +136,16 @@ class Levers:
 
 
 @dataclass(frozen=True)
-class PureLevers:
+class PureLevers(_Levers):
     """The same as pure functions; over at the third pull that was right, and for several players at once.
 
     Sees: the number of the lamp that is lit, one for each player. Does: pulls a lever. Reward 1 for the one below the
     lamp, else 0, until one of the players has been right three times. Chance 1/levers.
     """
 
-    levers: int = 3
-    horizon: int = 10
     players: int = 1
 
     id: ClassVar[str] = "testing/pure-levers"
-    version: ClassVar[int] = 1
-    controls: ClassVar[tuple[str, ...]] = ("copy-last",)
-    oracle: ClassVar[str] = _NO_ORACLE
-
-    @property
-    def inputs(self) -> Space:
-        """Lamps."""
-        return Tokens(self.levers)
-
-    @property
-    def outputs(self) -> Space:
-        """Levers."""
-        return Tokens(self.levers)
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """(times each was right, lamps), lamps."""

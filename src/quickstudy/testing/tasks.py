@@ -23,10 +23,18 @@ from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTa
 from quickstudy.learners.naming import choose_learner
 from quickstudy.runs.job import controls_of
 from quickstudy.tasks.sampling import check_drawn, check_within
-from quickstudy.testing.finding import Broken, Finding, Promise, examine, examine_all, under
-from quickstudy.testing.global_state import undisturbed
-from quickstudy.testing.papers import Papers, report_touched
-from quickstudy.testing.values import as_bytes
+from quickstudy.testing.finding import (
+    Broken,
+    Finding,
+    Promise,
+    as_bytes,
+    examine,
+    examine_all,
+    report_touched,
+    under,
+    undisturbed,
+)
+from quickstudy.testing.papers import Papers
 
 COUNT = 40
 

@@ -11,9 +11,8 @@ import numpy as np
 from quickstudy.base.learner import Brief
 from quickstudy.base.task import Turn, players_of
 from quickstudy.tasks.sampling import check_within
-from quickstudy.testing.finding import Broken, Promise
+from quickstudy.testing.finding import Broken, Promise, as_bytes, check_names, draw
 from quickstudy.testing.tasks import Kind
-from quickstudy.testing.values import as_bytes, check_names, draw
 
 STEPS = 300
 """Of a life that is looked at; a longer horizon is seen in part."""

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.language import phrases
+from quickstudy.tasks.language import statements
 from quickstudy.tasks.language.adjective_qa import AdjectiveQa
 from quickstudy.tasks.language.adjective_qa_counting import AdjectiveQaCounting
-from quickstudy.tasks.language.clauses import skim_facts
-from quickstudy.tasks.language.lookup import skim_questions
-from quickstudy.tasks.language.words import COLOURS, NUMBERS, SIZES
+from quickstudy.tasks.language.qa_rules import skim_questions
+from quickstudy.tasks.language.statements import COLOURS, NUMBERS, SIZES, skim_facts
 
 CONVENTIONS = ("published", "written", "corrected")
 IDS = ("language/adjective-qa", "language/adjective-qa-counting")
@@ -92,7 +91,7 @@ def enumerate_all(spreads, prompts, task) -> Counter[str]:
 
 
 def test_doctests():
-    result = doctest.testmod(phrases)
+    result = doctest.testmod(statements)
     assert result.attempted >= 2
     assert result.failed == 0
 

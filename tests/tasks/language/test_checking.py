@@ -14,13 +14,11 @@ from quickstudy.base.parameters import configure
 from quickstudy.tasks.language.adjective_qa import AdjectiveQa
 from quickstudy.tasks.language.adjective_qa_counting import AdjectiveQaCounting
 from quickstudy.tasks.language.checking import Answer, Verdict
-from quickstudy.tasks.language.increasing_period import IncreasingPeriod
 from quickstudy.tasks.language.pattern_counting import PatternCounting
-from quickstudy.tasks.language.periodic import Periodic
+from quickstudy.tasks.language.periodic import IncreasingPeriod, Periodic
 from quickstudy.tasks.language.qa import Qa
 from quickstudy.tasks.language.symbol_counting import SymbolCounting
-from quickstudy.tasks.language.world_qa import WorldQa
-from quickstudy.tasks.language.world_qa_counting import WorldQaCounting
+from quickstudy.tasks.language.world_qa import WorldQa, WorldQaCounting
 
 LANGUAGE = [id for id in catalogue.task.names() if id.startswith(("language/", "continual/"))]
 SMALL = {

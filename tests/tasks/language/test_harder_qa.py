@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.language.harder_qa import HarderQa
-from quickstudy.tasks.language.qa import Qa
+from quickstudy.tasks.language.qa import HarderQa, Qa
 
 CONVENTIONS = ("published", "written", "corrected")
 

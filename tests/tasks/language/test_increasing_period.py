@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.language import patterns
-from quickstudy.tasks.language.increasing_period import IncreasingPeriod
-from quickstudy.tasks.language.periodic import Periodic
+from quickstudy.tasks.language import periodic
+from quickstudy.tasks.language.periodic import IncreasingPeriod, Periodic
 
 
 def written_out(pattern: str, length: int, increase: int = 1) -> str:
@@ -27,7 +26,7 @@ def written_out(pattern: str, length: int, increase: int = 1) -> str:
 
 
 def test_doctests():
-    result = doctest.testmod(patterns)
+    result = doctest.testmod(periodic)
     assert result.attempted >= 1
     assert result.failed == 0
 
@@ -186,8 +185,8 @@ def test_ceiling_and_controls(accuracy):
 
 
 def test_without_increase_it_would_be_the_periodic_task():
-    groups = patterns.bit_groups(3, 0, 10)
+    groups = periodic.bit_groups(3, 0, 10)
     assert (groups % 3).tolist() == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0]
-    assert patterns.pattern_verdict("011011011011", range(1, 5), 12) == Periodic(longest=3, length=12).check(
+    assert periodic.pattern_verdict("011011011011", range(1, 5), 12) == Periodic(longest=3, length=12).check(
         [0, 1, 1] * 4
     )

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.language.clauses import skim_facts
 from quickstudy.tasks.language.qa import Qa
+from quickstudy.tasks.language.statements import skim_facts
 
 CONVENTIONS = ("published", "written", "corrected")
 HALF = Fraction(1, 2)

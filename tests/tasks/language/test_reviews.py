@@ -6,13 +6,12 @@ import pathlib
 import numpy as np
 import pytest
 
+from made_up_reviews import made_up_reviews, write_reviews
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
-from quickstudy.tasks.language.reviews import Reviews
-from quickstudy.tasks.language.stated_rating import StatedRating
+from quickstudy.tasks.language.reviews import Reviews, StatedRating
 from quickstudy.testing import check_task
-from quickstudy.testing.made_up_reviews import made_up_reviews, write_reviews
 
 pytest.importorskip("tokenizers", reason="the library tokenizers is not installed (extra lm)")
 

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.language.clauses import skim_facts
-from quickstudy.tasks.language.words import NUMBERS
-from quickstudy.tasks.language.world_qa import WorldQa
-from quickstudy.tasks.language.world_qa_counting import WorldQaCounting
+from quickstudy.tasks.language.statements import NUMBERS, skim_facts
+from quickstudy.tasks.language.world_qa import WorldQa, WorldQaCounting
 
 CONVENTIONS = ("published", "written", "corrected")
 NAMES = "PETER JOHN TOM JAMES PAUL MARC LUKE SIMON ANDREW BRUNO LISA HENRI LEO"

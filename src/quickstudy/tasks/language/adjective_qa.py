@@ -13,12 +13,19 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.clauses import Statement, write_statement
-from quickstudy.tasks.language.conversations import Conversation, Inquiry, Reading, World, ask_yes_no
-from quickstudy.tasks.language.descriptions import contrasts, described
-from quickstudy.tasks.language.draws import heads
-from quickstudy.tasks.language.phrases import adjectives_of, first_word, noun_of, phrases, write_phrase
-from quickstudy.tasks.language.words import (
+from quickstudy.tasks.language.conversations import (
+    Conversation,
+    Inquiry,
+    Prompt,
+    ReadQuestion,
+    Spread,
+    StatementPlan,
+    ask_yes_no,
+    read_prompt,
+    read_verb,
+    write_prompt,
+)
+from quickstudy.tasks.language.statements import (
     ADJECTIVES,
     COLOURS,
     DESCRIBING,
@@ -28,8 +35,16 @@ from quickstudy.tasks.language.words import (
     OBJECTS,
     SIZES,
     YES,
+    Statement,
+    adjectives_of,
+    contrasts,
+    described,
+    first_word,
+    noun_of,
+    phrases,
+    write_phrase,
 )
-from quickstudy.tasks.language.worlds import Plan, Spread, pick, read_world
+from quickstudy.tasks.sampling import heads, pick
 
 SIDES = 2
 """Things that the sure statement of a balanced prompt affirms and denies at least."""
@@ -146,10 +161,6 @@ class AdjectiveQa(Conversation):
         return *OBJECTS[: self.objects], *OBJECT_VERBS[: self.verbs], *COLOURS[: self.colours], *SIZES[: self.sizes]
 
     @property
-    def _limit(self) -> int:
-        return self.most_questions
-
-    @property
     def _spread(self) -> Spread:
         return Spread(self.objects, self.verbs, self.fewest, self.most, SIDES if self.balanced else 0)
 
@@ -157,26 +168,17 @@ class AdjectiveQa(Conversation):
     def _width(self) -> int:
         return self._spread.width + 4 * self.objects + 1
 
-    def _worlds(self, uniform: NDArray[np.float64]) -> Iterator[World]:
+    def _prompts(self, uniform: NDArray[np.float64]) -> Iterator[Prompt]:
         prompts, colours, sizes, coloured, sized, coins = np.split(
             uniform, self._spread.width + self.objects * np.arange(5), axis=1
         )
         tables = colours, sizes, coloured < self.coloured, sized < self.sized, heads(coins[:, 0])
         for plans, *row in zip(self._spread.draw(prompts), *(table.tolist() for table in tables), strict=True):
-            names = self._names(plans, *row)
-            statements: list[Statement] = []
-            words: list[str] = []
-            for plan in plans:
-                affirmed, denied = (tuple(names[thing] for thing in side) for side in (plan.affirmed, plan.denied))
-                statement = Statement(OBJECT_VERBS[plan.verb], affirmed, denied)
-                shown = statement._replace(denied=self._shown(affirmed, denied))
-                words += [".", *write_statement(*shown, plan.affirmed_first, plan.joint)]
-                statements.append(statement)
-            yield World(statements, words[1:])
+            yield write_prompt(plans, self._names(plans, *row), OBJECT_VERBS, self._shown)
 
     def _names(
         self,
-        plans: list[Plan],
+        plans: list[StatementPlan],
         colours: list[float],
         sizes: list[float],
         coloured: list[bool],
@@ -200,16 +202,15 @@ class AdjectiveQa(Conversation):
             for thing, noun in enumerate(OBJECTS[: self.objects])
         ]
 
-    def _shown(self, affirmed: Sequence[str], denied: Sequence[str]) -> tuple[str, ...]:
-        """The denied things that are mentioned."""
-        openings = {first_word(phrase) for phrase in affirmed} if self.vanishing else set()
-        return tuple(phrase for phrase in denied if first_word(phrase) not in openings)
+    def _shown(self, statement: Statement) -> Statement:
+        """With the denied things that are mentioned."""
+        openings = {first_word(phrase) for phrase in statement.affirmed} if self.vanishing else set()
+        return statement._replace(denied=tuple(p for p in statement.denied if first_word(p) not in openings))
 
     def _inquire(self, statements: list[Statement], draws: list[float]) -> Inquiry:
         kind, which, who, what = draws
         if kind < self.yes_no or not described(statements):
-            statement, phrase, answer = ask_yes_no(statements, draws, self.balanced)
-            return Inquiry(("DO", "I", statement.verb, *phrase.split(), "?"), answer)
+            return ask_yes_no(statements, draws, self.balanced)
         if self.balanced:
             verb, sort, things = pick(which, contrasts(statements))
             answer = pick(what, list(things))
@@ -219,11 +220,13 @@ class AdjectiveQa(Conversation):
             sort, answer = pick(what, list(adjectives_of(phrase).items()))
         return Inquiry(("WHAT", sort, "IS", "THE", noun_of(phrase), "I", verb, "?"), answer)
 
-    def _read_world(self, reader: Reader) -> list[Statement]:
-        statements = read_world(reader, self._take, OBJECT_VERBS[: self.verbs], self.most)
-        for verb, affirmed, denied in statements:
-            if self._shown(affirmed, denied) != denied:
-                raise Malformed(reader.index, f"a denied thing of {verb} should have vanished from the prompt")
+    def _read_prompt(self, reader: Reader) -> list[Statement]:
+        statements = read_prompt(reader, self._take, OBJECT_VERBS[: self.verbs], self.most)
+        for statement in statements:
+            if self._shown(statement) != statement:
+                raise Malformed(
+                    reader.index, f"a denied thing of {statement.verb} should have vanished from the prompt"
+                )
         if self.balanced and not self._is_sure(statements):
             wanted = "a statement with two adjectives of a kind both affirmed and denied"
             raise Malformed(reader.index, f"the prompt ends here without {wanted}")
@@ -235,18 +238,17 @@ class AdjectiveQa(Conversation):
         sizes = SIZES[: self.sizes] if self.sized or self.balanced else ()
         return phrases(OBJECTS[: self.objects], colours, sizes)
 
-    def _read_question(self, reader: Reader, statements: list[Statement]) -> Reading:
+    def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         if reader.sees(("WHAT",)):
             return self._read_what(reader, statements)
         reader.phrase("DO I")
-        known = {statement.verb: statement for statement in statements if statement.mixed or not self.balanced}
-        statement = known[reader.take(known, "a verb of the prompt")]
+        statement = read_verb(reader, (known for known in statements if known.mixed or not self.balanced))
         start = reader.index
         phrase = self._take(reader, ())
         if phrase not in statement.affirmed + statement.denied:
             self._add_vanished(start, statements, statement, phrase)
         reader.phrase("?")
-        return Reading(YES if phrase in statement.affirmed else NO, (YES, NO))
+        return ReadQuestion(YES if phrase in statement.affirmed else NO, (YES, NO))
 
     def _is_sure(self, statements: Sequence[Statement]) -> bool:
         """Whether one of the statements is what a balanced prompt must have."""
@@ -256,7 +258,7 @@ class AdjectiveQa(Conversation):
             for sort in ADJECTIVES
         )
 
-    def _read_what(self, reader: Reader, statements: list[Statement]) -> Reading:
+    def _read_what(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         reader.phrase("WHAT")
         sort = reader.take(tuple(ADJECTIVES), " or ".join(ADJECTIVES))
         reader.phrase("IS THE")
@@ -265,7 +267,7 @@ class AdjectiveQa(Conversation):
             reader.take(known, f"the noun of an affirmed thing with a {sort} that can be asked for")
         ]
         reader.phrase(f"I {verb} ?")
-        return Reading(adjectives[sort], ADJECTIVES[sort][: self.colours if sort == "COLOR" else self.sizes])
+        return ReadQuestion(adjectives[sort], ADJECTIVES[sort][: self.colours if sort == "COLOR" else self.sizes])
 
     def _askable(self, statements: Sequence[Statement], sort: str) -> list[tuple[str, str]]:
         """The things whose colour or size may be asked for, each after its verb."""
@@ -281,7 +283,7 @@ class AdjectiveQa(Conversation):
     def _add_vanished(self, start: int, statements: list[Statement], statement: Statement, phrase: str) -> None:
         """Take note of a denied thing that only the question gives away."""
         named = [known for _, affirmed, denied in statements for known in affirmed + denied]
-        hidden = self.vanishing and phrase not in self._shown(statement.affirmed, (phrase,))
+        hidden = not self._shown(statement._replace(denied=(phrase,))).denied
         if not hidden or noun_of(phrase) in map(noun_of, named) or len(named) == self.most:
             raise Malformed(start, f'a thing that goes with the verb must stand here, not "{phrase}"')
         place = statements.index(statement)

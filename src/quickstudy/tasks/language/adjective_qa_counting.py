@@ -10,11 +10,8 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.language.adjective_qa import AdjectiveQa
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.clauses import Statement
-from quickstudy.tasks.language.conversations import Inquiry, Reading
-from quickstudy.tasks.language.descriptions import described
-from quickstudy.tasks.language.words import DESCRIBING, GLUE, NUMBERS, SIZES
-from quickstudy.tasks.language.worlds import pick
+from quickstudy.tasks.language.conversations import Inquiry, ReadQuestion, ask_how_many, read_how_many
+from quickstudy.tasks.language.statements import DESCRIBING, GLUE, NUMBERS, SIZES, Statement, described
 
 
 @task(
@@ -82,16 +79,11 @@ class AdjectiveQaCounting(AdjectiveQa):
         # The part of the adjectives is at the end, where `AdjectiveQa` has it.
         if not self.yes_no <= draws[0] < self.yes_no + self.counts or not described(statements):
             return super()._inquire(statements, draws)
-        statement = pick(draws[1], statements)
-        return Inquiry(("HOW", "MANY", "THINGS", "DO", "I", statement.verb, "?"), NUMBERS[len(statement.affirmed)])
+        return ask_how_many(statements, draws[1], "THINGS")
 
-    def _read_question(self, reader: Reader, statements: list[Statement]) -> Reading:
+    def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         if not reader.sees(("HOW",)):
             return super()._read_question(reader, statements)
         if not described(statements):
             raise Malformed(reader.index, "DO must stand here: no affirmed thing has an adjective")
-        reader.phrase("HOW MANY THINGS DO I")
-        known = {statement.verb: statement for statement in statements}
-        statement = known[reader.take(known, "a verb of the prompt")]
-        reader.phrase("?")
-        return Reading(NUMBERS[len(statement.affirmed)], self.numbers)
+        return read_how_many(reader, statements, "THINGS", self.numbers)

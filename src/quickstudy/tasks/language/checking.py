@@ -98,6 +98,13 @@ class Reader:
         self.index += 1
         return self.words[self.index - 1]
 
+    def take_all(self, allowed: Collection[str], wanted: str) -> tuple[str, ...]:
+        """The next word, and those after it as long as they are allowed."""
+        found = [self.take(allowed, wanted)]
+        while self.sees(allowed):
+            found.append(self.take(allowed, wanted))
+        return tuple(found)
+
     def phrase(self, words: str) -> None:
         """The next words, exactly."""
         for word in words.split():

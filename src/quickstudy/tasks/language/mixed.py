@@ -1,19 +1,81 @@
-"""A language task made of others."""
+"""Several language tasks as one: a common vocabulary, and the task that mixes them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from quickstudy.base import catalogue
 from quickstudy.base.catalogue import task
+from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, parameter
+from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, configure, parameter, parse_assignments
 from quickstudy.tasks.language.checking import Verdict, judge
-from quickstudy.tasks.language.streams import Translated, common_vocabulary, members_verdict, named_task
+
+
+@dataclass(frozen=True)
+class Translated:
+    """A task in a larger vocabulary: the same sequences of words, with the ids that the words have there."""
+
+    task: Any
+    vocabulary: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        missing = [word for word in self.task.vocabulary if word not in self.vocabulary]
+        if missing:
+            raise UsageError(f'"{missing[0]}", a word of {self.task.id}, is missing in the common vocabulary')
+
+    @property
+    def id(self) -> str:
+        """The task's own."""
+        return str(self.task.id)
+
+    def sample(self, rng: np.random.Generator, count: int) -> Examples:
+        """What the task itself gives, translated."""
+        examples: Examples = self.task.sample(rng, count)
+        ids = np.array([self.vocabulary.index(word) for word in self.task.vocabulary], dtype=examples.inputs.dtype)
+        inside = np.arange(examples.steps)[:, None] < examples.lengths
+        inputs, targets = (np.where(inside, ids[tokens], 0) for tokens in (examples.inputs, examples.targets))
+        return replace(examples, inputs=inputs, targets=targets)
+
+    def check(self, tokens: Any) -> Verdict:
+        """What the task itself says of the same words."""
+        return judge(tokens, self.vocabulary, self.task.check)
+
+
+def named_task(text: str, convention: str) -> Any:
+    """A language task from its name without `language/`, with parameters after colons if need be.
+
+    >>> named_task("periodic:longest=3:length=20", "corrected")
+    Periodic(shortest=1, longest=3, length=20)
+    """
+    name, *given = text.split(":")
+    id = f"language/{name}"
+    return configure(id, catalogue.task.get(id), parse_assignments(",".join(given)), convention)
+
+
+def members_verdict(words: list[str], tasks: Sequence[Any]) -> Verdict:
+    """The verdict of the task that finds a sequence right, with the masks of all that do; otherwise of the first that
+    finds it well formed, or of the first.
+    """
+    verdicts: list[Verdict] = [task.check(words) for task in tasks]
+    best = max(verdicts, key=lambda found: (found.right, found.well_formed))
+    masks = dict.fromkeys(mask for found in verdicts if found.right for mask in found.masks)
+    return replace(best, masks=tuple(masks) or best.masks)
+
+
+def common_vocabulary(tasks: Sequence[Any]) -> tuple[str, ...]:
+    """All words of all tasks, in the order in which they first come. UsageError for a task that has no words."""
+    for member in tasks:
+        if not hasattr(member, "vocabulary"):
+            raise UsageError(
+                f"{member.id} has no vocabulary; only tasks that read and answer words can be put together"
+            )
+    return tuple(dict.fromkeys(word for member in tasks for word in member.vocabulary))
 
 
 @task("language/mixed", version=1, controls=["majority", "copy-last"], oracle="mixed-oracle")

@@ -199,17 +199,15 @@ class PatternCounting:
             pattern = self._read_letters(reader)
             reader.phrase(SEPARATOR)
             first = reader.index
-            found = [reader.take(DIGITS, "a digit")]
-            while reader.sees(DIGITS):
-                found.append(reader.take(DIGITS, "a digit"))
+            found = reader.take_all(DIGITS, "a digit")
             is_shown = pattern in counts and not asked.get(pattern, False)
             is_made = self._can_be_made(pattern, source) and self._passes(pattern, source, counts, asked)
             if not is_shown and not is_made:
                 wanted = "a pattern of the prompt not yet asked for, or one for 0 that can be made from the one before"
                 raise Malformed(start, f'{wanted}, must stand here, not "{" ".join(pattern)}"')
-            is_negative = is_made and (found == ["0"] or not is_shown)
+            is_negative = is_made and (found == ("0",) or not is_shown)
             expected = ("0",) if is_negative else tuple(str(counts[pattern]))
-            answers.append(Answer(tuple(range(first, reader.index)), expected, tuple(found)))
+            answers.append(Answer(tuple(range(first, reader.index)), expected, found))
             asked[pattern] = asked.get(pattern, False) or not is_negative
             source = "" if is_negative else pattern
         reader.phrase(END)
@@ -227,10 +225,7 @@ class PatternCounting:
         return shown
 
     def _read_letters(self, reader: Reader) -> str:
-        letters = reader.take(self.alphabet, "a letter")
-        while reader.sees(self.alphabet):
-            letters += reader.take(self.alphabet, "a letter")
-        return letters
+        return "".join(reader.take_all(self.alphabet, "a letter"))
 
     def _can_be_made(self, negative: str, pattern: str) -> bool:
         """Whether a query for 0 can be made from a pattern, apart from the test that it must pass."""

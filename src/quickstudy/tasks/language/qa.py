@@ -1,4 +1,4 @@
-"""Language task 5, elementary question answering."""
+"""Language tasks 5 and 6, elementary question answering, and the same with more names and verbs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,52 @@ import numpy as np
 from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
-from quickstudy.tasks.language.cast import Cast
 from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict, judge
-from quickstudy.tasks.language.clauses import JOINTS, plain_names, read_statement, write_statement
-from quickstudy.tasks.language.draws import between, heads, shuffled
-from quickstudy.tasks.language.words import NAMES, NO, VERBS, YES
+from quickstudy.tasks.language.statements import (
+    GLUE,
+    JOINTS,
+    NAMES,
+    NO,
+    VERBS,
+    YES,
+    plain_names,
+    read_statement,
+    write_statement,
+)
+from quickstudy.tasks.sampling import between, heads, shuffled
+
+
+class Cast:
+    """For a task with parameters names, verbs, fewest, most and balanced: its words, and what its numbers must obey."""
+
+    names: int
+    verbs: int
+    fewest: int
+    most: int
+    balanced: bool
+
+    def __post_init__(self) -> None:
+        if self.fewest > self.most:
+            raise ValueError(f"fewest must be at most most ({self.most}), got {self.fewest}")
+        if self.most > self.names:
+            raise ValueError(f"most must be at most names ({self.names}), got {self.most}")
+        if self.balanced and self.fewest < 2:
+            raise ValueError(f"fewest must be at least 2 when balanced, got {self.fewest}; or give balanced=no")
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The names in use."""
+        return NAMES[: self.names]
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """The verbs in use."""
+        return VERBS[: self.verbs]
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The words; a token's id is its position."""
+        return *self.people, *self.actions, *GLUE
 
 
 @task("language/qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
@@ -118,3 +159,42 @@ class Qa(Cast):
         found = reader.take((YES, NO), f"{YES} or {NO}")
         reader.end()
         return Verdict.of([Answer((place,), (expected,), (found,))])
+
+
+@task("language/harder-qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
+@dataclass(frozen=True)
+class HarderQa(Qa):
+    """Say whether something was affirmed or denied of a name, out of longer statements.
+
+    Sees: as `language/qa`, a statement about s different names and one verb, then a question about one of them; but
+    there are 11 names and 5 verbs, and s is uniform in fewest .. most, up to 10.
+    Answers: YES or NO, the last token; nothing else is asked.
+    Scored: share of right answers.
+    Chance: 1/2. Controls: the most frequent answer; `polarity` and `polarity-count`, which do not look at the queried
+    name. In the published form, with 1200 different sequences, they reach 0.69 and 0.81, and the best published
+    reservoir 0.72; in the balanced form they stay at 1/2.
+    Ceiling: 1, by looking the name up.
+    Example: `I DO NOT CALL LUKE AND LISA BUT I CALL MARC . DO I CALL LISA ? NO`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 6.
+
+    Balanced or not: as in `language/qa`. Not balanced, the number of affirmed names is uniform in 0 .. s and the
+    queried name is uniform, so that the larger clause tells the likelier answer. Balanced, both clauses are always
+    there, the answer is a fair coin and the queried name is uniform among those that have it: rules that look at the
+    statement only, or at everything but which clause holds the NOT, are right with probability 1/2 exactly.
+
+    Departures. Written: 1 to 5 names in a statement. Published: 1 to 10, never all eleven. Corrected: 2 to 10,
+    balanced; the statements that were really used, so that the task stays harder than `language/qa`.
+    """
+
+    names: int = parameter(11, at_least=1, at_most=len(NAMES))
+    """How many names there are."""
+    verbs: int = parameter(5, at_least=1, at_most=len(VERBS))
+    """How many verbs there are."""
+    most: int = parameter(10, at_least=1)
+    """Most names in a statement."""
+
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"fewest": 1, "most": 10, "balanced": False},
+        "written": {"fewest": 1, "most": 5, "balanced": False},
+        "corrected": {},
+    }

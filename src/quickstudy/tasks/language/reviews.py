@@ -1,4 +1,4 @@
-"""Reviews of films: the one task of the family that is not made up."""
+"""Reviews of films, the one task of the family that is not made up, and a rule that knows no word of praise."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.catalogue import task
+from quickstudy.base.catalogue import control, task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Tokens
 from quickstudy.data.encoded import EncodedPart, EncodedReviews, Encoding, encoded_reviews
 from quickstudy.data.finding import find
 from quickstudy.data.imdb import IMDB
+from quickstudy.tasks.controls import AnswerCounter
 from quickstudy.tasks.sampling import Split
 
 ANSWERS = ("negative", "positive")
@@ -146,3 +148,30 @@ def _balanced(labels: NDArray[np.int8], count: int, name: str) -> NDArray[np.int
     if any(len(those) < number for those, number in zip(found, wanted, strict=True)):
         raise UsageError(f"reviews/imdb: {count} reviews are asked for, the {name} part has {len(labels)}")
     return np.sort(np.concatenate([those[:number] for those, number in zip(found, wanted, strict=True)]))
+
+
+STARS = 10
+"""A rating is one number out of so many."""
+
+
+@control("stated-rating", version=1, role="control")
+class StatedRating(AnswerCounter):
+    """Takes the writer's own rating, such as `8/10`, for the answer; the most frequent answer so far without one.
+
+    The labels of the reviews are their writers' ratings, so a rating in the text gives the answer away. Positive from 6
+    on; of several ratings the last one counts.
+    """
+
+    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
+        super().__init__(task, brief, seed)
+        of, *self._numbers = task.numbers(["/", *map(str, range(STARS + 1))])
+        # Pieces that are not in the vocabulary must not be found: no input is negative.
+        self._of = -1 if of is None else of
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """One answer per row, from what has been read up to it."""
+        answers = np.full(len(inputs), np.argmax(self._counts))
+        for place in np.flatnonzero(inputs[1:-1] == self._of) + 1:
+            if inputs[place + 1] == self._numbers[STARS] and int(inputs[place - 1]) in self._numbers:
+                answers[place + 1 :] = 2 * self._numbers.index(int(inputs[place - 1])) > STARS
+        return answers

@@ -13,7 +13,7 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict, judge
-from quickstudy.tasks.language.draws import between, shuffled
+from quickstudy.tasks.sampling import between, shuffled
 
 QUERY, END = "x", "."
 DIGITS = tuple(string.digits)
@@ -123,10 +123,8 @@ class SymbolCounting:
                     reader.index - 1, f"query {len(asked)} stands here, at most {self.most_queries} are allowed"
                 )
             first = reader.index
-            found = [reader.take(DIGITS, "a digit")]
-            while reader.sees(DIGITS):
-                found.append(reader.take(DIGITS, "a digit"))
-            answers.append(Answer(tuple(range(first, reader.index)), tuple(str(shown.count(letter))), tuple(found)))
+            found = reader.take_all(DIGITS, "a digit")
+            answers.append(Answer(tuple(range(first, reader.index)), tuple(str(shown.count(letter))), found))
         if len(asked) < self.fewest_queries:
             raise Malformed(reader.index, f"at least {self.fewest_queries} queries must be made, got {len(asked)}")
         reader.phrase(END)

@@ -1,4 +1,4 @@
-"""Language task 7, question answering about a world of several statements."""
+"""Language tasks 7 and 8, question answering about several statements, without and with counting."""
 
 from __future__ import annotations
 
@@ -11,12 +11,22 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
-from quickstudy.tasks.language.cast import Cast
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.clauses import Statement, plain_names, write_statement
-from quickstudy.tasks.language.conversations import Conversation, Inquiry, Reading, World, ask_yes_no
-from quickstudy.tasks.language.words import NAMES, NO, VERBS, YES
-from quickstudy.tasks.language.worlds import Spread, read_world
+from quickstudy.tasks.language.conversations import (
+    Conversation,
+    Inquiry,
+    Prompt,
+    ReadQuestion,
+    Spread,
+    ask_how_many,
+    ask_yes_no,
+    read_how_many,
+    read_prompt,
+    read_verb,
+    write_prompt,
+)
+from quickstudy.tasks.language.qa import Cast
+from quickstudy.tasks.language.statements import NAMES, NO, NUMBERS, VERBS, YES, Statement, plain_names
 
 
 @task("language/world-qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
@@ -74,10 +84,6 @@ class WorldQa(Cast, Conversation):
     }
 
     @property
-    def _limit(self) -> int:
-        return self.most_questions
-
-    @property
     def _spread(self) -> Spread:
         return Spread(self.names, self.verbs, self.fewest, self.most, int(self.balanced))
 
@@ -85,30 +91,78 @@ class WorldQa(Cast, Conversation):
     def _width(self) -> int:
         return self._spread.width
 
-    def _worlds(self, uniform: NDArray[np.float64]) -> Iterator[World]:
-        for plans in self._spread.draw(uniform):
-            statements, words = [], []
-            for plan in plans:
-                affirmed, denied = (tuple(NAMES[place] for place in side) for side in (plan.affirmed, plan.denied))
-                statement = Statement(VERBS[plan.verb], affirmed, denied)
-                words += [".", *write_statement(*statement, plan.affirmed_first, plan.joint)]
-                statements.append(statement)
-            yield World(statements, words[1:])
+    def _prompts(self, uniform: NDArray[np.float64]) -> Iterator[Prompt]:
+        return (write_prompt(plans, NAMES, VERBS) for plans in self._spread.draw(uniform))
 
     def _inquire(self, statements: list[Statement], draws: list[float]) -> Inquiry:
-        statement, name, answer = ask_yes_no(statements, draws, self.balanced)
-        return Inquiry(("DO", "I", statement.verb, name, "?"), answer)
+        return ask_yes_no(statements, draws, self.balanced)
 
-    def _read_world(self, reader: Reader) -> list[Statement]:
-        statements = read_world(reader, plain_names(self.people), self.actions, self.most)
+    def _read_prompt(self, reader: Reader) -> list[Statement]:
+        statements = read_prompt(reader, plain_names(self.people), self.actions, self.most)
         if self.balanced and not any(statement.mixed for statement in statements):
             raise Malformed(reader.index, "the prompt ends here without a statement that affirms and denies")
         return statements
 
-    def _read_question(self, reader: Reader, statements: list[Statement]) -> Reading:
+    def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         reader.phrase("DO I")
-        known = {statement.verb: statement for statement in statements if statement.mixed or not self.balanced}
-        statement = known[reader.take(known, "a verb of the prompt")]
+        statement = read_verb(reader, (known for known in statements if known.mixed or not self.balanced))
         name = reader.take(statement.affirmed + statement.denied, "a name that goes with the verb")
         reader.phrase("?")
-        return Reading(YES if name in statement.affirmed else NO, (YES, NO))
+        return ReadQuestion(YES if name in statement.affirmed else NO, (YES, NO))
+
+
+@task(
+    "language/world-qa-counting",
+    version=1,
+    controls=["majority", "question-majority", "verb-only"],
+    oracle="qa-oracle",
+)
+@dataclass(frozen=True)
+class WorldQaCounting(WorldQa):
+    """Say whether something was affirmed of a name, or of how many, out of several statements.
+
+    Sees: a prompt as in `language/world-qa`; then, with probability `counts`, `. HOW MANY PEOPLE DO I VERB ?` with a
+    uniform one of its verbs, otherwise a question as there; then the answer.
+    Answers: the number of affirmed names of the verb, as a word from ZERO to TWELVE; or YES or NO. Nothing else is
+    asked.
+    Scored: share of right answers.
+    Chance: 0.28, the share of the most frequent answer (published: 0.26). Other controls: `question-majority`, the most
+    frequent answer to each kind of question, 0.54 (0.47); `verb-only`, which looks at the statement with the queried
+    verb but neither at the name nor at how many there are, 0.64 (0.86). Best published reservoir: 0.59.
+    Ceiling: 1, by looking the name up and by counting.
+    Example: `I SMELL TOM AND LUKE BUT I DO NOT SMELL LEO . HOW MANY PEOPLE DO I SMELL ? TWO`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 8.
+
+    Balanced or not: the questions by yes or no as in `language/world-qa`, with the same proof that rules without the
+    name, or without the NOT, are right with probability 1/2 on them. What is left open: most counts are ZERO and ONE,
+    since most statements are short; telling these two apart is part of the task, and `verb-only` shows what it is
+    worth.
+
+    Departures. Published: always one question, 1 to 12 names. Written: 1 to 8 questions are drawn, as in
+    `language/world-qa`. Corrected: one question, 2 to 12 names, balanced.
+    """
+
+    counts: float = parameter(0.5, at_least=0, at_most=1)
+    """How likely a question asks for a number."""
+
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = WorldQa.conventions
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The number words in use."""
+        return NUMBERS[: self.most + 1]
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """The words; a token's id is its position."""
+        return *super().vocabulary, *self.numbers, "HOW", "MANY", "PEOPLE"
+
+    def _inquire(self, statements: list[Statement], draws: list[float]) -> Inquiry:
+        if draws[0] >= self.counts:
+            return super()._inquire(statements, draws)
+        return ask_how_many(statements, draws[1], "PEOPLE")
+
+    def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
+        if not reader.sees(("HOW",)):
+            return super()._read_question(reader, statements)
+        return read_how_many(reader, statements, "PEOPLE", self.numbers)

@@ -7,11 +7,11 @@ import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.tasks.language import members, streams
-from quickstudy.tasks.language.mixed import Mixed
+from quickstudy.tasks.language import mixed, mixed_rules
+from quickstudy.tasks.language.continual import ContinualTask, chained, growing
+from quickstudy.tasks.language.mixed import Mixed, Translated, common_vocabulary
 from quickstudy.tasks.language.periodic import Periodic
 from quickstudy.tasks.language.qa import Qa
-from quickstudy.tasks.language.streams import Translated, chained, common_vocabulary, growing
 from quickstudy.tasks.language.symbol_counting import SymbolCounting
 
 EVERYTHING = (
@@ -26,7 +26,7 @@ def in_words(task, examples):
     ]
 
 
-@pytest.mark.parametrize("module", [members, streams])
+@pytest.mark.parametrize("module", [mixed, mixed_rules])
 def test_doctests(module):
     result = doctest.testmod(module)
     assert result.attempted >= 1
@@ -170,7 +170,7 @@ class Before:
         return Examples(inputs, np.roll(inputs, 2, axis=0), asked, np.full(count, 6))
 
 
-class Joint(streams.Stream):
+class Joint(ContinualTask):
     segments = chained([Before(), Periodic()])
 
 

@@ -20,7 +20,6 @@ class Accumulator(Core):
 
     @property
     def width(self) -> int:
-        """One feature per unit."""
         return int(self.inputs.weights.shape[1])
 
     def start(self, batch: int, capacity: int) -> Array:

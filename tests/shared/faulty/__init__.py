@@ -5,9 +5,9 @@ Honest ones are among them: whatever has the fault "none".
 
 from __future__ import annotations
 
-from quickstudy.testing.specimens.actors import ACTORS, PLAYERS, FaultyPlayer, FaultyPuller
-from quickstudy.testing.specimens.cores import FaultyCore
-from quickstudy.testing.specimens.learners import (
+from faulty.actors import ACTORS, PLAYERS, FaultyPlayer, FaultyPuller
+from faulty.cores import FaultyCore
+from faulty.learners import (
     CarriesOver,
     Cribber,
     GlobalSeeder,
@@ -20,8 +20,8 @@ from quickstudy.testing.specimens.learners import (
     Table,
     WrongShape,
 )
-from quickstudy.testing.specimens.readers import READERS, SPEAKERS, FaultyReader, FaultySpeaker
-from quickstudy.testing.specimens.tasks import (
+from faulty.readers import READERS, SPEAKERS, FaultyReader, FaultySpeaker
+from faulty.tasks import (
     SERIES,
     FaultySeries,
     Forgetful,
@@ -31,7 +31,7 @@ from quickstudy.testing.specimens.tasks import (
     Silent,
     WrongOracle,
 )
-from quickstudy.testing.specimens.worlds import PURE_WORLDS, WORLDS, FaultyLevers, FaultyPureLevers
+from faulty.worlds import PURE_WORLDS, WORLDS, FaultyLevers, FaultyPureLevers
 
 __all__ = [
     "ACTORS",

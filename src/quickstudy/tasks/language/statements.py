@@ -1,4 +1,4 @@
-"""Statements such as `I SEE TOM BUT I DO NOT SEE PAUL`: written, read strictly, and skimmed for their facts."""
+"""Statements such as `I SEE TOM BUT I DO NOT SEE A BIG CAR`: written, read strictly, skimmed for facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,30 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.words import ADJECTIVE_WORDS, THINGS, VERBS
+
+NAMES = (
+    *("PETER", "JOHN", "TOM", "JAMES", "PAUL"),
+    *("MARC", "LUKE", "SIMON", "ANDREW", "BRUNO", "LISA"),
+    *("HENRI", "LEO"),
+)
+VERBS = ("SEE", "HEAR", "CALL", "FEEL", "SMELL", "UNDERSTAND", "TOUCH")
+GLUE = ("I", "DO", "NOT", "AND", "BUT", "?", ".", "YES", "NO")
+YES, NO = "YES", "NO"
+NUMBERS = (
+    *("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX"),
+    *("SEVEN", "EIGHT", "NINE", "TEN", "ELEVEN", "TWELVE", "THIRTEEN"),
+)
+
+OBJECTS = ("BANANA", "APPLE", "PEAR", "PEACH", "APRICOT", "CAR", "PLANE", "TRAIN")
+OBJECT_VERBS = ("SEE", "HEAR", "CALL", "FEEL", "SMELL", "TOUCH")
+COLOURS = ("RED", "GREEN", "BLUE", "YELLOW")
+SIZES = ("SMALL", "BIG", "HUGE", "TINY", "NORMAL")
+ADJECTIVES = {"COLOR": COLOURS, "SIZE": SIZES}
+ADJECTIVE_WORDS = frozenset(COLOURS + SIZES)
+THINGS = frozenset(NAMES + OBJECTS)
+ARTICLES = ("A", "AN")
+DESCRIBING = ("WHAT", *ARTICLES, *ADJECTIVES, "IS", "THE")
+
 
 JOINTS = ("AND", "BUT")
 
@@ -117,3 +140,71 @@ def skim_facts(words: Sequence[str]) -> list[Fact]:
             facts.append(Fact(index, verb, word, affirmed, tuple(adjectives)))
         adjectives = []
     return facts
+
+
+def write_phrase(size: str, colour: str, noun: str) -> str:
+    """Article, size, colour, noun; size and colour may be empty. The article is AN before a vowel.
+
+    >>> write_phrase("", "", "APPLE"), write_phrase("BIG", "", "APPLE")
+    ('AN APPLE', 'A BIG APPLE')
+    """
+    words = [word for word in (size, colour, noun) if word]
+    return " ".join([ARTICLES[words[0][0] in "AEIOU"], *words])
+
+
+def noun_of(phrase: str) -> str:
+    """The last word."""
+    return phrase.rpartition(" ")[2]
+
+
+def first_word(phrase: str) -> str:
+    """The first word after the article."""
+    return phrase.split()[1]
+
+
+def adjectives_of(phrase: str) -> dict[str, str]:
+    """The adjectives by what they say: SIZE, COLOR or both.
+
+    >>> adjectives_of("A BIG RED CAR")
+    {'SIZE': 'BIG', 'COLOR': 'RED'}
+    """
+    return {kind: word for word in phrase.split()[1:-1] for kind, known in ADJECTIVES.items() if word in known}
+
+
+def phrases(nouns: Sequence[str], colours: Sequence[str], sizes: Sequence[str]) -> TakeName:
+    """Reads phrases about nouns that are none of those used."""
+
+    def take(reader: Reader, used: Collection[str]) -> str:
+        start = reader.index
+        article = reader.take(ARTICLES, "A or AN")
+        size = reader.take(sizes, "a size") if reader.sees(SIZES) else ""
+        colour = reader.take(colours, "a colour") if reader.sees(COLOURS) else ""
+        known = {noun_of(phrase) for phrase in used}
+        noun = reader.take([noun for noun in nouns if noun not in known], "a noun not yet mentioned")
+        phrase = write_phrase(size, colour, noun)
+        if not phrase.startswith(f"{article} "):
+            raise Malformed(start, f'"{phrase.split()[0]}" must stand before "{first_word(phrase)}", not "{article}"')
+        return phrase
+
+    return take
+
+
+def described(statements: Sequence[Statement]) -> list[tuple[str, str]]:
+    """The affirmed things that have an adjective, each after its verb."""
+    return [
+        (statement.verb, phrase) for statement in statements for phrase in statement.affirmed if adjectives_of(phrase)
+    ]
+
+
+def contrasts(statements: Sequence[Statement]) -> list[tuple[str, str, dict[str, list[str]]]]:
+    """Each verb and COLOR or SIZE of which its affirmed things have two or more, with the things by adjective."""
+    found = []
+    for verb, affirmed, _ in statements:
+        for sort in ADJECTIVES:
+            things: dict[str, list[str]] = {}
+            for phrase in affirmed:
+                if sort in adjectives_of(phrase):
+                    things.setdefault(adjectives_of(phrase)[sort], []).append(phrase)
+            if len(things) > 1:
+                found.append((verb, sort, things))
+    return found

@@ -7,8 +7,7 @@ import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import changed_parameters, parse_assignments, write_assignments
-from quickstudy.tasks.language.chained import Chained
-from quickstudy.tasks.language.growing import Growing
+from quickstudy.tasks.language.continual import Chained, Growing
 from quickstudy.tasks.language.mixed import Mixed
 from quickstudy.tasks.language.periodic import Periodic
 from quickstudy.tasks.language.qa import Qa

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faulty.learners import Table
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
-from quickstudy.testing.specimens.learners import Table
 
 
 class _Pairs:
@@ -28,21 +28,17 @@ class _Pairs:
         self._table = np.random.default_rng(seed).integers(self._width, size=(tokens, tokens))
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """One row after the other."""
         for before, token, answer in zip(_before(inputs), inputs, targets, strict=True):
             if answer >= 0:
                 self._table[before, token] = answer
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """Scores."""
         return self._scores(_before(inputs), inputs)
 
     def start(self, rows: int, capacity: int) -> NDArray[Any]:
-        """The token before, 0 at first."""
         return np.zeros(rows, dtype=np.int64)
 
     def step(self, state: NDArray[Any], inputs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """One token for every row."""
         scores = self._scores(0 * state if self._fault == "steps" else state, inputs)
         if self._fault == "one state":
             state[:] = inputs
@@ -54,7 +50,6 @@ class _Pairs:
         return state[: len(numbers)].copy() if self._fault == "rows" else state[numbers]
 
     def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """The pair, as two numbers."""
         if self._fault == "looked at":
             self._table[:] = 0
         states = np.stack([_before(inputs), inputs], axis=1).astype(np.float64)
@@ -62,7 +57,6 @@ class _Pairs:
         return faulty.get(self._fault, states)
 
     def snapshot(self) -> Snapshot:
-        """The table."""
         return Snapshot({"table": self._table.copy()})
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -98,7 +92,6 @@ class FaultyReader:
     fault: str = "none"
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> _PairsPupil:
-        """One lane."""
         if not isinstance(brief.outputs, Tokens):
             raise NotApplicable("it answers with symbols")
         return _PairsPupil(_Pairs(brief, streams[0].integer("host"), self.fault), brief)
@@ -124,12 +117,10 @@ class _Slope:
         self._slope = 0.0
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """One row after the other."""
         for now, target in zip(inputs[:, 0], targets[:, 0], strict=True):
             self._slope += 0.05 * now * (target - self._slope * now)
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """On the line."""
         return np.asarray(self._slope * inputs)
 
 
@@ -144,7 +135,6 @@ class _SpeakingPupil:
         self.scale = "loud" if fault == "scale" else honest
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """As the host does."""
         self._pupil.learn(lesson, start, stop)
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
@@ -155,7 +145,6 @@ class _SpeakingPupil:
         return {"sum": 1.1 * scores, "not finite": np.full_like(scores, np.nan)}.get(self._fault, scores)
 
     def cost(self) -> list[Cost]:
-        """The host's."""
         return self._pupil.cost()
 
 
@@ -167,7 +156,6 @@ class FaultySpeaker:
     reals: bool = False
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> _SpeakingPupil:
-        """One lane."""
         if isinstance(brief.outputs, Tokens) == self.reals:
             raise NotApplicable(f"it answers with {'real numbers' if self.reals else 'symbols'}")
         host: Any = (_Slope if self.reals else Table)(brief, streams[0].integer("host"))

@@ -17,7 +17,8 @@ class _FaultyWorld(LeverWorld):
 
     def __init__(self, task: FaultyLevers, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
-        self._fault = task.fault
+        self._fault, self._before = task.fault, 0.0
+        self._last: tuple[Any, Any, bool] = None, 0.0, True
 
     def reset(self) -> Any:
         """With the fault `reset`, the time that is left is not set back."""
@@ -33,14 +34,22 @@ class _FaultyWorld(LeverWorld):
         return turn
 
     def live(self, act: Any, steps: int) -> Life:
-        """With the fault `live`, the reward is that of the action before last."""
-        told = [0.0]
-
-        def late(observation: Any, reward: Any) -> Any:
-            told.append(reward)
-            return act(observation, told[-2])
-
-        return super().live(late if self._fault == "live" else act, steps)
+        """A loop of its own, which is what may go wrong: with the fault `live`, it tells the reward before last."""
+        observation, reward, done = self._last
+        observations, actions, rewards, events = list[Any](), list[Any](), list[Any](), list[Any]()
+        if steps and done:
+            observation = self.reset()
+        for step in range(steps):
+            observations.append(observation)
+            told, self._before = (self._before if self._fault == "live" else reward), reward
+            actions.append(act(observation, told))
+            observation, reward, done, info = self.step(actions[-1])
+            rewards.append(reward)
+            events.append((step, info))
+            if done:
+                break
+        self._last = observation, reward, done
+        return Life(observations, actions, rewards, events, bool(actions) and done)
 
     def lamp(self) -> Any:
         """With the faults `observation` and `leak`, something else, or more."""
@@ -60,7 +69,6 @@ class FaultyLevers(Levers):
 
     @property
     def draws(self) -> bool:
-        """Whether repetitions differ, as it says."""
         return self.fault != "fixed"
 
     def open(self, streams: Streams) -> _FaultyWorld:

@@ -22,13 +22,11 @@ class Table:
         self._table = np.random.default_rng(seed).integers(brief.outputs.width, size=brief.inputs.width)
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """One row after the other."""
         for token, answer in zip(inputs, targets, strict=True):
             if answer >= 0:
                 self._table[token] = answer
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """From the table."""
         return np.asarray(self._table[inputs])
 
 
@@ -36,7 +34,6 @@ class Peeker(Table):
     """Reads the answer off the next input where there is one."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """The inputs, one step early."""
         return np.append(inputs[1:], super().predict(inputs)[-1:])
 
 
@@ -57,7 +54,6 @@ class Guesser(Table):
         self._width = brief.outputs.width
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """Anything."""
         return self._rng.integers(self._width, size=len(inputs))
 
 
@@ -65,7 +61,6 @@ class Scribbler(Table):
     """Uses the array it was handed as scratch paper."""
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Learn, then wipe the answers out."""
         super().learn(inputs, targets)
         targets[:] = -1
 
@@ -74,7 +69,6 @@ class WrongShape(Table):
     """Gives one answer for a whole sequence."""
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """The last answer only."""
         return super().predict(inputs)[-1:]
 
 
@@ -86,7 +80,6 @@ class NotFinite(Table):
         self._width = brief.outputs.width
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """Scores that are no numbers."""
         return np.full((len(inputs), self._width), np.nan)
 
 
@@ -106,7 +99,6 @@ class _HastyPupil(HostPupil):
     """Learns from the first item of every call."""
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """The first, counted as if it were all."""
         super().learn(lesson, start, min(stop, start + 1))
         self._shown += max(0, stop - start - 1)
 
@@ -116,7 +108,6 @@ class Hasty:
     """Learns the more, the more often a lesson is interrupted."""
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
-        """One lane."""
         return _HastyPupil(Table(brief, streams[0].integer("host")), brief)
 
 
@@ -124,7 +115,6 @@ class _CribbingPupil(HostPupil):
     """Reads the answers out of the exam."""
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
-        """The right ones."""
         return np.asarray(np.eye(self._brief.outputs.width)[exam.targets])
 
 
@@ -133,7 +123,6 @@ class Cribber:
     """A learner that is handed the whole exam and looks at the back."""
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
-        """One lane."""
         return _CribbingPupil(Table(brief, streams[0].integer("host")), brief)
 
 
@@ -144,9 +133,7 @@ class LastAnswer:
         self._answer = 0
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
-        """Keep the last answer."""
         self._answer = int(targets[-1])
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """The same everywhere."""
         return np.full(len(inputs), self._answer)

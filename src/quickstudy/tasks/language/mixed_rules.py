@@ -14,7 +14,7 @@ from quickstudy.base.catalogue import control
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
-from quickstudy.tasks.fixed import FixedRule
+from quickstudy.tasks.controls import FixedRule
 
 REMEMBERED = 8192
 """Sequences whose member is kept in mind: a protocol asks about the same ones again and again."""

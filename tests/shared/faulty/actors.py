@@ -42,7 +42,6 @@ class FaultyPuller:
         return action + self._values.shape[1] if self._fault == "outside" else action
 
     def snapshot(self) -> Snapshot:
-        """All of it; a generator is its state."""
         state = self._rng.bit_generator.state
         facts = {"last": self._last and list(self._last), "seen": self._seen, "generator": state}
         return Snapshot({"values": self._values.copy()}, facts)
@@ -73,7 +72,6 @@ class FaultyPlayer:
     fault: str = "none"
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> _Player:
-        """One lane."""
         if brief.loss != "reward":
             raise NotApplicable("it acts, and answers no questions")
         return _Player(brief, streams[0], self.fault)
@@ -89,7 +87,6 @@ class _Player:
         self._values = jnp.zeros((brief.inputs.width, brief.outputs.width))
 
     def cost(self) -> list[Cost]:
-        """Nothing is counted."""
         return [Cost()]
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
@@ -112,7 +109,6 @@ class _Player:
         return _stacked(played)
 
     def snapshot(self) -> Snapshot:
-        """What it has learned."""
         return Snapshot({"values": np.asarray(self._values)[None]})
 
     def restore(self, snapshot: Snapshot) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples, Series
 from quickstudy.base.spaces import Reals, Space
-from quickstudy.testing.partners import Partners
+from quickstudy.testing.small_tasks import Partners
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,6 @@ class Forgetful(Partners):
     memory: list[int] = field(default_factory=list, init=False, compare=False, repr=False)
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """The stream moved on by the number of earlier draws."""
         rng.random(len(self.memory))
         self.memory.append(count)
         return super().sample(rng, count)
@@ -31,7 +30,6 @@ class OwnStream(Partners):
     """A task that ignores the stream: all repetitions are one."""
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """From a generator of its own."""
         return super().sample(np.random.default_rng(0), count)
 
 
@@ -40,7 +38,6 @@ class SharedStream(Partners):
     """A task that draws from NumPy's shared generator as well."""
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """As it should be, and one draw too many."""
         np.random.random()  # noqa: NPY002  # the fault
         return super().sample(rng, count)
 
@@ -57,7 +54,6 @@ class Silent(Partners):
     """A task with examples that ask nothing."""
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
-        """The questions of the first example are taken back."""
         examples = super().sample(rng, count)
         examples.asked[:, 0] = False
         return examples
@@ -69,7 +65,6 @@ class OutOfVocabulary(Partners):
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
-        """One word too few."""
         return super().vocabulary[:-1]
 
 
@@ -86,7 +81,6 @@ class FaultySeries:
 
     @property
     def draws(self) -> bool:
-        """Whether repetitions differ, as it says."""
         return self.fault not in ("fixed", "not fixed")
 
     @property
@@ -100,7 +94,6 @@ class FaultySeries:
         return "testing-mean" if self.fault == "oracle" else "none is needed: nobody learns from a specimen"
 
     def drive(self, rng: np.random.Generator) -> Any:
-        """160 steps."""
         if self.fault == "global":
             np.random.random()  # noqa: NPY002  # the fault
         if self.fault == "state":

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from quickstudy.tasks.language.adjective_qa_counting import AdjectiveQaCounting
-from quickstudy.tasks.language.lookup import Question, skim_questions
+from quickstudy.tasks.language.qa_rules import Question, skim_questions
 from quickstudy.tasks.language.world_qa import WorldQa
 
 TASK = AdjectiveQaCounting(fewest=1, balanced=False)

@@ -1,0 +1,195 @@
+"""Rules that answer the questions of the question-answering tasks: the oracle, and what the generators leave open."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import control
+from quickstudy.base.learner import Brief
+from quickstudy.tasks.controls import WordRule, uniform_by_prefix
+from quickstudy.tasks.language.statements import ADJECTIVES, NO, NUMBERS, THINGS, VERBS, YES, Fact, skim_facts
+
+
+class Question(NamedTuple):
+    """A question: where its question mark stands, its kind, and the verb and the name in it (empty: none).
+
+    kind: `DO` (yes or no), `HOW` (how many), `COLOR` or `SIZE` (what).
+    """
+
+    place: int
+    kind: str
+    verb: str
+    name: str
+
+
+def skim_questions(words: Sequence[str]) -> list[Question]:
+    """A question for every question mark, whatever the words are, out of what stands between it and the period or
+    question mark before it.
+    """
+    found: list[Question] = []
+    kind, verb, name = "DO", "", ""
+    for place, word in enumerate(words):
+        if word == "?":
+            found.append(Question(place, kind, verb, name))
+        if word in (".", "?"):
+            kind, verb, name = "DO", "", ""
+        elif word == "HOW" or word in ADJECTIVES:
+            kind = word
+        elif word in VERBS:
+            verb = word
+        elif word in THINGS:
+            name = word
+    return found
+
+
+class Answerer(WordRule, ABC):
+    """Answers every question by a rule on what was stated, and NO anywhere else.
+
+    A subclass gives the answer; a word that is not in the vocabulary becomes NO.
+    """
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """The rule's answer after every question mark."""
+        words = self._words(inputs)
+        facts = skim_facts(words)
+        answers = np.full(len(words), self._ids[NO], dtype=np.int64)
+        for question in skim_questions(words):
+            known = [fact for fact in facts if fact.place < question.place]
+            answers[question.place] = self._ids.get(self._answer(known, question, inputs), self._ids[NO])
+        return answers
+
+    @abstractmethod
+    def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
+        """What a rule of this kind says."""
+
+
+def adjective_of(fact: Fact, kind: str) -> str | None:
+    """The colour or the size of a fact, if it has one."""
+    return next((adjective for adjective in fact.adjectives if adjective in ADJECTIVES[kind]), None)
+
+
+@control("qa-oracle", version=1, role="oracle")
+class QaOracle(Answerer):
+    """Looks up what was affirmed of the verb in question: always right.
+
+    YES if it was affirmed of the name; how many names it was affirmed of; the colour or size of the one asked about.
+    """
+
+    def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
+        affirmed = [fact for fact in facts if fact.affirmed and fact.verb == question.verb]
+        if question.kind == "HOW":
+            return NUMBERS[min(len(affirmed), len(NUMBERS) - 1)]
+        named = [fact for fact in affirmed if fact.name == question.name]
+        if question.kind == "DO":
+            return YES if named else NO
+        return next(filter(None, (adjective_of(fact, question.kind) for fact in named)), NO)
+
+
+@control("polarity-count", version=1, role="control")
+class PolarityCount(WordRule):
+    """YES if more names of the queried verb are affirmed than denied, NO if fewer, a coin if as many."""
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """The answer that the names mentioned so far with the verb read last lean to."""
+        words = self._words(inputs)
+        verbs = np.array(list(accumulate(words, _latest_verb)))
+        affirmed, denied = np.zeros((2, len(words)), dtype=np.int64)
+        for fact in skim_facts(words):
+            (affirmed if fact.affirmed else denied)[fact.place :] += verbs[fact.place :] == fact.verb
+        leaning = self._leaning(affirmed, denied)
+        coins = uniform_by_prefix(self._seed, inputs, len(self._vocabulary)) < 0.5
+        return np.where((leaning > 0) | ((leaning == 0) & coins), self._ids[YES], self._ids[NO])
+
+    def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
+        return affirmed - denied
+
+
+@control("polarity", version=1, role="control")
+class Polarity(PolarityCount):
+    """YES if all names of the queried verb are affirmed, NO if all are denied, else a coin."""
+
+    def _leaning(self, affirmed: NDArray[np.int64], denied: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.sign(affirmed) - np.sign(denied)
+
+
+class _ByKind(Answerer):
+    """Keeps count of the answers it was shown, for each kind of question."""
+
+    learns = True
+
+    def __init__(self, task: Any, brief: Brief, seed: int) -> None:
+        super().__init__(task, brief, seed)
+        self._seen: dict[str, Counter[str]] = {}
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Count the answers; -1 stands where nothing is asked."""
+        for question in skim_questions(self._words(inputs)):
+            target = int(targets[question.place])
+            if target >= 0:
+                self._seen.setdefault(question.kind, Counter())[self._vocabulary[target]] += 1
+
+    def _usual(self, kind: str, other_than: str = "") -> str:
+        """The most frequent answer; the one that was shown first among equals; NO before any was shown."""
+        ranking = [answer for answer, _ in self._seen.get(kind, Counter()).most_common() if answer != other_than]
+        return ranking[0] if ranking else NO
+
+    def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
+        return self._usual(question.kind)
+
+
+@control("question-majority", version=1, role="control")
+class QuestionMajority(_ByKind):
+    """The most frequent answer so far to this kind of question: by yes or no, how many, what colour, what size."""
+
+
+@control("latest-adjective", version=1, role="control")
+class LatestAdjective(_ByKind):
+    """Asked for a colour or a size, the one that was mentioned last with anything affirmed.
+
+    Other questions, and those where none was, get the most frequent answer so far to this kind of question.
+    """
+
+    def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
+        latest = _latest([fact for fact in facts if fact.affirmed], question.kind)
+        return latest or self._usual(question.kind)
+
+
+@control("verb-only", version=1, role="control")
+class VerbOnly(_ByKind):
+    """Looks at the statement with the queried verb, not at the name in the question, and does not count.
+
+    By yes or no: YES if more names of the verb are affirmed than denied, NO if fewer, a coin if as many. How many: ZERO
+    if none is affirmed, else the most frequent other number so far. What colour or size: the one mentioned last among
+    those affirmed of the verb.
+    """
+
+    def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
+        stated = [fact for fact in facts if fact.verb == question.verb]
+        affirmed = [fact for fact in stated if fact.affirmed]
+        if question.kind == "HOW":
+            return self._usual("HOW", other_than=NUMBERS[0]) if affirmed else NUMBERS[0]
+        if question.kind != "DO":
+            return _latest(affirmed, question.kind) or self._usual(question.kind)
+        leaning = 2 * len(affirmed) - len(stated)
+        if leaning == 0:
+            read = inputs[: question.place + 1]
+            leaning = 1 if uniform_by_prefix(self._seed, read, len(self._vocabulary))[-1] < 0.5 else -1
+        return YES if leaning > 0 else NO
+
+
+def _latest_verb(last: str, word: str) -> str:
+    return word if word in VERBS else last
+
+
+def _latest(facts: Sequence[Fact], kind: str) -> str | None:
+    """The last colour or size among the facts; None for other kinds of questions."""
+    if kind in ("DO", "HOW"):
+        return None
+    return next(filter(None, (adjective_of(fact, kind) for fact in reversed(facts))), None)
