@@ -8,8 +8,10 @@ import sys
 import pytest
 
 from quickstudy.base import catalogue
-from quickstudy.base.origin import code_of, described, file_version, place_of
+from quickstudy.base.file_origin import file_version
+from quickstudy.base.origin import code_of
 from quickstudy.base.registry import include
+from quickstudy.base.wording import described, place_of
 
 
 def raised(call):

@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.machine import one_thread
 from quickstudy.learners.naming import bring
 from quickstudy.runs import execute as execute_module
-from quickstudy.runs.blocks import Block
-from quickstudy.runs.engines import choose_engine
+from quickstudy.runs.engines import Block, Done, choose_engine
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.execute import Execution, Started, execute
-from quickstudy.runs.job import Setting
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.messages import Done
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
-from quickstudy.runs.threads import one_thread
+from quickstudy.runs.setting import Setting
 from quickstudy.runs.traces import load_snapshot
 
 TASKS = ("specimen/a", "specimen/large")
@@ -266,8 +264,8 @@ def test_a_worker_changes_rooms_only_when_there_is_nothing_else_to_do(tmp_path):
 
 
 def test_with_a_gpu_only_the_compiler_keeps_its_threads(monkeypatch):
-    monkeypatch.setattr("quickstudy.runs.threads.has_gpu", lambda: False)
+    monkeypatch.setattr("quickstudy.base.machine.has_gpu", lambda: False)
     alone = one_thread()
-    monkeypatch.setattr("quickstudy.runs.threads.has_gpu", lambda: True)
+    monkeypatch.setattr("quickstudy.base.machine.has_gpu", lambda: True)
     assert set(alone) - set(one_thread()) == {"NPROC", "PJRT_NPROC"}
     assert set(alone.values()) == {"1"}

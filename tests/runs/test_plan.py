@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import Record
-from quickstudy.runs.blocks import cut
-from quickstudy.runs.estimate import Estimates
-from quickstudy.runs.job import Setting
+from quickstudy.runs.execute import cut
 from quickstudy.runs.plan import Cell, make_plan
+from quickstudy.runs.setting import Setting
+from quickstudy.runs.timing import Estimates
 
 
 def test_cells_are_ordered_by_task_then_learner_then_repetition(lab):
@@ -119,7 +119,7 @@ def test_one_setting_is_cut_for_all_workers(lab):
 
 
 def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
-    monkeypatch.setattr("quickstudy.runs.blocks.has_gpu", lambda: True)
+    monkeypatch.setattr("quickstudy.runs.engines.has_gpu", lambda: True)
     setting, control = Setting("t", "esn"), Setting("t", "majority")
 
     def made(setting, lanes):

@@ -13,7 +13,7 @@ from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
-from quickstudy.runs.seal import query, seal
+from quickstudy.runs.sql import query, seal
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ import pytest
 from quickstudy.api import Results
 from quickstudy.base.canonical import digest, guarded
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.file_origin import content_version
 from quickstudy.base.learner import Cost, Snapshot
-from quickstudy.base.origin import content_version
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include
 from quickstudy.base.trace import Trace
@@ -33,7 +33,7 @@ from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
-from quickstudy.runs.seal import query
+from quickstudy.runs.sql import query
 from quickstudy.runs.traces import load_snapshot, load_trace
 
 CHAOS = include(pathlib.Path(__file__).parents[1] / "chaos.py")

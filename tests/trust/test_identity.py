@@ -17,7 +17,7 @@ from quickstudy.report.latex import as_latex
 from quickstudy.report.text import as_text
 from quickstudy.runs.identity import outdated, tables
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.seal import query
+from quickstudy.runs.sql import query
 
 
 def record(

@@ -8,7 +8,7 @@ import textwrap
 import typer
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.visible import visible
+from quickstudy.base.wording import visible
 from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, say, say_left_out
 
 _WIDTH = 100

@@ -1,4 +1,6 @@
-"""The command `quickstudy`. Every verb is a small module; whatever it needs is imported when it runs."""
+"""The command `quickstudy`. Every verb is a module of this room, or has one with its like; whatever it
+needs is imported when it runs.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,7 @@ from quickstudy import __version__
 from quickstudy.base.errors import QuickstudyError, Stopped
 from quickstudy.cli.output import say
 
-VERBS = (
-    "listing",
-    "showing",
-    "sampling",
-    "running",
-    "scoring",
-    "reporting",
-    "reproducing",
-    "comparing",
-    "checking",
-    "keeping",
-)
+VERBS = ("show", "sample", "run", "score", "reporting", "reproducing", "comparing", "check", "folder")
 
 _PIPE_CLOSED = 141
 """The status of a program that the closing of its pipe has ended."""

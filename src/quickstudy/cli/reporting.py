@@ -47,7 +47,7 @@ def report(
     from quickstudy.report.text import as_text
     from quickstudy.report.write import write_report
     from quickstudy.runs.folder import write_output
-    from quickstudy.runs.forgetting import shown
+    from quickstudy.runs.identity import shown
     from quickstudy.runs.reader import read_results
 
     writers = {"text": as_text, "csv": as_csv, "latex": as_latex}

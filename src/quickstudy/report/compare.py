@@ -27,9 +27,7 @@ from quickstudy.report.numbers import magnitude, written
 from quickstudy.report.scores import ScoreBook, open_book
 from quickstudy.runs.identity import Alike, Table, label_of, tables, version_of
 from quickstudy.runs.reader import read_results
-from quickstudy.stats.correction import holm
-from quickstudy.stats.effect import cliffs_delta, cohens_d_paired
-from quickstudy.stats.paired import paired_permutation_test, signed_ranks
+from quickstudy.stats.paired import cliffs_delta, cohens_d_paired, holm, paired_permutation_test, signed_ranks
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.origin import content_version
+from quickstudy.base.file_origin import content_version
 from quickstudy.base.record import FAILED
-from quickstudy.runs.arrays import read_arrays
 from quickstudy.runs.folder import (
     DAMAGED,
     LEARNERS,
@@ -33,10 +32,10 @@ from quickstudy.runs.folder import (
     writing_fault,
     written_aside,
 )
-from quickstudy.runs.installation import Installation, Library, examine_installation
 from quickstudy.runs.journal import lock
+from quickstudy.runs.provenance import Installation, Library, examine_installation
 from quickstudy.runs.reader import Damage, Line, read_lines
-from quickstudy.runs.traces import load_trace
+from quickstudy.runs.traces import load_trace, read_arrays
 from quickstudy.runs.unfinished import keys_of
 
 __all__ = ["Damage", "Installation", "Library", "examine_folder", "examine_installation", "repair"]

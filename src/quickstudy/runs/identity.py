@@ -8,16 +8,17 @@ standard one, and what differs where two settings would be typed alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import fnmatch
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import spelled
-from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
-from quickstudy.base.record import Record
+from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 
 LEARNER = "learner"
 _KNOWN = {"task", "learner", "protocol", "convention", "root", "repetition"}
@@ -185,3 +186,54 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
     for name, part in value.items():
         leaves |= _flat(part, path if name == "parameters" else f"{path} {name}".strip())
     return leaves
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which runs are meant: those that fit all that is said. tasks, learners: patterns such as `language/*`, of what
+    was typed or of what the report prints; statuses: `ok`, `failed`, `not-applicable`.
+    """
+
+    tasks: Sequence[str] = ()
+    learners: Sequence[str] = ()
+    statuses: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for status in self.statuses:
+            if status not in (OK, FAILED, NOT_APPLICABLE):
+                raise UsageError(f'no status "{status}"; known: {OK}, {FAILED}, {NOT_APPLICABLE}')
+
+    def of(self, records: Iterable[Record]) -> list[Record]:
+        """The records that fit."""
+        chosen = []
+        for table in tables(records):
+            for alike in table.learners:
+                first = alike.records[0]
+                if _fits(self.tasks, (label_of(first, "task"), table.title)) and _fits(
+                    self.learners, (label_of(first, "learner"), alike.title)
+                ):
+                    chosen += [one for one in alike.records if not self.statuses or one.status in self.statuses]
+        return chosen
+
+
+def shown(
+    records: Sequence[Record], tasks: Sequence[str] = (), learners: Sequence[str] = (), latest: bool = False
+) -> list[Record]:
+    """What a report on some tasks and learners shows. Rules and oracles stay: learners are read beside them. latest:
+    only the last version of everything.
+    """
+    kept = {id(record) for record in Selection(tasks).of(records)}
+    if learners:
+        kept &= {id(one) for one in Selection((), learners).of(records)} | {
+            id(one) for one in records if one.labels.get("role", "learner") != "learner"
+        }
+    if latest:
+        kept -= {id(record) for record in outdated(records)}
+    return [record for record in records if id(record) in kept]
+
+
+def _fits(patterns: Sequence[str], names: Collection[str]) -> bool:
+    # The name itself first: brackets in a title are no pattern.
+    return not patterns or any(
+        name == pattern or fnmatch.fnmatchcase(name, pattern) for pattern in patterns for name in names
+    )

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
-from quickstudy.runs.arrays import write_arrays
 from quickstudy.runs.folder import LEARNERS, RUNS, TRACES, host_name, sync_folder, write_aside, writing_fault
-from quickstudy.runs.traces import inline_trace, snapshot_arrays
+from quickstudy.runs.traces import inline_trace, snapshot_arrays, write_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

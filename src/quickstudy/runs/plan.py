@@ -17,9 +17,9 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, Record
 from quickstudy.base.registry import include, module_of, others_have
 from quickstudy.learners.naming import place
-from quickstudy.runs.estimate import MEASURED, Estimates
-from quickstudy.runs.job import Setting, check_control, controls_of, identity, labels
 from quickstudy.runs.reader import Reading
+from quickstudy.runs.setting import Setting, check_control, controls_of, identity, labels
+from quickstudy.runs.timing import MEASURED, Estimates
 
 EXAMINER = "quickstudy.runs.job:examine"
 """The function, as `module:function`, that turns a setting and repetitions into outcomes."""

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from quickstudy.base.record import FAILED
-from quickstudy.base.visible import visible
+from quickstudy.base.wording import visible
+from quickstudy.runs.engines import Begun, Done
 from quickstudy.runs.execute import Event, Execution, Report, Started, Stopping
-from quickstudy.runs.messages import Begun, Done
 from quickstudy.runs.plan import Cell
-from quickstudy.runs.remaining import SHORT_SECONDS, Remaining, duration
+from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
 
 LINE_SECONDS = 5.0
 NOTE_SECONDS = 0.5

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from quickstudy.base.errors import QuickstudyError
-from quickstudy.base.origin import described
+from quickstudy.base.wording import described
 
 Promise = tuple[str, Callable[[], str | None]]
 """A promise in words, and its check: it gives a detail or nothing, and raises `Broken` (or anything) if it fails."""

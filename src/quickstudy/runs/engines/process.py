@@ -22,12 +22,9 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 from quickstudy.base.guests import clean_environment, clean_path
-from quickstudy.base.machine import gpu_memory
-from quickstudy.runs.blocks import Block
-from quickstudy.runs.messages import Begun, Broken, Done, Finished, Lost, Message, Ready, Tick
-from quickstudy.runs.threads import one_thread
-from quickstudy.runs.work import too_long
-from quickstudy.runs.worker import FINISH, QUIT
+from quickstudy.base.machine import gpu_memory, one_thread
+from quickstudy.runs.engines import Begun, Block, Broken, Done, Finished, Lost, Message, Ready, Tick
+from quickstudy.runs.engines.worker import FINISH, QUIT, too_long
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 2.0
@@ -191,7 +188,7 @@ class _Worker:
     """One worker process, as the driver sees it."""
 
     def __init__(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]], memory: dict[str, str]) -> None:
-        start = f"import sys; sys.path[:] = {clean_path()!r}; from quickstudy.runs.worker import main; main()"
+        start = f"import sys; sys.path[:] = {clean_path()!r}; from quickstudy.runs.engines.worker import main; main()"
         with _interrupts_held():
             self.process = subprocess.Popen(
                 [sys.executable, "-c", start],

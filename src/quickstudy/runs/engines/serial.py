@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.runs.blocks import Block
+from quickstudy.runs.engines import Block, Broken, Finished, Message
 from quickstudy.runs.engines.process import ProcessEngine
+from quickstudy.runs.engines.worker import TooLong, work
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.messages import Broken, Finished, Message
-from quickstudy.runs.work import TooLong, work
 
 
 class SerialEngine:

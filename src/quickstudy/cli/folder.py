@@ -77,9 +77,8 @@ def forget(
     from collections import Counter
 
     from quickstudy.base.errors import UsageError
-    from quickstudy.runs.forgetting import Selection
-    from quickstudy.runs.forgetting import forget as put_aside
-    from quickstudy.runs.identity import outdated, tables
+    from quickstudy.runs.identity import Selection, outdated, tables
+    from quickstudy.runs.pack import forget as put_aside
     from quickstudy.runs.reader import read_results
 
     if not (task or learner or status or old):
@@ -122,8 +121,8 @@ def query(
     include: list[str] = INCLUDE,
 ) -> None:
     """Ask a results folder in SQL (DuckDB)."""
-    from quickstudy.runs.seal import asks_for_traces
-    from quickstudy.runs.seal import query as ask
+    from quickstudy.runs.sql import asks_for_traces
+    from quickstudy.runs.sql import query as ask
 
     include_files(include)
     columns, rows, left_out = ask(folder, sql)
@@ -150,7 +149,7 @@ def _told(value: Any) -> Any:
 def _installation(json: bool) -> None:
     import dataclasses
 
-    from quickstudy.runs.installation import examine_installation
+    from quickstudy.runs.provenance import examine_installation
 
     found = examine_installation()
     if json:

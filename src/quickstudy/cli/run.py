@@ -61,7 +61,7 @@ def run(
     """Run learners on tasks. The same command again resumes; more seeds, tasks or learners extend."""
     from dataclasses import replace
 
-    from quickstudy.runs.threads import pin_threads
+    from quickstudy.base.machine import pin_threads
 
     pin_threads()  # before NumPy is imported, so that runs in this process give the bits of runs in workers
     from quickstudy.api import Results, default_workers, plan_runs
@@ -128,8 +128,8 @@ def run(
 
 def _lacking(results: Results, plan: Plan, what: str) -> Iterator[str]:
     """Of which learners of a plan no `learner`, or no `answers`, were kept though they were asked for, and why."""
-    from quickstudy.base.answers import ANSWERS
     from quickstudy.base.record import OK
+    from quickstudy.base.trace import ANSWERS
 
     reading = results.shelf.reading()
     why = {"learner": "it has no snapshot and restore", "answers": "its protocol hands out no last test"}[what]
@@ -162,7 +162,7 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     import dataclasses
 
     from quickstudy.base.machine import cores
-    from quickstudy.runs.remaining import duration
+    from quickstudy.runs.timing import duration
 
     summary = plan.summary(retry_failed=retry_failed)
     if json:

@@ -198,7 +198,7 @@ def _drawn(name: str, task: Any, method: str, draw: Callable[[], Any]) -> Any:
 
 def _guarded(name: str, method: str, call: Callable[[], Any]) -> Any:
     from quickstudy.base.errors import QuickstudyError, UsageError
-    from quickstudy.base.origin import described
+    from quickstudy.base.wording import described
 
     try:
         return call()
