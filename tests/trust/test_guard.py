@@ -26,7 +26,7 @@ from quickstudy.measures.curvefile import score_file
 from quickstudy.report.gather import gather
 from quickstudy.report.html import as_html
 from quickstudy.report.write import write_report
-from quickstudy.runs import arrays, journal, reader
+from quickstudy.runs import journal, reader, traces
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.job import Outcome
@@ -130,14 +130,14 @@ def test_files_without_a_checksum_never_give_less_than_they_hold(tmp_path):
     """As earlier versions have left them."""
     path, content = tmp_path / "x.npz", {"a": np.arange(20), "b": np.zeros((0, 3)), "c": np.array(["x", "yz"])}
     with open(path, "wb") as file:
-        arrays.write_arrays(file, content)
-    whole, wanted, told = path.read_bytes(), arrays.checksum(content), 0
+        traces.write_arrays(file, content)
+    whole, wanted, told = path.read_bytes(), traces.checksum(content), 0
     for bit in range(0, 8 * len(whole), 11):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         try:
-            assert arrays.checksum(arrays.read_arrays(path)) == wanted, bit
+            assert traces.checksum(traces.read_arrays(path)) == wanted, bit
         except QuickstudyError:
             told += 1
     assert told > len(whole) / 3
@@ -283,7 +283,7 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
     with zipfile.ZipFile(bomb, "w") as archive:
         archive.writestr("x.npy", heading.ljust(127) + b"\n" + bytes(80))
     with pytest.raises(QuickstudyError, match="as long as its shape says"):
-        arrays.read_arrays(bomb)
+        traces.read_arrays(bomb)
     (tmp_path / "bomb.npy").write_bytes(heading.ljust(127) + b"\n" + bytes(80))
     with pytest.raises(UsageError, match="cannot be read"):
         read_table(tmp_path / "bomb.npy")
@@ -307,15 +307,15 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
 
 
 def test_a_packed_file_is_not_larger_than_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(arrays, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(traces, "MOST_BYTES", 50_000)
     path, large = tmp_path / "x.npz", {"a": np.zeros(10_000)}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.npy", "w") as member:
         np.lib.format.write_array(member, large["a"])
     with pytest.raises(QuickstudyError, match="larger than"):
-        arrays.read_arrays(path)
+        traces.read_arrays(path)
     with open(path, "wb") as file:
-        arrays.write_arrays(file, large)  # ours are then not packed, and can be read
-    assert len(arrays.read_arrays(path)["a"]) == 10_000
+        traces.write_arrays(file, large)  # ours are then not packed, and can be read
+    assert len(traces.read_arrays(path)["a"]) == 10_000
 
 
 def test_a_deleted_learner_takes_no_scores_with_it(tmp_path):

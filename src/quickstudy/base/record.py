@@ -50,6 +50,16 @@ class Record:
         said = self.where.get("started")
         return float(said) if said and _is_number(said) else 0.0
 
+    def part(self, name: str) -> Mapping[str, Any]:
+        """The task, learner or protocol of `what`; nothing where a record from elsewhere has none."""
+        found = self.what.get(name)
+        return found if isinstance(found, Mapping) else {}
+
+    def parameters(self, name: str) -> Mapping[str, Any]:
+        """The parameters of the task, learner or protocol."""
+        found = self.part(name).get("parameters")
+        return found if isinstance(found, Mapping) else {}
+
     def to_line(self) -> str:
         """One line of JSON, without the newline; it begins with a checksum of the rest of it."""
         return guarded({"key": self.key, **asdict(self)})

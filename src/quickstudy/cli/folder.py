@@ -77,7 +77,7 @@ def forget(
     from collections import Counter
 
     from quickstudy.base.errors import UsageError
-    from quickstudy.runs.identity import Selection, outdated, tables
+    from quickstudy.runs.identity import Selection, outdated, task_groups
     from quickstudy.runs.pack import forget as put_aside
     from quickstudy.runs.reader import read_results
 
@@ -89,7 +89,7 @@ def forget(
         meant &= {record.key for record in outdated(records)}
     counts = Counter(
         (table.title, table.convention, alike.title, record.status)
-        for table in tables(records)
+        for table in task_groups(records)
         for alike in table.learners
         for record in alike.records
         if record.key in meant

@@ -11,12 +11,13 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 
@@ -25,7 +26,7 @@ _KNOWN = {"task", "learner", "protocol", "convention", "root", "repetition"}
 
 
 @dataclass(frozen=True)
-class Alike:
+class LearnerGroup:
     """The runs of one learner on one task: title, role as recorded, and records in the order they came."""
 
     title: str
@@ -34,21 +35,26 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Table:
+class TaskGroup:
     """The runs that stand in one table: one task, one protocol, one convention."""
 
     convention: str
     family: str
     title: str
-    learners: tuple[Alike, ...]
+    learners: tuple[LearnerGroup, ...]
 
     @property
     def records(self) -> tuple[Record, ...]:
         """All runs of the table."""
-        return tuple(record for alike in self.learners for record in alike.records)
+        return tuple(record for learner in self.learners for record in learner.records)
+
+    @cached_property
+    def legend(self) -> Legend:
+        """How its scores are read."""
+        return read_legend(self.records)
 
 
-def tables(records: Iterable[Record]) -> list[Table]:
+def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
     """Records by what was run, in the order convention, family, task, protocol; then role and learner."""
     shelves: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
@@ -64,19 +70,17 @@ def tables(records: Iterable[Record]) -> list[Table]:
                 role = str(record.labels.get("role", LEARNER))
                 rows.setdefault((role, label_of(record, "learner")), []).append(record)
             learners = tuple(
-                Alike(name + more, role, tuple(runs))
+                LearnerGroup(name + more, role, tuple(runs))
                 for (role, name), together in sorted(rows.items())
                 for more, runs in _split(together, ("learner",))
             )
-            found.append(Table(convention, family, label + suffix, learners))
+            found.append(TaskGroup(convention, family, label + suffix, learners))
     return found
 
 
 def label_of(record: Record, part: str) -> str:
     """How the task or the learner was typed."""
-    component = record.what.get(part)
-    id = component.get("id", "?") if isinstance(component, Mapping) else "?"
-    return str(record.labels.get(part) or id)
+    return str(record.labels.get(part) or record.part(part).get("id", "?"))
 
 
 def family_of(record: Record) -> str:
@@ -86,11 +90,9 @@ def family_of(record: Record) -> str:
 
 def version_of(record: Record, part: str) -> str:
     """The declared version of the task, the learner or the protocol, and the code of one of a user's own."""
-    component = record.what.get(part)
-    if not isinstance(component, Mapping):
-        return "?"
+    component = record.part(part)
     code = component.get("code")
-    return f"{component.get('version')}{f' (code {code})' if code else ''}"
+    return f"{component.get('version')}{f' (code {code})' if code else ''}" if component else "?"
 
 
 def outdated(records: Iterable[Record]) -> list[Record]:
@@ -102,18 +104,13 @@ def outdated(records: Iterable[Record]) -> list[Record]:
     for record in records:
         typed = [record.what.get("convention"), label_of(record, "task"), label_of(record, "learner")]
         further = {part: value for part, value in record.what.items() if part not in _KNOWN}
-        shelves.setdefault(spelled([*typed, _parameters(record, "protocol"), further]), []).append(record)
+        shelves.setdefault(spelled([*typed, record.parameters("protocol"), further]), []).append(record)
     old = []
     for together in shelves.values():
         versions = _settings(together, ("task", "protocol", "learner"))
-        newest = max(versions, key=lambda name: (max(map(_started, versions[name])), name))
+        newest = max(versions, key=lambda name: (max(one.started for one in versions[name]), name))
         old += [record for name, found in versions.items() if name != newest for record in found]
     return old
-
-
-def _started(record: Record) -> float:
-    started = record.where.get("started", 0.0)
-    return float(started) if isinstance(started, int | float) else 0.0
 
 
 def _convention_order(convention: str) -> tuple[int, str]:
@@ -152,14 +149,12 @@ def _not_standard(record: Record) -> set[str]:
     """Paths of the parameters of the protocol that are not the convention's: as the record says, or as the protocol
     does if that is installed. Of a protocol that nobody knows any more nothing can be said.
     """
-    parameters = _parameters(record, "protocol")
+    parameters = record.parameters("protocol")
     said = record.labels.get("protocol")
     if isinstance(said, str):
         changed = [name for part in said.split(",") if (name := part.partition("=")[0]) in parameters]
     else:
-        component = record.what.get("protocol")
-        id = component.get("id") if isinstance(component, Mapping) else None
-        standard = _standard(str(id), str(record.what.get("convention")))
+        standard = _standard(str(record.part("protocol").get("id")), str(record.what.get("convention")))
         changed = [name for name, value in parameters.items() if name in standard and standard[name] != value]
     return {f"protocol {name}" for name in changed}
 
@@ -170,12 +165,6 @@ def _standard(protocol: str, convention: str) -> Mapping[str, Any]:
         return all_parameters(configure(protocol, catalogue.protocol.get(protocol), {}, convention))
     except (QuickstudyError, ImportError):
         return {}
-
-
-def _parameters(record: Record, part: str) -> Mapping[str, Any]:
-    component = record.what.get(part)
-    parameters = component.get("parameters") if isinstance(component, Mapping) else None
-    return parameters if isinstance(parameters, Mapping) else {}
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
@@ -206,7 +195,7 @@ class Selection:
     def of(self, records: Iterable[Record]) -> list[Record]:
         """The records that fit."""
         chosen = []
-        for table in tables(records):
+        for table in task_groups(records):
             for alike in table.learners:
                 first = alike.records[0]
                 if _fits(self.tasks, (label_of(first, "task"), table.title)) and _fits(

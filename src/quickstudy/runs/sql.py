@@ -28,7 +28,7 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
 from quickstudy.runs.folder import RUNS, SEALED, check_format, write_aside
-from quickstudy.runs.identity import tables
+from quickstudy.runs.identity import task_groups
 from quickstudy.runs.journal import checksum_of
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_trace
@@ -207,8 +207,7 @@ def _run(key: str, record: Record) -> dict[str, Any]:
     known |= {name: record.cost.get(name) for name in _COSTS}
     known |= {name: record.where.get(name) for name in _WHERE}
     for part in ("task", "learner"):
-        component = record.what.get(part)
-        if isinstance(component, Mapping):
+        if component := record.part(part):
             known |= {f"{part}_version": str(component.get("version")), f"{part}_code": component.get("code")}
             known[f"{part}_parameters"] = canonical(component.get("parameters"))
     known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
@@ -223,7 +222,7 @@ def _titles(records: Mapping[str, Record]) -> dict[str, dict[str, str]]:
     keys = {id(record): key for key, record in records.items()}
     return {
         keys[id(record)]: {"report_task": table.title, "report_learner": alike.title}
-        for table in tables(records.values())
+        for table in task_groups(records.values())
         for alike in table.learners
         for record in alike.records
     }
