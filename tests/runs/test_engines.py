@@ -10,7 +10,7 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.machine import one_thread
 from quickstudy.learners.naming import bring
 from quickstudy.runs import execute as execute_module
-from quickstudy.runs.engines import Block, Done, choose_engine
+from quickstudy.runs.engines import Bundle, Done, choose_engine
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.execute import Execution, Started, execute
 from quickstudy.runs.journal import Journal
@@ -248,7 +248,7 @@ class _Hand:
 def test_a_worker_stays_on_its_task_and_leaves_those_of_others_alone(tmp_path):
     engine = ProcessEngine(2)
     for task, learner in (("b", "1"), ("a", "1"), ("c", "1"), ("a", "2")):
-        engine.submit(Block(Setting(task, learner), (0,), ("key",), str(tmp_path)))
+        engine.submit(Bundle(Setting(task, learner), (0,), ("key",), str(tmp_path)))
     engine._staff = [_Hand("a"), _Hand("b")]
     order = [engine._next(engine._staff[0]).setting for _ in range(4)]
     # Its own task first; then one that nobody is on; only then the other's.
@@ -258,7 +258,7 @@ def test_a_worker_stays_on_its_task_and_leaves_those_of_others_alone(tmp_path):
 def test_a_worker_changes_rooms_only_when_there_is_nothing_else_to_do(tmp_path):
     engine = ProcessEngine(1)
     for task, room in (("a", ("file",)), ("b", ()), ("a", ("other",))):
-        engine.submit(Block(Setting(task, "1"), (0,), ("key",), str(tmp_path), room=room))
+        engine.submit(Bundle(Setting(task, "1"), (0,), ("key",), str(tmp_path), room=room))
     engine._staff = [_Hand("a")]
     assert [engine._next(engine._staff[0]).room for _ in range(3)] == [(), ("file",), ("other",)]
 

@@ -196,6 +196,43 @@ def test_a_record_of_the_wrong_kind_is_left_out_and_said(tmp_path, changes):
     assert any("odd-1-0" in line for line in repair(tmp_path))
 
 
+PARTS = {
+    "task": {"id": "t", "version": 1, "parameters": {}},
+    "learner": {"id": "l", "version": 1, "parameters": {"passes": 1}},
+    "protocol": {"id": "language", "version": 1, "parameters": {"sequences": 3}},
+    "convention": "corrected",
+    "root": 0,
+}
+
+
+@pytest.mark.parametrize("missing", [*PARTS, "repetition"])
+@pytest.mark.parametrize("labels", [LABELS, {}])
+def test_a_record_without_a_part_of_its_identity_goes_through_every_verb(tmp_path, capsys, missing, labels):
+    for number in (0, 1):
+        what = {name: part for name, part in {**PARTS, "repetition": number}.items() if name != missing}
+        trace = {"kind": "learning-curve", "facts": {}, "arrays": {"step": [1, 2], "accuracy": [0.0, 1.0]}}
+        with Journal(tmp_path) as journal:
+            journal.write(Record(what, "ok", labels=labels, scores=SCORES, trace=trace))
+    runs = 1 if missing == "repetition" else 2
+    folder = str(tmp_path)
+    for arguments in (
+        *(["report", folder, "--format", form] for form in ("html", "text", "csv", "latex")),
+        ["report", folder, "--json", "--latest", "--task", "*"],
+        ["doctor", folder, "--no-repair"],
+        ["query", folder, "SELECT * FROM runs"],
+        ["forget", folder, "--status", "ok", "--old", "--dry-run"],
+        ["score", folder, "--measure", "accuracy", "--dry-run"],
+        ["pack", folder, "--out", str(tmp_path / "all.zip")],
+    ):
+        with pytest.raises(SystemExit, match="0"):
+            main(arguments)
+    assert query(tmp_path, "SELECT count(*) FROM runs").rows == [(runs,)]
+    assert len(Results(tmp_path).records) == runs
+    assert "odd" not in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):  # nobody else is there to compare with
+        main(["compare", "l", "m", folder])
+
+
 def test_what_is_left_out_is_said_by_all(tmp_path, capsys):
     trace = tmp_path / saved(tmp_path).trace["file"]
     assert query(tmp_path, "SELECT count(*) FROM traces").left_out == 0

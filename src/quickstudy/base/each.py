@@ -30,9 +30,6 @@ _WIDEST = 100
 
 _HOLE = re.compile(r"\{(?P<name>[^{}:!]+)(?:![rs])?(?::[^{}]*)?\}")
 
-Choice = Mapping[str, Any]
-"""One value for each of some names."""
-
 
 @dataclass(frozen=True)
 class Each:
@@ -70,7 +67,7 @@ class Each:
         """How many a text stands for."""
         return math.prod(len(self.values[name]) for name in self.names(text))
 
-    def choices(self, text: str) -> list[Choice]:
+    def choices(self, text: str) -> list[Mapping[str, Any]]:
         """What the names in a text stand for, one choice after another; a single empty one where it holds none."""
         names = self.names(text)
         return [
@@ -102,7 +99,7 @@ class Each:
         raise UsageError(f"{self.study}: each: {complaint}")
 
 
-def put_in(text: str, choice: Choice) -> str:
+def put_in(text: str, choice: Mapping[str, Any]) -> str:
     """A label, a task or a word with the values of `[each]` in it; other braces stay. Raises ValueError."""
     return _HOLE.sub(lambda found: fill(found[0], choice) if found["name"] in choice else found[0], text)
 

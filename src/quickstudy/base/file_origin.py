@@ -20,11 +20,7 @@ from functools import cache
 from quickstudy.base.beside import content_of, find_beside
 
 PACKAGE = pathlib.Path(__file__).resolve().parent.parent
-
-
 _DIGITS = 12
-
-
 LIBRARIES = ("purelib", "platlib", "stdlib", "platstdlib")
 
 

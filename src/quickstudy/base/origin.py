@@ -1,9 +1,8 @@
-"""Where code comes from: what makes a component of a user's another one, and where an error was raised.
+"""Where code comes from: what makes a component of a user's another one.
 
-The identity of a component out of a file is that of the file and of all files it imports that are no installed
-library. In a script or notebook, which is changed for many reasons, it is the class itself and what it uses: the
-functions, classes and values that it names, and theirs. Data that code reads from a disk are no part of it, nor
-modules that are imported by a name made up at run time. A value that nothing tells from another is new in every run.
+The identity of a component out of a file is that of the file (`quickstudy.base.file_origin`). In a script or notebook,
+which is changed for many reasons, it is the class itself and what it uses: the functions, classes and values that it
+names, and theirs. A value that nothing tells from another is new in every run.
 """
 
 from __future__ import annotations
@@ -19,23 +18,10 @@ import re
 import sys
 import threading
 import time
+import types
 import weakref
 from collections.abc import Iterator
 from functools import cache
-from types import (
-    BuiltinFunctionType,
-    ClassMethodDescriptorType,
-    CodeType,
-    FunctionType,
-    GetSetDescriptorType,
-    MappingProxyType,
-    MemberDescriptorType,
-    MethodDescriptorType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-    WrapperDescriptorType,
-)
 from typing import Any
 
 from quickstudy.base.beside import forget_changed
@@ -134,17 +120,17 @@ class _Uses:
         return text
 
     def _content(self, value: Any) -> list[Any]:
-        if isinstance(value, ModuleType):
+        if isinstance(value, types.ModuleType):
             return [self._place(value.__name__)]
-        if isinstance(value, type | FunctionType):
+        if isinstance(value, type | types.FunctionType):
             return self._definition(value)
         if isinstance(value, staticmethod | classmethod):
             return [self.digest(value.__func__)]
         if isinstance(value, property):
             return [self.digest(part) for part in (value.fget, value.fset)]
-        if isinstance(value, MethodType):
+        if isinstance(value, types.MethodType):
             return [self.digest(value.__self__), self.digest(value.__func__)]
-        if isinstance(value, BuiltinFunctionType | MethodWrapperType):
+        if isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
             return [self.digest(value.__self__), value.__qualname__]
         if isinstance(value, _DESCRIPTORS):
             return [value.__qualname__]
@@ -152,18 +138,14 @@ class _Uses:
             return []
         if isinstance(value, weakref.ref):
             return [self.digest(value())]
-        if type(value) in (dict, MappingProxyType):
+        if type(value) in (dict, types.MappingProxyType):
             return [(self.digest(key), self.digest(part)) for key, part in value.items()]
         if type(value) in (list, tuple):
             return [self.digest(part) for part in value]
         if type(value) in (set, frozenset):
             return sorted(map(self.digest, value))
         if (array := _array_of(value)) is not None:
-            shape = [
-                str(value.dtype),
-                [int(size) for size in array.shape],
-                getattr(value, "requires_grad", None) is True,
-            ]
+            shape = [str(value.dtype), list(map(int, array.shape)), getattr(value, "requires_grad", None) is True]
             if array.dtype.hasobject:
                 return [*shape, *map(self.digest, array.ravel().tolist())]
             return [*shape, hashlib.sha256(array.tobytes()).hexdigest()]
@@ -212,14 +194,14 @@ class _Uses:
         if text is not None:
             self.sources.setdefault(text)
             found.append(text.decode())
-        if isinstance(kind, FunctionType):
+        if isinstance(kind, types.FunctionType):
             # Two lambdas of one line have one text; of what was typed at a prompt there may be none.
             if text is None or kind.__name__ == "<lambda>":
                 found.append(self._compiled(kind.__code__))
             return [*found, *self._references(kind, place is None)]
         found += [self.digest(base) for base in (type(kind), *kind.__bases__)]
         for name, part in sorted(vars(kind).items()):
-            if isinstance(part, FunctionType) and part.__qualname__.startswith(kind.__qualname__):
+            if isinstance(part, types.FunctionType) and part.__qualname__.startswith(kind.__qualname__):
                 # Of two classes of one name the text may be that of the other; the line of a method is its own.
                 own = _source_of(part)
                 made = "" if own is None and text is not None else self._compiled(part.__code__)
@@ -228,7 +210,7 @@ class _Uses:
                 found.append((name, self.digest(part)))
         return found
 
-    def _references(self, function: FunctionType, own: bool) -> list[Any]:
+    def _references(self, function: types.FunctionType, own: bool) -> list[Any]:
         """What a function names, if it is of the script, and what it encloses and takes by default."""
         names = sorted(_global_names(function.__code__) & function.__globals__.keys()) if own else []
         found = [(name, self.digest(function.__globals__[name])) for name in names]
@@ -241,9 +223,9 @@ class _Uses:
             found.append(("wrapped", self.digest(inspect.unwrap(function))))
         return found
 
-    def _compiled(self, code: CodeType) -> list[Any]:
+    def _compiled(self, code: types.CodeType) -> list[Any]:
         constants = [
-            self._compiled(part) if isinstance(part, CodeType) else self.digest(part) for part in code.co_consts
+            self._compiled(part) if isinstance(part, types.CodeType) else self.digest(part) for part in code.co_consts
         ]
         return [code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars]
 
@@ -252,8 +234,9 @@ _CONSTANTS = {type(None), type(...), bool, int, float, complex, str, bytes, rang
 
 
 _DESCRIPTORS = (
-    WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType, GetSetDescriptorType, MemberDescriptorType,
-)  # fmt: skip
+    *(types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType),
+    *(types.GetSetDescriptorType, types.MemberDescriptorType),
+)
 
 
 _LOCKS = type(threading.Lock()), type(threading.RLock())
@@ -301,6 +284,6 @@ _OF_EVERY_CLASS = {
 }  # fmt: skip
 
 
-def _global_names(code: CodeType) -> set[str]:
+def _global_names(code: types.CodeType) -> set[str]:
     names = {one.argval for one in dis.get_instructions(code) if one.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return names.union(*(_global_names(part) for part in code.co_consts if isinstance(part, CodeType)))
+    return names.union(*(_global_names(part) for part in code.co_consts if isinstance(part, types.CodeType)))

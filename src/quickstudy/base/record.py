@@ -8,7 +8,7 @@ from typing import Any
 
 from quickstudy.base.canonical import digest, guarded
 
-OK, FAILED, NOT_APPLICABLE = "ok", "failed", "not-applicable"
+OK, FAILED, NOT_APPLICABLE = STATUSES = "ok", "failed", "not-applicable"
 DEEPEST = 40
 """Lists and mappings within each other. A learner within a learner takes three; 700 end a reader that recurses."""
 

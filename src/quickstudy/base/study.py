@@ -1,23 +1,7 @@
 """A study: a declared grid of runs, with the published numbers where there are any. It is data; nothing in it computes.
 
-A file `NAME.toml` has
-- `version`, `title`, `source`, `notes`; `seeds` of the publication; `convention`: under which it is made unless another
-  is asked for (`published`, if it says nothing);
-- `kind`: what is made of the runs (`table`, `curves`, ...; see `report/study`);
-- `score`: a score's name, or `maximum-of-mean-curve`; a list where there are several, the first being the main one;
-- `measures`: measures besides those of the protocol, whose scores may be asked for;
-- `learners`: column = learner, or column = a learner for each convention; `{name}` stands for an entry of the row;
-- `together`: model = the columns (or patterns of them) that are one model, of which the best run is shown;
-- `quantities`: column = a number that is computed from the task alone; then there are no learners;
-- `beside`: columns that have published numbers and no learner; `human` needs no mention;
-- `each`: names that stand for several values, in the names of columns or in the labels of rows (see `each.py`);
-- `protocol`: parameters of the protocol, for all rows;
-- `rows`: each with a `task`, a `label`, its entries, `protocol` of its own, and `published`: column = [value, spread],
-  a single value, or words; with `columns`, only these of the learners run on it; `also.SCORE` has published numbers of
-  another score;
-- `settings`: numbers and words that the kind asks for.
-`like = "OTHER"` takes learners, rows and settings from another study, its runs, and its published numbers where the
-main score is the same; rows that are given have published numbers of their own.
+Every key that a file `NAME.toml` may have is in docs/reference/studies.md; `base/studyfile.py` reads and checks them,
+and `base/each.py` makes many rows or columns of one.
 """
 
 from __future__ import annotations

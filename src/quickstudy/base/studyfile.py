@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NoReturn
@@ -30,6 +31,7 @@ _KEYS = {
     **dict.fromkeys(("learners", "quantities", "each", "together", "protocol", "settings"), _TABLE),
     **dict.fromkeys(("beside", "measures"), _NAMES),
 }
+_NEEDED = ("version", "title", "source", "kind")
 _ROW_KEYS = ("task", "label", "columns", "published", "also", "protocol")
 
 
@@ -49,7 +51,7 @@ class StudyFile:
             self.refuse("the study says nothing of 'learners', and nothing of 'quantities'")
         # One that is computed from its tasks has no runs, and so neither a score nor seeds.
         run = () if "quantities" in facts else ("score", "seeds")
-        for name in ("version", "title", "source", "kind", *run, *(() if "like" in facts else ("rows",))):
+        for name in (*_NEEDED, *run, *(() if "like" in facts else ("rows",))):
             if name not in facts:
                 self.refuse(f"the study says nothing of '{name}'")
         if {"learners", "quantities"} <= set(facts):
@@ -57,8 +59,7 @@ class StudyFile:
         for name, kind in _KEYS.items():
             if name in facts:
                 self.must_be(kind, facts[name], name)
-        if "convention" in facts:
-            self.exists(facts["convention"], CONVENTIONS, "no convention")
+        self.exists(facts.get("convention", CONVENTIONS[0]), CONVENTIONS, "no convention")
         for column, learner in self.learners.items():
             if not all(isinstance(one, str) for one in _spoken(learner)):
                 such = 'a learner\'s name, such as "esn:units=200"'
@@ -71,8 +72,7 @@ class StudyFile:
 
     def study(self, model: Study | None) -> Study:
         """The study itself, with learners, rows and settings of another one where it is like it."""
-        facts, scores = self.facts, self.scores
-        given = self._given_rows()
+        facts, scores, given = self.facts, self.scores, self._given_rows()
         rows = self._like(model, given) if model else tuple(self._rows(given))
         columns = list(dict.fromkeys(column for row in rows for column in row.learners))
         together = {**(model.together if model else {}), **self._together(columns)}
@@ -80,10 +80,7 @@ class StudyFile:
         published = [column for row in rows for column in row.published]
         return Study(
             id=self.id,
-            version=facts["version"],
-            title=facts["title"],
-            source=facts["source"],
-            kind=facts["kind"],
+            **{name: facts[name] for name in _NEEDED},
             scores=scores,
             seeds=facts.get("seeds", 1),
             columns=tuple(dict.fromkeys([*columns, *quantities, *together, *published])),
@@ -97,10 +94,10 @@ class StudyFile:
             quantities=quantities,
         )
 
-    @property
-    def learners(self) -> Mapping[str, Any]:
+    @cached_property
+    def learners(self) -> Any:
         """By column, as the file has them."""
-        return self.facts.get("learners", {})  # type: ignore[no-any-return]
+        return self.facts.get("learners", {})
 
     @cached_property
     def each(self) -> Each:
@@ -156,12 +153,10 @@ class StudyFile:
                 self.must_be(_TEXT, row.get(name, ""), f"{name} of a row")
         return rows
 
-    def _unlike(self, labels: Iterable[str]) -> None:
-        seen: set[str] = set()
-        for label in labels:
-            if label in seen:
+    def _all_different(self, labels: list[str]) -> None:
+        for label, count in Counter(labels).items():
+            if count > 1:
                 self.refuse(f'two rows have the label "{label}"; give each its own')
-            seen.add(label)
 
     def _rows(self, given: list[Mapping[str, Any]]) -> Iterator[StudyRow]:
         """The rows that those of the file stand for."""
@@ -175,7 +170,7 @@ class StudyFile:
         ]
         for row, own in zip(given, labels, strict=True):
             yield from self._stands_for(row, own, asked)
-        self._unlike(label for own in labels for label in own)
+        self._all_different([label for own in labels for label in own])
 
     def _stands_for(self, row: Mapping[str, Any], labels: list[str], asked: Collection[str]) -> Iterator[StudyRow]:
         where = _row(row)
@@ -268,9 +263,8 @@ class StudyFile:
             for pattern in patterns:
                 if not fnmatch.filter(columns, pattern):
                     self.exists(pattern, columns, f"together: {model}: no column fits")
-            found[model] = tuple(
-                column for column in columns if any(fnmatch.fnmatchcase(column, pattern) for pattern in patterns)
-            )
+            fitting = {column for pattern in patterns for column in columns if fnmatch.fnmatchcase(column, pattern)}
+            found[model] = tuple(column for column in columns if column in fitting)
             if not found[model]:
                 self.refuse(f"together: {model} must name at least one column, got {shown(patterns)}")
         return found
@@ -284,7 +278,7 @@ class StudyFile:
             if row["label"] not in {one.label for one in model.rows}:
                 raise UsageError(f'{model.id} has no row "{row["label"]}"')
             own[row["label"]] = self._published(row.get("published", {}), model.columns, _row(row))
-        self._unlike(row["label"] for row in given)
+        self._all_different([row["label"] for row in given])
         same = self.scores[:1] == model.scores[:1]
         return tuple(
             dataclasses.replace(

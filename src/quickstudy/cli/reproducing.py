@@ -66,7 +66,7 @@ def reproduce(
     from quickstudy.report.write import write_report
     from quickstudy.runs.engines import choose_engine
     from quickstudy.runs.execute import Execution, execute
-    from quickstudy.runs.plan import Summary, make_plan
+    from quickstudy.runs.plan import Preview, make_plan
     from quickstudy.runs.progress import choose_progress
     from quickstudy.runs.scoring import check_scores
 
@@ -92,7 +92,7 @@ def reproduce(
         if dry_run and (files := _code_of(stage.settings)):
             runs = len(stage.settings) * stage.seeds
             if json:
-                nothing = Summary(cells=runs, found=0, to_do=runs, programs=0, seconds=0.0, measured=0)
+                nothing = Preview(cells=runs, found=0, to_do=runs, programs=0, seconds=0.0, measured=0)
                 print_json({**dataclasses.asdict(nothing), "not_imported": files})
             else:
                 say(f"{runs} runs at most; the study names code, which --dry-run does not import: {', '.join(files)}")

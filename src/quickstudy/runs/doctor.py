@@ -33,8 +33,9 @@ from quickstudy.runs.folder import (
     written_aside,
 )
 from quickstudy.runs.journal import lock
+from quickstudy.runs.lines import Line, read_lines
 from quickstudy.runs.provenance import Installation, Library, examine_installation
-from quickstudy.runs.reader import Damage, Line, read_lines
+from quickstudy.runs.reader import Damage
 from quickstudy.runs.traces import load_trace, read_arrays
 from quickstudy.runs.unfinished import keys_of
 

@@ -17,7 +17,7 @@ from typing import Any
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.machine import has_gpu
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
-from quickstudy.runs.engines import Begun, Block, Broken, Done, Engine, Lost, Tick
+from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Engine, Lost, Tick
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import forget
@@ -25,7 +25,7 @@ from quickstudy.runs.plan import Cell, Plan, failed_record
 from quickstudy.runs.reader import Damage, Reading, read_results
 
 PIECES_PER_WORKER = 2
-"""Blocks are cut to about this many per worker: one slow block at the end then keeps few others waiting."""
+"""Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others waiting."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def execute(
     report(Started(tuple(missing), sum(found.values()), engine.workers))
     for cells in cut(missing, engine.workers):
         engine.submit(
-            Block(
+            Bundle(
                 cells[0].setting,
                 tuple(cell.repetition for cell in cells),
                 tuple(cell.key for cell in cells),

@@ -19,7 +19,7 @@ from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
-from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
+from quickstudy.base.record import STATUSES, Record
 
 LEARNER = "learner"
 _KNOWN = {"task", "learner", "protocol", "convention", "root", "repetition"}
@@ -189,8 +189,8 @@ class Selection:
 
     def __post_init__(self) -> None:
         for status in self.statuses:
-            if status not in (OK, FAILED, NOT_APPLICABLE):
-                raise UsageError(f'no status "{status}"; known: {OK}, {FAILED}, {NOT_APPLICABLE}')
+            if status not in STATUSES:
+                raise UsageError(f'no status "{status}"; known: {", ".join(STATUSES)}')
 
     def of(self, records: Iterable[Record]) -> list[Record]:
         """The records that fit."""

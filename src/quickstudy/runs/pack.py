@@ -33,7 +33,7 @@ from quickstudy.runs.folder import (
     writing_fault,
 )
 from quickstudy.runs.journal import lock
-from quickstudy.runs.reader import Line, read_lines
+from quickstudy.runs.lines import Line, read_lines
 from quickstudy.runs.unfinished import keys_of
 
 _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the same folder packs to the same bytes

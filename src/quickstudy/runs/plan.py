@@ -19,7 +19,7 @@ from quickstudy.base.registry import include, module_of, others_have
 from quickstudy.learners.naming import place
 from quickstudy.runs.reader import Reading
 from quickstudy.runs.setting import Setting, check_control, controls_of, identity, labels
-from quickstudy.runs.timing import MEASURED, Estimates
+from quickstudy.runs.timing import MEASURED, RunTimes
 
 EXAMINER = "quickstudy.runs.job:examine"
 """The function, as `module:function`, that turns a setting and repetitions into outcomes."""
@@ -51,7 +51,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Preview:
     """What a dry run prints. found: cells that need not run; measured: of those to do, how many have been measured
     here before, with other seeds; seconds: of these together, on one worker.
     """
@@ -92,11 +92,11 @@ class Plan:
         wanted = {None, FAILED} if retry_failed else {None}
         return [cell for cell in self.cells if found.get(cell.key) in wanted]
 
-    def summary(self, *, retry_failed: bool = False) -> Summary:
+    def summary(self, *, retry_failed: bool = False) -> Preview:
         """Counts, programs to compile and estimated seconds."""
         missing = self.missing(retry_failed=retry_failed)
         programs = {(cell.task, cell.learner, cell.setting.convention): cell.programs for cell in missing}
-        return Summary(
+        return Preview(
             cells=len(self.cells),
             found=len(self.cells) - len(missing),
             to_do=len(missing),
@@ -123,7 +123,7 @@ def make_plan(
         include(path)
     numbers = list(range(repetitions)) if isinstance(repetitions, int) else sorted(set(repetitions))
     reading = reading or Reading()
-    estimates = Estimates.from_records(reading.records.values())
+    run_times = RunTimes.from_records(reading.records.values())
     cells: dict[str, Cell] = {}
     called: dict[tuple[str, ...], tuple[str, Any]] = {}
     for typed in _ordered(list(settings)):
@@ -137,7 +137,7 @@ def make_plan(
         )
         if other != what["learner"]:
             raise UsageError(f'two learners are called "{names["learner"]}": {known} and {typed.learner}; rename one')
-        estimate = estimates.of(what, names["learner"])
+        estimate = run_times.of(what, names["learner"])
         size = (parts.learner.programs, len(numbers), parts.learner.lanes(len(numbers), "gpu"))
         around = filter(_foreign, (type(setting).__module__, examiner.partition(":")[0]))
         room = tuple(sorted({*parts.strangers, *around}))

@@ -17,7 +17,7 @@ MEASURED, GUESSED = "measured", "guessed"
 GUESS_SECONDS = 1.0
 
 
-class Estimate(NamedTuple):
+class RunTime(NamedTuple):
     """seconds of one repetition; source: `measured` (this very setting, with other seeds) or `guessed`."""
 
     seconds: float
@@ -25,14 +25,14 @@ class Estimate(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Estimates:
+class RunTimes:
     """Median seconds of a run, by setting and by learner alone."""
 
     settings: dict[str, float] = field(default_factory=dict)
     learners: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def from_records(cls, records: Iterable[Record]) -> Estimates:
+    def from_records(cls, records: Iterable[Record]) -> RunTimes:
         """From finished runs; the others took no time that would say anything."""
         settings: dict[str, list[float]] = {}
         learners: dict[str, list[float]] = {}
@@ -43,12 +43,12 @@ class Estimates:
                 learners.setdefault(record.labels.get("learner", ""), []).append(seconds)
         return cls(_medians(settings), _medians(learners))
 
-    def of(self, what: Mapping[str, Any], learner: str) -> Estimate:
+    def of(self, what: Mapping[str, Any], learner: str) -> RunTime:
         """For one repetition of what is to be run, by a learner: from itself, from other tasks, or a modest guess."""
         known = self.settings.get(_setting(what))
         if known is not None:
-            return Estimate(known, MEASURED)
-        return Estimate(self.learners.get(learner, GUESS_SECONDS), GUESSED)
+            return RunTime(known, MEASURED)
+        return RunTime(self.learners.get(learner, GUESS_SECONDS), GUESSED)
 
 
 def _setting(what: Mapping[str, Any]) -> str:

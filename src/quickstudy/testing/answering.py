@@ -9,18 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault
-from quickstudy.base.learner import (
-    Answering,
-    HostLearner,
-    Learner,
-    check_distributions,
-    check_scale,
-    face,
-    pace_of,
-)
+from quickstudy.base.learner import Answering, HostLearner, Learner, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import configure
-from quickstudy.base.spaces import Tokens
+from quickstudy.base.spaces import Tokens, check_distributions, check_scale
 from quickstudy.base.task import asked_of
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import Choice, choose_learner

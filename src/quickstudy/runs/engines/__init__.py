@@ -1,4 +1,4 @@
-"""Engines: who does the work, in this process or in worker processes; the blocks of work they are given, and what they
+"""Engines: who does the work, in this process or in worker processes; the bundles of work they are given, and what they
 tell the driver. Results never travel: workers write them down themselves.
 """
 
@@ -14,11 +14,11 @@ from quickstudy.runs.setting import Setting
 
 
 @dataclass(frozen=True)
-class Block:
+class Bundle:
     """Repetitions of one setting and their keys, side by side. Complete in itself: any machine could run it.
 
     folder: where results are written, absolute. wanted: how many repetitions of the setting the plan has, in all its
-    blocks and found ones included. limit_seconds: how long one call may take. room: the modules from outside this
+    bundles and found ones included. limit_seconds: how long one call may take. room: the modules from outside this
     package that it needs; a process that has imported them runs nothing else, so that what they do to it changes no
     other number. apart: it must not run in the driver's own process.
     """
@@ -36,8 +36,8 @@ class Block:
     apart: bool = False
     keep_answers: bool = False
 
-    def without(self, keys: Collection[str]) -> Block:
-        """The same block, less some repetitions."""
+    def without(self, keys: Collection[str]) -> Bundle:
+        """The same bundle, less some repetitions."""
         left = [pair for pair in zip(self.repetitions, self.keys, strict=True) if pair[1] not in keys]
         return replace(self, repetitions=tuple(pair[0] for pair in left), keys=tuple(pair[1] for pair in left))
 
@@ -75,7 +75,7 @@ class Lost:
 
 @dataclass(frozen=True)
 class Finished:
-    """A worker has nothing more to do for its block."""
+    """A worker has nothing more to do for its bundle."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ Message = Ready | Begun | Done | Lost | Finished | Broken | Tick
 
 
 class Engine(Protocol):
-    """Runs blocks. Workers write the results down themselves; the driver only hears what happened."""
+    """Runs bundles. Workers write the results down themselves; the driver only hears what happened."""
 
     workers: int
 
-    def submit(self, block: Block) -> None:
-        """Take a block; it is run once `results` is asked for."""
+    def submit(self, bundle: Bundle) -> None:
+        """Take a bundle; it is run once `results` is asked for."""
 
     def results(self) -> Iterator[Message]:
         """Messages as they come, until all that was submitted is done (or `finish` was called)."""

@@ -1,4 +1,4 @@
-"""A worker: one block's work, in whichever process it is done, and the process that takes blocks from standard input.
+"""A worker: one bundle's work, in whichever process it is done, and the process that takes bundles from standard input.
 
 The driver decides when to stop, so interrupts are ignored here; and when the driver is gone, so is the worker, once
 what it is writing is written. Whatever a learner prints goes to standard error.
@@ -23,7 +23,7 @@ from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.guests import guest
 from quickstudy.base.registry import include
 from quickstudy.base.wording import described, whole_traceback
-from quickstudy.runs.engines import Begun, Block, Broken, Done, Finished, Message, Ready
+from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Finished, Message, Ready
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.plan import failed_record
 
@@ -43,39 +43,39 @@ _NONE = Fault("")
 
 
 def work(
-    block: Block,
+    bundle: Bundle,
     journal: Journal,
     stopping: Callable[[], bool],
     around: Callable[[float | None], AbstractContextManager[Any]] = nullcontext,
 ) -> Iterator[Message]:
-    """Run a block's repetitions and write each one down when its call ends, giving messages on the way.
+    """Run a bundle's repetitions and write each one down when its call ends, giving messages on the way.
 
-    stopping: asked before every call; True ends the block there. around: makes, from the limit, a context for each
+    stopping: asked before every call; True ends the bundle there. around: makes, from the limit, a context for each
     wait for an outcome; it may raise TooLong. What goes wrong in a call makes its repetitions failed; the next call
     goes on. Only the journal's own errors come out of here, and an interrupt that the user has sent.
     """
-    module, _, function = block.examiner.partition(":")
+    module, _, function = bundle.examiner.partition(":")
     examine = getattr(importlib.import_module(module), function)
     with guest():
-        lanes = block.setting.resolve().learner.lanes(block.wanted)
+        lanes = bundle.setting.resolve().learner.lanes(bundle.wanted)
     outcomes: Iterator[Any] | None = None
     done = 0
-    while done < len(block.keys) and not stopping():
+    while done < len(bundle.keys) and not stopping():
         if outcomes is None:
-            left = block.repetitions[done:]
+            left = bundle.repetitions[done:]
             outcomes = iter(
-                examine(block.setting, left, block.keep_learners, block.wanted, journal, block.keep_answers)
+                examine(bundle.setting, left, bundle.keep_learners, bundle.wanted, journal, bundle.keep_answers)
             )
-        yield Begun(block.keys[done : done + lanes])
+        yield Begun(bundle.keys[done : done + lanes])
         first, fault = done, _NONE
-        while done < min(first + lanes, len(block.keys)):
-            repetition, key = block.repetitions[done], block.keys[done]
+        while done < min(first + lanes, len(bundle.keys)):
+            repetition, key = bundle.repetitions[done], bundle.keys[done]
             began, clock = time.time(), time.monotonic()
             if not fault.reason:
-                outcome, fault = _next_outcome(outcomes, key, around, block.limit_seconds, stopping)
+                outcome, fault = _next_outcome(outcomes, key, around, bundle.limit_seconds, stopping)
             if fault.reason:
                 seconds = time.monotonic() - clock
-                record = failed_record(block.setting, repetition, fault.reason, began, seconds, fault.traceback)
+                record = failed_record(bundle.setting, repetition, fault.reason, began, seconds, fault.traceback)
                 journal.write(record)
             else:
                 record = journal.save(outcome)
@@ -131,7 +131,7 @@ class Desk:
     """What the worker and the thread that listens to the driver share."""
 
     def __init__(self) -> None:
-        self.blocks: queue.SimpleQueue[tuple[tuple[str, ...], bytes] | None] = queue.SimpleQueue()
+        self.bundles: queue.SimpleQueue[tuple[tuple[str, ...], bytes] | None] = queue.SimpleQueue()
         self.finishing = threading.Event()
         self.journal: Journal | None = None
 
@@ -145,10 +145,10 @@ class Desk:
             if command == FINISH:
                 self.finishing.set()
             elif command == QUIT:
-                self.blocks.put(None)
+                self.bundles.put(None)
                 return  # what follows is the end of the line, and must not hurry the worker
             else:
-                self.blocks.put(command)
+                self.bundles.put(command)
 
     def leave_now(self) -> NoReturn:
         """End the process, but not in the middle of a line."""
@@ -165,7 +165,7 @@ def main() -> None:
     threading.Thread(target=desk.listen, args=(commands,), daemon=True).start()
     try:
         send(Ready())
-        while (assignment := desk.blocks.get()) is not None:
+        while (assignment := desk.bundles.get()) is not None:
             _do(desk, assignment, send)
         if desk.journal is not None:
             desk.journal.close()
@@ -184,12 +184,12 @@ def main() -> None:
 
 def _do(desk: Desk, assignment: tuple[tuple[str, ...], bytes], send: Callable[[Message], None]) -> None:
     includes, packed = assignment
-    for path in includes:  # first, since the block may hold things that the included files define
+    for path in includes:  # first, since the bundle may hold things that the included files define
         include(path)
-    block: Block = pickle.loads(packed)
+    bundle: Bundle = pickle.loads(packed)
     if desk.journal is None:
-        desk.journal = Journal(block.folder)
-    for message in work(block, desk.journal, desk.finishing.is_set):
+        desk.journal = Journal(bundle.folder)
+    for message in work(bundle, desk.journal, desk.finishing.is_set):
         send(message)
     send(Finished())
 
