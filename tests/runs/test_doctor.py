@@ -9,9 +9,10 @@ import pytest
 from quickstudy.base.errors import UsageError
 from quickstudy.runs import doctor as doctor_module
 from quickstudy.runs import provenance
-from quickstudy.runs.doctor import examine_folder, examine_installation, repair
+from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.provenance import examine_installation
 from quickstudy.runs.reader import read_results
 
 LARGE = ["specimen/large"]

@@ -26,7 +26,7 @@ from quickstudy.measures.curvefile import score_file
 from quickstudy.report.gather import gather
 from quickstudy.report.html import as_html
 from quickstudy.report.write import write_report
-from quickstudy.runs import journal, reader, traces
+from quickstudy.runs import journal, lines, traces
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.job import Outcome
@@ -301,7 +301,7 @@ def test_a_journal_that_is_no_file_is_set_aside(tmp_path, kind):
 
 
 def test_a_line_without_end_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 10_000)
     saved(tmp_path)
     (path,) = (tmp_path / "runs").iterdir()
     good = path.read_bytes()

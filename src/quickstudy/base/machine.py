@@ -19,6 +19,11 @@ SMALL_SHARE_BYTES = 16e9
 
 # Asked before anything of ours sets it: what this process has taken for itself is not what the user wants for workers.
 _user_set = any(name in os.environ for name in FRACTIONS)
+_NUMERICAL = (
+    *(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA")),
+    "VECLIB_MAXIMUM_THREADS",
+)
+_COMPILER = ("NPROC", "PJRT_NPROC")
 
 
 def has_gpu() -> bool:
@@ -62,21 +67,15 @@ def _gpu_bytes() -> float | None:
         return None
 
 
+def cache_folder() -> pathlib.Path:
+    """The user's cache: what can be made or fetched again."""
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(home) / "quickstudy"
+
+
 def cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this process may use: containers and clusters give less than there is."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-_NUMERICAL = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-)
-_COMPILER = ("NPROC", "PJRT_NPROC")
 
 
 def one_thread() -> dict[str, str]:

@@ -15,6 +15,11 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.lesson import Exam
 
+MOST_ANSWERS = 1_000_000
+"""Questions of a test whose answers are kept, from the first on, and numbers of its inputs, or else none of them."""
+ANSWERS = "answers"
+"""The fact of a trace that says how many answers it has."""
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -56,13 +61,6 @@ class Unfinished:
         """Keep what there is so far, if it is time to: only then is it asked for. Never raises an Exception."""
 
 
-MOST = 1_000_000
-"""Questions of a test whose answers are kept, from the first on, and numbers of its inputs, or else none of them."""
-
-ANSWERS = "answers"
-"""The fact of a trace that says how many answers it has."""
-
-
 @dataclass(frozen=True)
 class Answered:
     """One question of the last test. sequence: number of the test sequence; time: the row after which it was asked;
@@ -86,7 +84,7 @@ def answer_arrays(exam: Exam, scores: Any, lane: int) -> dict[str, NDArray[Any]]
     """The arrays of one lane, one row per question: `last_answer` (the symbol of the largest score, or the values
     themselves), `last_target`, `last_sequence`, `last_time`; and `last_inputs` (time, sequence, ...).
     """
-    there = np.flatnonzero(exam.counted[lane])[:MOST]
+    there = np.flatnonzero(exam.counted[lane])[:MOST_ANSWERS]
     targets, examples = exam.targets[lane][there], exam.examples[lane]
     given = np.asarray(scores[lane])[there]
     symbols = np.issubdtype(targets.dtype, np.integer)
@@ -97,7 +95,7 @@ def answer_arrays(exam: Exam, scores: Any, lane: int) -> dict[str, NDArray[Any]]
         "last_sequence": sequences.astype(np.int32),
         "last_time": times.astype(np.int32),
     }
-    if examples.inputs.size <= MOST:
+    if examples.inputs.size <= MOST_ANSWERS:
         arrays["last_inputs"] = examples.inputs
     return arrays
 

@@ -18,6 +18,8 @@ halves of characters, which no terminal can be given.
 """
 LINES = "\n\t"
 """What a text of several lines may hold."""
+LONGEST = 20_000
+"""Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says a whole array."""
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -52,10 +54,6 @@ def shortened(names: Sequence[str], width: int) -> list[str]:
 
 def _cut(name: str, width: int, tail: int) -> str:
     return name if len(name) <= width else f"{name[: width - 1 - tail]}…{name[len(name) - tail :]}"
-
-
-LONGEST = 20_000
-"""Letters of a traceback that are kept: some hundred frames. A learner may raise an error that says a whole array."""
 
 
 def described(error: BaseException) -> str:

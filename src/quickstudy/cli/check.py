@@ -7,11 +7,6 @@ import typer
 from quickstudy.cli.output import INCLUDE, JSON, print_lines, say
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("check")(check)
-
-
 def check(
     name: str = typer.Argument(..., help="A task, core or learner by name, or file.py, or file.py:Class."),
     json: bool = JSON,

@@ -15,11 +15,6 @@ _WIDTH = 100
 """Letters of a line: a comparison of two long names has more than a terminal shows on one."""
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("compare")(compare)
-
-
 def compare(
     first: str = typer.Argument(..., help="A learner, as it was typed or as the report names it."),
     second: str = typer.Argument(..., help="Another."),

@@ -21,14 +21,6 @@ from quickstudy.cli.output import (
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verbs."""
-    app.command("doctor")(doctor)
-    app.command("pack")(pack)
-    app.command("query")(query)
-    app.command("forget")(forget)
-
-
 def doctor(
     folder: pathlib.Path | None = typer.Argument(None, help="A results folder; without it, the installation."),
     repair: bool = typer.Option(True, help="Repair what can be repaired; damaged lines are kept in damaged/."),
@@ -88,10 +80,10 @@ def forget(
     if old:
         meant &= {record.key for record in outdated(records)}
     counts = Counter(
-        (table.title, table.convention, alike.title, record.status)
-        for table in task_groups(records)
-        for alike in table.learners
-        for record in alike.records
+        (task_group.title, task_group.convention, group.title, record.status)
+        for task_group in task_groups(records)
+        for group in task_group.learners
+        for record in group.records
         if record.key in meant
     )
     place = put_aside(folder, meant) if meant and not dry_run else None

@@ -20,11 +20,6 @@ from quickstudy.cli.output import (
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("report")(report)
-
-
 def report(
     folders: list[pathlib.Path] = typer.Argument(..., help="Results folders; several are merged."),
     out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="File to write; default FOLDER/report.html."),

@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from quickstudy.runs.plan import Plan
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("run")(run)
-
-
 def run(
     tasks: list[str] = typer.Argument(..., help="Tasks, such as language/qa, language/qa:verbs=1 or 'language/*'."),
     learner: list[str] = typer.Option(..., "--learner", "-l", help="A learner: esn, esn+rls:units=200, file.py:Class."),

@@ -30,11 +30,6 @@ DRAWS, ROWS, WIDEST = 3, 20, 8
 _CUT = ("...", "", "", "", "")
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("sample")(sample)
-
-
 def sample(
     task: str = typer.Argument(..., help="A task, with parameters after a colon if need be."),
     count: int | None = typer.Option(

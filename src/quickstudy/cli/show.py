@@ -15,12 +15,6 @@ if TYPE_CHECKING:
     from quickstudy.base.study import Study
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verbs."""
-    app.command("ls")(ls)
-    app.command("show")(show)
-
-
 def ls(
     kind: str = typer.Argument(
         ..., help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities or studies."

@@ -19,12 +19,17 @@ from numpy.typing import NDArray
 
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import MissingExtra, UsageError
-from quickstudy.data.finding import cache, find, fingerprint
+from quickstudy.base.machine import cache_folder
+from quickstudy.data.finding import find, fingerprint
 from quickstudy.data.imdb import IMDB, SPLITS, Review, read_imdb
 
 PADDING, UNKNOWN = "[PAD]", "[UNK]"
 _TOGETHER = 1000
 """Texts encoded in one call: the library's own form of a text is fifty times larger than its numbers."""
+FORMAT = 1
+"""Changes with the layout of the kept file, and with anything above it that changes what is in it."""
+LINE_BREAK = "<br />"
+"""The only markup in the reviews."""
 
 
 class WordPieces:
@@ -100,12 +105,6 @@ def _library() -> Any:
         raise MissingExtra("tokenizers", "lm") from error
 
 
-FORMAT = 1
-"""Changes with the layout of the kept file, and with anything above it that changes what is in it."""
-LINE_BREAK = "<br />"
-"""The only markup in the reviews."""
-
-
 @dataclass(frozen=True)
 class Encoding:
     """How reviews become numbers.
@@ -164,7 +163,7 @@ def _encoded(path: pathlib.Path, data: str, encoding: Encoding) -> EncodedReview
 def kept_file(data: str, encoding: Encoding) -> pathlib.Path:
     """Where the reviews of a copy of the data, by its fingerprint, are kept under an encoding."""
     key = digest({"format": FORMAT, "data": data, "library": library_version(), **vars(encoding)})
-    return cache() / "reviews" / f"{key}.npz"
+    return cache_folder() / "reviews" / f"{key}.npz"
 
 
 def encode(reviews: Sequence[Review], encoding: Encoding) -> EncodedReviews:

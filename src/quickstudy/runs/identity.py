@@ -11,7 +11,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 from quickstudy.base import catalogue
@@ -36,22 +36,18 @@ class LearnerGroup:
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """The runs that stand in one table: one task, one protocol, one convention."""
+    """The runs that stand in one table: one task, one protocol, one convention. legend: how their scores are read."""
 
     convention: str
     family: str
     title: str
+    legend: Legend
     learners: tuple[LearnerGroup, ...]
 
     @property
     def records(self) -> tuple[Record, ...]:
         """All runs of the table."""
         return tuple(record for learner in self.learners for record in learner.records)
-
-    @cached_property
-    def legend(self) -> Legend:
-        """How its scores are read."""
-        return read_legend(self.records)
 
 
 def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
@@ -74,7 +70,7 @@ def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
                 for (role, name), together in sorted(rows.items())
                 for more, runs in _split(together, ("learner",))
             )
-            found.append(TaskGroup(convention, family, label + suffix, learners))
+            found.append(TaskGroup(convention, family, label + suffix, read_legend(members), learners))
     return found
 
 
@@ -194,15 +190,15 @@ class Selection:
 
     def of(self, records: Iterable[Record]) -> list[Record]:
         """The records that fit."""
-        chosen = []
-        for table in task_groups(records):
-            for alike in table.learners:
-                first = alike.records[0]
-                if _fits(self.tasks, (label_of(first, "task"), table.title)) and _fits(
-                    self.learners, (label_of(first, "learner"), alike.title)
-                ):
-                    chosen += [one for one in alike.records if not self.statuses or one.status in self.statuses]
-        return chosen
+        return [
+            record
+            for task in task_groups(records)
+            for learner in task.learners
+            if _fits(self.tasks, (label_of(learner.records[0], "task"), task.title))
+            if _fits(self.learners, (label_of(learner.records[0], "learner"), learner.title))
+            for record in learner.records
+            if not self.statuses or record.status in self.statuses
+        ]
 
 
 def shown(

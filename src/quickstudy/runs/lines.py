@@ -8,7 +8,7 @@ import json
 import pathlib
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
@@ -16,7 +16,7 @@ from quickstudy.base.canonical import CHECK, intact, spoken
 from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend
 from quickstudy.base.record import STATUSES, Record, too_deep
-from quickstudy.runs.folder import LEARNERS, RUNS, TRACES, check_format
+from quickstudy.runs.folder import LEARNERS, RUNS, TRACES, check_format, write_aside
 
 LONGEST_LINE = 1 << 26
 """Bytes of a line that is read: 64 MiB, a thousand times what a record with an inline trace takes."""
@@ -40,6 +40,12 @@ class Line:
     problem: str = ""
     torn: bool = False
     newer: bool = False
+
+
+def write_lines(path: pathlib.Path, writer: str, lines: Iterable[Line]) -> None:
+    """Write lines as they were, whole or not at all."""
+    content = b"".join(line.content + b"\n" for line in lines)
+    write_aside(path, writer, lambda file: file.write(content))
 
 
 def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line]:

@@ -7,12 +7,11 @@ folder, its files are as they were; nothing is deleted.
 
 from __future__ import annotations
 
-import functools
 import os
 import pathlib
 import shutil
 import zipfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from itertools import groupby
 from typing import BinaryIO
 
@@ -27,13 +26,13 @@ from quickstudy.runs.folder import (
     TRACES,
     UNFINISHED,
     check_format,
+    move_aside,
     prepare_folder,
-    write_aside,
     write_output,
     writing_fault,
 )
 from quickstudy.runs.journal import lock
-from quickstudy.runs.lines import Line, read_lines
+from quickstudy.runs.lines import Line, read_lines, write_lines
 from quickstudy.runs.unfinished import keys_of
 
 _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the same folder packs to the same bytes
@@ -100,23 +99,20 @@ def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | 
         gone = [line for line in lines if _named(line, keys)]
         kept = [line for line in lines if not _named(line, keys)]
         for place, content in ((aside, gone), (folder, kept)):
-            write_aside(place / name, str(os.getpid()), functools.partial(_write_lines, content))
+            write_lines(place / name, str(os.getpid()), content)
         if not kept:
             (folder / name).unlink()
     for key in keys:
         for room in (TRACES, LEARNERS):
-            _move(folder / room / f"{key}.npz", aside / room / f"{key}.npz")
+            if (kept := folder / room / f"{key}.npz").is_file():
+                move_aside(kept, aside / room / kept.name)
     for path in begun:  # what was made again would go on from the old
-        _move(path, aside / UNFINISHED / path.name)
+        move_aside(path, aside / UNFINISHED / path.name)
     return aside
 
 
 def _named(line: Line, keys: Collection[str]) -> bool:
     return line.record is not None and line.key in keys
-
-
-def _write_lines(lines: Sequence[Line], file: BinaryIO) -> None:
-    file.write(b"".join(line.content + b"\n" for line in lines))
 
 
 def _room(folder: pathlib.Path) -> pathlib.Path:
@@ -132,12 +128,3 @@ def _room(folder: pathlib.Path) -> pathlib.Path:
             raise writing_fault(error, room) from error
         prepare_folder(room)
         return room
-
-
-def _move(path: pathlib.Path, target: pathlib.Path) -> None:
-    if path.is_file():
-        try:
-            target.parent.mkdir(exist_ok=True)
-            path.rename(target)
-        except OSError as error:
-            raise writing_fault(error, target) from error

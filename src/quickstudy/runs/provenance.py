@@ -19,12 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 from quickstudy import __version__
 from quickstudy.base.file_origin import Origin, content_version
+from quickstudy.base.machine import cores
 from quickstudy.runs.folder import SOURCES, write_aside
 
 if TYPE_CHECKING:
     from quickstudy.runs.journal import Journal
 
 _LIBRARIES = ("numpy", "scipy", "jax", "equinox", "optax", "numba")
+_REQUIREMENT = re.compile(r"""(?P<name>[A-Za-z0-9_.-]+)[^;]*(?:;.*extra\s*==\s*["'](?P<extra>[^"']+)["'])?""")
+_NOT_FOR_USERS = ("all", "dev")
+_PLUGINS = ("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin")
 
 
 def versions(origins: Iterable[Origin] = ()) -> dict[str, str]:
@@ -41,11 +45,9 @@ def versions(origins: Iterable[Origin] = ()) -> dict[str, str]:
 @functools.cache
 def _version(library: str) -> str:
     """Of a library by the name it is imported by, which need not be that of its distribution."""
-    try:
-        return importlib.metadata.version(library)
-    except importlib.metadata.PackageNotFoundError:
-        distributions = importlib.metadata.packages_distributions().get(library, [])
-    return importlib.metadata.version(distributions[0]) if distributions else "unknown"
+    found = _installed_version(library)
+    distributions = [] if found else importlib.metadata.packages_distributions().get(library, [])
+    return found or (importlib.metadata.version(distributions[0]) if distributions else "unknown")
 
 
 @functools.cache
@@ -107,11 +109,6 @@ def _git(file: str, *arguments: str) -> str | None:
         return None
 
 
-_REQUIREMENT = re.compile(r"""(?P<name>[A-Za-z0-9_.-]+)[^;]*(?:;.*extra\s*==\s*["'](?P<extra>[^"']+)["'])?""")
-_NOT_FOR_USERS = ("all", "dev")
-_PLUGINS = ("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin")
-
-
 @dataclass(frozen=True)
 class Library:
     """A library that quickstudy can use. extra: which extra brings it, empty for the plain install; version: None if
@@ -166,7 +163,7 @@ def examine_installation() -> Installation:
         quickstudy=__version__,
         python=platform.python_version(),
         system=platform.platform(),
-        cores=_cores(),
+        cores=cores(),
         memory_gib=_memory_gib(),
         graphics=_graphics(pathlib.Path("/proc/driver/nvidia/gpus")),
         plugins=tuple(name for name in _PLUGINS if _installed_version(name)),
@@ -195,11 +192,6 @@ def _installed_version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def _cores() -> int:
-    # What this process may use, where the system says so: containers and clusters give less than there is.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory_gib() -> float | None:

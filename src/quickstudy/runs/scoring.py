@@ -27,6 +27,17 @@ from quickstudy.runs.reader import Reading, read_results
 from quickstudy.runs.setting import protocol_of
 from quickstudy.runs.traces import load_trace
 
+MAXIMUM_OF_MEAN = "maximum-of-mean-curve"
+"""A score of many runs together, which no single one has."""
+MEAN_CURVE = Score(
+    MAXIMUM_OF_MEAN,
+    "maximum of the mean curve",
+    "share of test questions answered rightly",
+    better="higher",
+    range=(0.0, 1.0),
+)
+_MOST_SAID = 8
+
 
 class LeftOut(NamedTuple):
     """A run that a measure was not applied to, and why. key: empty where the measure fits no run; measure: empty where
@@ -66,9 +77,6 @@ class Scoring:
         said += [f"left out: {one}" for one in self.left_out[:_MOST_SAID]]
         rest = len(self.left_out) - _MOST_SAID
         return [*said, *([f"left out: {rest} more"] if rest > 0 else [])]
-
-
-_MOST_SAID = 8
 
 
 def find_measures(names: str | Sequence[str] | None = None) -> list[Measure]:
@@ -173,17 +181,6 @@ def _scores(
         except Exception as error:  # a user's measure may do anything; the others go on
             faults.append(LeftOut(key, measure.id, described(error)))
     return found, faults
-
-
-MAXIMUM_OF_MEAN = "maximum-of-mean-curve"
-"""A score of many runs together, which no single one has."""
-MEAN_CURVE = Score(
-    MAXIMUM_OF_MEAN,
-    "maximum of the mean curve",
-    "share of test questions answered rightly",
-    better="higher",
-    range=(0.0, 1.0),
-)
 
 
 def check_scores(study: Study) -> None:

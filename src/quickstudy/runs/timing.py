@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MEASURED, GUESSED = "measured", "guessed"
 GUESS_SECONDS = 1.0
+SHORT_SECONDS = 10.0
+"""Below this there is nothing to foretell: a worker that starts, or one test more, is as long."""
 
 
 class RunTime(NamedTuple):
@@ -68,10 +70,6 @@ def _seconds(record: Record) -> float | None:
     if record.where.get("lanes") == 1 and "seconds" in record.where:
         parts = [record.where["seconds"]]
     return sum(parts) if all(isinstance(part, int | float) for part in parts) else None
-
-
-SHORT_SECONDS = 10.0
-"""Below this there is nothing to foretell: a worker that starts, or one test more, is as long."""
 
 
 @dataclass

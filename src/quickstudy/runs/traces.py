@@ -34,6 +34,13 @@ MOST_INLINE = 64 * INLINE_BYTES
 
 FACTS = "__facts__"
 _COSTS = tuple(field.name for field in fields(Cost))
+MOST_BYTES = 2**31
+"""Of the arrays in one file that is smaller than they are: 12 MB of a file can be 12 GB of zeros."""
+_ALWAYS = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip file: when it was written must not change its bytes
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def inline_trace(trace: Trace) -> dict[str, Any] | None:
@@ -126,16 +133,6 @@ def _snapshot(arrays: dict[str, NDArray[Any]], path: str | pathlib.Path) -> Snap
         return Snapshot(arrays, dict(json.loads(facts.tobytes())))
     except (ValueError, TypeError, RecursionError) as error:
         raise QuickstudyError(f"cannot read {path}: its facts are damaged") from error
-
-
-MOST_BYTES = 2**31
-"""Of the arrays in one file that is smaller than they are: 12 MB of a file can be 12 GB of zeros."""
-
-_ALWAYS = (1980, 1, 1, 0, 0, 0)  # the earliest date of a zip file: when it was written must not change its bytes
-_HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 
 
 def write_arrays(file: BinaryIO, arrays: Mapping[str, NDArray[Any]], packed: bool = True) -> None:

@@ -116,9 +116,11 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike) -> float:
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Holm's step-down method: the smallest p times m, the next times m - 1 ..., none below the one before.
+    """p-values corrected for the number of comparisons by Holm's step-down method: the smallest p times m, the next
+    times m - 1 ..., none below the one before.
 
-    Holds the chance of any false positive as Bonferroni does, for any dependence, and is never the weaker one.
+    Holds the chance of any false positive as Bonferroni does, for any dependence, and is never the weaker one. Adjusted
+    values stand in the order of the input; nan (no test could be made) stays nan and still counts as a comparison.
 
     >>> holm([0.04, 0.01, 0.03])
     array([0.06, 0.03, 0.06])

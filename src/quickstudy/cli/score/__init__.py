@@ -42,14 +42,11 @@ class Kinds(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    group = typer.Typer(cls=Kinds, rich_markup_mode=None, subcommand_metavar="FOLDER | KIND FILE")
-    group.callback()(score)
-    app.add_typer(group, name="score")
+score = typer.Typer(cls=Kinds, rich_markup_mode=None, subcommand_metavar="FOLDER | KIND FILE")
 
 
-def score() -> None:
+@score.callback()
+def options() -> None:
     """Score a file from elsewhere by its kind, or what is stored in a results folder again."""
 
 
