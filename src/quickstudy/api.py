@@ -24,11 +24,11 @@ from quickstudy.report.study.found import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.lines import expect_results
-from quickstudy.runs.plan import Plan, make_plan, task_controls
+from quickstudy.runs.plan import Plan, make_plan
 from quickstudy.runs.progress import follow
 from quickstudy.runs.reader import Damage, Reading, read_results
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.setting import Setting, task_controls
 from quickstudy.runs.traces import load_snapshot, load_trace
 
 GPU_WORKERS = 3

@@ -119,7 +119,7 @@ def test_one_setting_is_cut_for_all_workers(lab):
 
 
 def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
-    monkeypatch.setattr("quickstudy.runs.engines.has_gpu", lambda: True)
+    monkeypatch.setattr("quickstudy.runs.execute.has_gpu", lambda: True)
     setting, control = Setting("t", "esn"), Setting("t", "majority")
 
     def made(setting, lanes):

@@ -17,7 +17,7 @@ import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from quickstudy.base.errors import UsageError
 
@@ -80,13 +80,13 @@ class Each:
 
         others: columns that are there besides.
         """
-        across, down = (list(texts) for texts in (columns, labels))
+        across, down, each = list(columns), list(labels), f"{self.study}: each"
         for name in self.values:
             of_columns, of_rows = (any(name in self.names(text) for text in texts) for texts in (across, down))
             if of_columns and of_rows:
-                self._refuse(f"{{{name}}} stands in a column's name and in a row's label; use two names")
+                raise UsageError(f"{each}: {{{name}}} stands in a column's name and in a row's label; use two names")
             if not of_columns and not of_rows:
-                self._refuse(f"{{{name}}} stands in no column's name and in no row's label")
+                raise UsageError(f"{each}: {{{name}}} stands in no column's name and in no row's label")
         width, height = (sum(map(self.count, texts)) for texts in (across, down))
         cells = (width + others) * height
         if cells > MOST_CELLS:
@@ -94,9 +94,6 @@ class Each:
                 f"{self.study}: {height:,} rows of {width + others:,} columns are {cells:,} cells; "
                 f"a study has at most {MOST_CELLS:,}"
             )
-
-    def _refuse(self, complaint: str) -> NoReturn:
-        raise UsageError(f"{self.study}: each: {complaint}")
 
 
 def put_in(text: str, choice: Mapping[str, Any]) -> str:

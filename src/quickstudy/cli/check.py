@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, print_lines, say
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, say
 
 
 def check(
@@ -13,11 +13,9 @@ def check(
     include: list[str] = INCLUDE,
 ) -> None:
     """Check a task, a core or a learner: same seed same answers, no looking ahead, right shapes ..."""
-    from quickstudy.base.registry import include as include_file
     from quickstudy.testing.check import check_name
 
-    for path in include:
-        include_file(path)
+    include_files(include)
     findings = check_name(name)
     if json:
         print_lines([{"ok": finding.ok, "what": finding.what, "detail": finding.detail} for finding in findings])

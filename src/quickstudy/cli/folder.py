@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.cli.output import (
     INCLUDE,
     JSON,
@@ -30,7 +31,6 @@ def doctor(
     if folder is None:
         _installation(json)
         return
-    from quickstudy.base.errors import QuickstudyError
     from quickstudy.runs.doctor import examine_folder
     from quickstudy.runs.doctor import repair as repair_folder
 
@@ -68,7 +68,6 @@ def forget(
     """Put runs aside, into FOLDER/forgotten: those that fit all that is said. Nothing is deleted."""
     from collections import Counter
 
-    from quickstudy.base.errors import UsageError
     from quickstudy.runs.identity import Selection, outdated, task_groups
     from quickstudy.runs.pack import forget as put_aside
     from quickstudy.runs.reader import read_results

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from quickstudy.base.errors import QuickstudyError
 from quickstudy.cli.output import (
     CONVENTION,
     DATA,
@@ -141,8 +142,6 @@ def _lacking(results: Results, plan: Plan, what: str) -> Iterator[str]:
 
 def _page(results: Results) -> pathlib.Path | None:
     """The report, written; None if there is nothing to report on, or where it cannot be written, which is said."""
-    from quickstudy.base.errors import QuickstudyError
-
     if not results.records:
         return None
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from quickstudy.base.errors import UsageError, nearest
 from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ def ls(
 ) -> None:
     """List what there is, with versions."""
     from quickstudy.base import catalogue
-    from quickstudy.base.errors import UsageError, nearest
     from quickstudy.base.study import find_study, study_names
 
     include_files(include)
@@ -121,7 +121,6 @@ _FACTS = (
 
 def _find(name: str) -> tuple[str, Any]:
     from quickstudy.base import catalogue
-    from quickstudy.base.errors import UsageError, nearest
     from quickstudy.base.study import study_names
 
     file, colon, rest = name.partition(".py:")
@@ -138,7 +137,6 @@ def _find(name: str) -> tuple[str, Any]:
 
 
 def _find_in_file(file: str, name: str) -> tuple[str, Any]:
-    from quickstudy.base.errors import UsageError, nearest
     from quickstudy.base.registry import include
 
     module = include(file)

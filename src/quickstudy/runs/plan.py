@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, Record
 from quickstudy.base.registry import include, module_of, others_have
 from quickstudy.learners.naming import place
 from quickstudy.runs.reader import Reading
-from quickstudy.runs.setting import Setting, check_control, controls_of, identity, labels
+from quickstudy.runs.setting import Setting, check_control, identity, labels
 from quickstudy.runs.timing import MEASURED, RunTimes
 
 EXAMINER = "quickstudy.runs.job:examine"
@@ -167,8 +166,3 @@ def _ordered(settings: list[Setting]) -> list[Setting]:
     tasks = {name: place for place, name in reversed(list(enumerate(setting.task for setting in settings)))}
     learners = {name: place for place, name in reversed(list(enumerate(setting.learner for setting in settings)))}
     return sorted(settings, key=lambda setting: (tasks[setting.task], learners[setting.learner]))
-
-
-def task_controls(task: str) -> list[str]:
-    """The controls that a task names, then its oracle if there is one."""
-    return controls_of(catalogue.task.get(task.partition(":")[0]))

@@ -85,6 +85,11 @@ def controls_of(task: Any) -> list[str]:
     return [*getattr(task, "controls", []), *([oracle] if oracle is not None and oracle in catalogue.control else [])]
 
 
+def task_controls(task: str) -> list[str]:
+    """The same, of a task by name."""
+    return controls_of(catalogue.task.get(task.partition(":")[0]))
+
+
 def check_control(parts: Parts) -> None:
     """Raise UsageError for a rule that was made for other tasks: it would read words that are not there."""
     learner, task = parts.learner, parts.task

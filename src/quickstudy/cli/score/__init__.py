@@ -16,6 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from quickstudy.base.errors import UsageError, nearest
 from quickstudy.cli.output import INCLUDE, JSON, MEASURE, include_files, print_json, say
 
 _FOLDER = "FOLDER"
@@ -58,7 +59,6 @@ def again(
     include: list[str] = INCLUDE,
 ) -> None:
     """Score the stored traces of a results folder again: every measure that can read them and is not there yet."""
-    from quickstudy.base.errors import UsageError, nearest
     from quickstudy.runs.scoring import score_again
 
     folder, *rest = folders

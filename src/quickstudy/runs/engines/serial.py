@@ -47,7 +47,7 @@ class SerialEngine:
             while self._waiting and not self._finishing:
                 bundle = self._waiting.popleft()
                 self._journal = self._journal or Journal(bundle.folder)
-                yield from work(bundle, self._journal, lambda: self._finishing, _around)
+                yield from work(bundle, self._journal, lambda: self._finishing, _alarm)
                 yield Finished()
         except QuickstudyError as error:
             yield Broken(str(error), isinstance(error, UsageError))
@@ -63,12 +63,6 @@ class SerialEngine:
         if self._journal is not None:
             self._journal.close()
             self._journal = None
-
-
-@contextlib.contextmanager
-def _around(limit: float | None) -> Iterator[None]:
-    with _alarm(limit):
-        yield
 
 
 @contextlib.contextmanager
