@@ -268,7 +268,8 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
 
 def _defined_here() -> bool:
     """Whether something was registered by the running script or notebook, which workers do not have."""
-    return any(entry.module == "__main__" for registry in catalogue.ALL[:5] for entry in registry.entries())
+    registries = (catalogue.task, catalogue.core, catalogue.training, catalogue.learner, catalogue.control)
+    return any(entry.module == "__main__" for registry in registries for entry in registry.entries())
 
 
 def default_workers() -> int:

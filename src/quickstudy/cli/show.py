@@ -28,8 +28,9 @@ def ls(
     from quickstudy.base.study import find_study, study_names
 
     include_files(include)
-    lists = {f"{one.kind}s": [one] for one in catalogue.ALL if one is not catalogue.learner}
-    lists |= {"quantities": lists.pop("quantitys"), "learners": [catalogue.core, catalogue.learner, catalogue.control]}
+    lists = {"learners": [catalogue.core, catalogue.learner, catalogue.control], "quantities": [catalogue.quantity]}
+    alone: tuple[Any, ...] = (catalogue.task, catalogue.core, catalogue.training, catalogue.measure, catalogue.protocol)
+    lists |= {f"{registry.kind}s": [registry] for registry in alone}
     rows: list[dict[str, Any]]
     if kind == "studies":
         rows = [
@@ -45,7 +46,7 @@ def ls(
             if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle") == (role == "oracle")
         ]
     elif kind not in lists:
-        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "oracles", "studies"])}')
+        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "controls", "oracles", "studies"])}')
     else:
         rows = [
             {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}
