@@ -104,8 +104,8 @@ def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | 
             (folder / name).unlink()
     for key in keys:
         for room in (TRACES, LEARNERS):
-            if (kept := folder / room / f"{key}.npz").is_file():
-                move_aside(kept, aside / room / kept.name)
+            if (path := folder / room / f"{key}.npz").is_file():
+                move_aside(path, aside / room / path.name)
     for path in begun:  # what was made again would go on from the old
         move_aside(path, aside / UNFINISHED / path.name)
     return aside
