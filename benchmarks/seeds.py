@@ -85,7 +85,7 @@ length; a core that is never trained is run once; dropout draws as few random bi
 
 def setting(model, task, schedule):
     """What is run: the published settings of a model on a task, by its number."""
-    from quickstudy.runs.job import Setting
+    from quickstudy.runs.setting import Setting
 
     learner = f"reca:rule={RULES[task]}" if model == "reca" else model
     name = {**TASKS, **LARGE}[task]

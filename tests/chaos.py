@@ -36,7 +36,7 @@ from quickstudy.runs.doctor import examine_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.reader import read_results
-from quickstudy.runs.seal import query
+from quickstudy.runs.sql import query
 from quickstudy.runs.traces import load_snapshot, load_trace
 from quickstudy.runs.unfinished import UnfinishedCall
 

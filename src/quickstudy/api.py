@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
-from quickstudy.base.answers import Answered, answered
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
@@ -18,16 +17,18 @@ from quickstudy.base.origin import look_again
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
+from quickstudy.base.trace import Answered, answered
 from quickstudy.learners.naming import bring_all
 from quickstudy.learners.saving import revive
 from quickstudy.report.study.found import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
-from quickstudy.runs.job import Setting
-from quickstudy.runs.plan import Plan, make_plan, task_controls
+from quickstudy.runs.lines import expect_results
+from quickstudy.runs.plan import Plan, make_plan
 from quickstudy.runs.progress import follow
-from quickstudy.runs.reader import Damage, Reading, expect_results, read_results
+from quickstudy.runs.reader import Damage, Reading, read_results
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
+from quickstudy.runs.setting import Setting, task_controls
 from quickstudy.runs.traces import load_snapshot, load_trace
 
 GPU_WORKERS = 3
@@ -267,7 +268,7 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
 
 def _defined_here() -> bool:
     """Whether something was registered by the running script or notebook, which workers do not have."""
-    registries: list[Any] = [catalogue.task, catalogue.core, catalogue.training, catalogue.learner, catalogue.control]
+    registries = (catalogue.task, catalogue.core, catalogue.training, catalogue.learner, catalogue.control)
     return any(entry.module == "__main__" for registry in registries for entry in registry.entries())
 
 

@@ -11,14 +11,14 @@ Nothing in a compiled function is random: it is handed its random numbers.
 from __future__ import annotations
 
 import os
-import pathlib
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from quickstudy.base.machine import cache_folder
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-_cache = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
-os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(_cache, "quickstudy", "numba"))
+os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "numba"))
 
 numba: Any
 _timer: Any

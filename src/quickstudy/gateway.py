@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pathlib
 from typing import Any
 
 from quickstudy.base.errors import MissingExtra
-from quickstudy.base.machine import gpu_memory, has_gpu
+from quickstudy.base.machine import cache_folder, gpu_memory, has_gpu
 
 if has_gpu():
     # There, threads only compile, and no number depends on them. A worker has been told its share of the memory, and
@@ -35,8 +34,7 @@ os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
 # so another last bit, on another day.
 if "xla_gpu_autotune_level" not in os.environ.get("XLA_FLAGS", ""):
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_gpu_autotune_level=0".strip()
-_cache = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", os.path.join(_cache, "quickstudy", "jax"))
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_folder() / "jax"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.2")
 
 try:

@@ -7,9 +7,12 @@ import sys
 
 import pytest
 
+import quickstudy
 from quickstudy.base import catalogue
-from quickstudy.base.origin import code_of, described, file_version, place_of
+from quickstudy.base.file_origin import file_version
+from quickstudy.base.origin import code_of
 from quickstudy.base.registry import include
+from quickstudy.base.wording import described, place_of
 
 
 def raised(call):
@@ -60,3 +63,28 @@ def test_a_users_place_comes_before_that_of_a_library(tmp_path, monkeypatch):
 def test_an_error_that_was_never_raised_has_no_place():
     assert described(ValueError()) == "ValueError"
     assert described(ValueError("two\nlines")) == "ValueError: two"
+
+
+HOMES = {
+    "quickstudy.base.learner": "Brief Cost Pace Snapshot Answering Stepping Acting Living Rehearsing Showing Keeping "
+    "pace_of face distribution",
+    "quickstudy.base.task": "Life Turn World spaces_of",
+    "quickstudy.base.lesson": "Lesson Exam Rehearsal Transcript",
+    "quickstudy.base.examples": "Examples Series",
+    "quickstudy.base.spaces": "Tokens Reals Bits Fields",
+    "quickstudy.base.actions": "Policy",
+    "quickstudy.base.seeds": "Streams",
+    "quickstudy.base.measure": "Score",
+    "quickstudy.base.trace": "Trace",
+    "quickstudy.base.errors": "UsageError NotApplicable LearnerFault",
+    "quickstudy.base.parameters": "parameter",
+}
+
+
+@pytest.mark.parametrize("home", HOMES)
+def test_what_a_script_may_import_stays_in_its_module(home: str) -> None:
+    """A learner of a script is known, among other things, by the module of every class of ours that it names: to move
+    one is to give another key to all runs of such a learner.
+    """
+    for name in HOMES[home].split():
+        assert getattr(quickstudy, name).__module__ == home, name

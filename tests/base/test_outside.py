@@ -7,7 +7,8 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.base.registry import include
-from quickstudy.runs.job import Setting, examine
+from quickstudy.runs.job import examine
+from quickstudy.runs.setting import Setting
 
 TASK = '''
 from dataclasses import dataclass

@@ -9,7 +9,8 @@ from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.recall import Recall
 from quickstudy.gateway import jax
-from quickstudy.runs.job import Setting, examine
+from quickstudy.runs.job import examine
+from quickstudy.runs.setting import Setting
 from quickstudy.testing.cores import check_core
 
 SIZE, LAGS, HOPS, ORDER, MOST = 3, 4, 2, 3, 5

@@ -6,7 +6,8 @@ import os
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.data.finding import DataSet, cache, find, fingerprint
+from quickstudy.base.machine import cache_folder
+from quickstudy.data.finding import DataSet, find, fingerprint
 
 CONTENT = b"some numbers"
 
@@ -28,7 +29,7 @@ def put(folder, name):
 
 
 def test_the_users_folder_comes_before_the_cache(data, tmp_path, monkeypatch):
-    kept = put(cache() / "data", "it.csv")
+    kept = put(cache_folder() / "data", "it.csv")
     assert find(data) == kept
     named = put(tmp_path / "mine", "it.tar")
     monkeypatch.setenv("QUICKSTUDY_DATA", str(tmp_path / "mine"))
@@ -45,10 +46,10 @@ def test_the_first_layout_is_taken(data, tmp_path, monkeypatch):
 
 
 def test_the_cache_is_where_the_system_says(tmp_path, monkeypatch):
-    assert cache() == tmp_path / "cache" / "quickstudy"
+    assert cache_folder() == tmp_path / "cache" / "quickstudy"
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert cache() == tmp_path / ".cache" / "quickstudy"
+    assert cache_folder() == tmp_path / ".cache" / "quickstudy"
 
 
 def test_says_what_is_missing_where_it_is_and_what_to_type(data, tmp_path, monkeypatch):
@@ -56,7 +57,7 @@ def test_says_what_is_missing_where_it_is_and_what_to_type(data, tmp_path, monke
     with pytest.raises(UsageError) as caught:
         find(data)
     assert str(caught.value) == (
-        f"the It set: no it.csv or it.tar in {tmp_path} and {cache() / 'data'}; it can be had at {data.home}\n"
+        f"the It set: no it.csv or it.tar in {tmp_path} and {cache_folder() / 'data'}; it can be had at {data.home}\n"
         "type: export QUICKSTUDY_DATA=FOLDER for the folder you put it in, or export QUICKSTUDY_DOWNLOAD=1 to have it "
         "fetched"
     )
@@ -73,13 +74,13 @@ def test_a_folder_that_is_none(data, monkeypatch):
 def test_nothing_is_fetched_without_leave(data):
     with pytest.raises(UsageError, match="the It set"):
         find(data)
-    assert not (cache() / "data").exists()
+    assert not (cache_folder() / "data").exists()
 
 
 def test_what_is_fetched_is_kept(data, monkeypatch):
     monkeypatch.setenv("QUICKSTUDY_DOWNLOAD", "1")
     path = find(data)
-    assert path == cache() / "data" / "it.tar"
+    assert path == cache_folder() / "data" / "it.tar"
     assert path.read_bytes() == CONTENT
     monkeypatch.delenv("QUICKSTUDY_DOWNLOAD")
     assert find(data) == path
@@ -90,7 +91,7 @@ def test_a_wrong_checksum_is_refused_and_nothing_kept(data, tmp_path, monkeypatc
     monkeypatch.setenv("QUICKSTUDY_DOWNLOAD", "1")
     with pytest.raises(UsageError, match=f"not {data.checksum}; try again, or put the right file into QUICKSTUDY_DATA"):
         find(data)
-    assert list((cache() / "data").iterdir()) == []
+    assert list((cache_folder() / "data").iterdir()) == []
 
 
 def test_a_home_that_does_not_answer(data, tmp_path, monkeypatch):

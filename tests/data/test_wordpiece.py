@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from quickstudy.base.errors import MissingExtra, UsageError
-from quickstudy.data import wordpiece
-from quickstudy.data.wordpiece import WordPieces
+from quickstudy.data.encoded import WordPieces, library_version
 
 
 @pytest.fixture
@@ -52,7 +51,7 @@ class TestPieces:
         """The library by itself breaks ties by the order of a hash table, which is another one in every process."""
         texts = [f"{a}{b}{c}" for a in "abcde" for b in "fghij" for c in "klmno"]
         program = (
-            f"from quickstudy.data.wordpiece import WordPieces; print(WordPieces.learned({texts}, 60, False).pieces)"
+            f"from quickstudy.data.encoded import WordPieces; print(WordPieces.learned({texts}, 60, False).pieces)"
         )
         runs = [subprocess.run([sys.executable, "-c", program], capture_output=True, check=True) for _ in range(3)]
         assert len({run.stdout for run in runs}) == 1
@@ -61,4 +60,4 @@ class TestPieces:
 def test_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(MissingExtra, match=r"tokenizers is not installed; type: pip install 'quickstudy\[lm\]'"):
-        wordpiece.library_version()
+        library_version()

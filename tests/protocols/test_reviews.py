@@ -12,7 +12,8 @@ from quickstudy.measures.learning_curve import data_efficiency
 from quickstudy.measures.smoothed import exponential_mean, smoothed_efficiency
 from quickstudy.measures.wade import published_imdb
 from quickstudy.protocols.reviews import ReviewsProtocol, exam_points
-from quickstudy.runs.job import Setting, examine
+from quickstudy.runs.job import examine
+from quickstudy.runs.setting import Setting
 
 TASK = "reviews/imdb:pieces=200"
 

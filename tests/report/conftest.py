@@ -15,8 +15,8 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
 from quickstudy.report.model import ReportData
-from quickstudy.runs.job import Setting, identity
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.setting import Setting, identity
 from quickstudy.runs.traces import inline_trace, load_trace
 
 MEASURES = ("wade", "wade-above-chance", "accuracy", "steps-to-accuracy", "log-area")

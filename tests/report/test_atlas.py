@@ -24,7 +24,7 @@ from quickstudy.report.study.atlas_runs import TaskRuns
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Page, Paragraph, Picture
 from quickstudy.report.study.render import as_html, as_svg
-from quickstudy.runs.job import Setting, identity, labels
+from quickstudy.runs.setting import Setting, identity, labels
 
 Make = Callable[..., Any]
 MAIN, CRITERION = "wade-above-chance", "maximum-accuracy"

@@ -39,7 +39,7 @@ from quickstudy.report.study.found import Found
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Page, Paragraph
 from quickstudy.report.study.render import as_html
-from quickstudy.runs.job import Setting, identity, labels
+from quickstudy.runs.setting import Setting, identity, labels
 from quickstudy.runs.traces import inline_trace
 
 Make = Callable[..., Any]

@@ -20,7 +20,7 @@ from quickstudy.report.reproduce import reproduce
 from quickstudy.report.study.found import Found, Shelf
 from quickstudy.report.study.order import Order, by_protocol
 from quickstudy.runs import reader
-from quickstudy.runs.job import Setting, identity, labels
+from quickstudy.runs.setting import Setting, identity, labels
 
 Make = Callable[..., Any]
 STUDY = """

@@ -26,7 +26,7 @@ from quickstudy.report import json as plain
 from quickstudy.report.model import ReportData
 from quickstudy.report.study.order import Order, kind_of
 from quickstudy.report.study.render import as_html, as_lines
-from quickstudy.runs.job import Setting, identity, labels
+from quickstudy.runs.setting import Setting, identity, labels
 from quickstudy.runs.traces import inline_trace
 
 STORED = pathlib.Path(__file__).with_name("golden.json")

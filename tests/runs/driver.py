@@ -5,9 +5,8 @@ import pathlib
 import sys
 
 from quickstudy.base.registry import include
-from quickstudy.runs.engines import choose_engine
+from quickstudy.runs.engines import Begun, Done, choose_engine
 from quickstudy.runs.execute import Stopping, execute
-from quickstudy.runs.messages import Begun, Done
 from quickstudy.runs.plan import make_plan
 
 if __name__ == "__main__":

@@ -62,8 +62,8 @@ class Dies(Slow):
 
 
 def plan(seeds, learner="Slow"):
-    from quickstudy.runs.job import Setting
     from quickstudy.runs.plan import make_plan
+    from quickstudy.runs.setting import Setting
 
     return make_plan([Setting("language/qa", f"{HERE}:{learner}", protocol=PROTOCOL)], seeds, includes=[HERE])
 

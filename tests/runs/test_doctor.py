@@ -8,10 +8,11 @@ import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.runs import doctor as doctor_module
-from quickstudy.runs import installation
-from quickstudy.runs.doctor import examine_folder, examine_installation, repair
+from quickstudy.runs import provenance
+from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.provenance import examine_installation
 from quickstudy.runs.reader import read_results
 
 LARGE = ["specimen/large"]
@@ -156,7 +157,7 @@ def test_a_journal_that_can_only_be_read_is_no_damage(lab, tmp_path, monkeypatch
 def test_libraries_that_are_missing_and_graphics_are_told(tmp_path):
     requirements = ["no-such-library>=2; extra == 'web'", "numpy>=2", "quickstudy[web]; extra == 'all'"]
     requirements += ["no-such-library>=2; extra == 'dev'"]
-    found = installation._libraries(requirements)
+    found = provenance._libraries(requirements)
     assert [(each.name, each.extra, each.version is None) for each in found] == [
         ("no-such-library", "web", True),
         ("numpy", "", False),
@@ -164,5 +165,5 @@ def test_libraries_that_are_missing_and_graphics_are_told(tmp_path):
     card = tmp_path / "0000:01:00.0"
     card.mkdir()
     (card / "information").write_text("Model: \t NVIDIA H200\nIRQ: 7\n")
-    assert installation._graphics(tmp_path) == ("NVIDIA H200",)
-    assert installation._graphics(tmp_path / "none") == ()
+    assert provenance._graphics(tmp_path) == ("NVIDIA H200",)
+    assert provenance._graphics(tmp_path / "none") == ()

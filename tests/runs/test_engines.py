@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.machine import one_thread
 from quickstudy.learners.naming import bring
 from quickstudy.runs import execute as execute_module
-from quickstudy.runs.blocks import Block
-from quickstudy.runs.engines import choose_engine
+from quickstudy.runs.engines import Bundle, Done, choose_engine
 from quickstudy.runs.engines.process import ProcessEngine
 from quickstudy.runs.execute import Execution, Started, execute
-from quickstudy.runs.job import Setting
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.messages import Done
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
-from quickstudy.runs.threads import one_thread
+from quickstudy.runs.setting import Setting
 from quickstudy.runs.traces import load_snapshot
 
 TASKS = ("specimen/a", "specimen/large")
@@ -250,7 +248,7 @@ class _Hand:
 def test_a_worker_stays_on_its_task_and_leaves_those_of_others_alone(tmp_path):
     engine = ProcessEngine(2)
     for task, learner in (("b", "1"), ("a", "1"), ("c", "1"), ("a", "2")):
-        engine.submit(Block(Setting(task, learner), (0,), ("key",), str(tmp_path)))
+        engine.submit(Bundle(Setting(task, learner), (0,), ("key",), str(tmp_path)))
     engine._staff = [_Hand("a"), _Hand("b")]
     order = [engine._next(engine._staff[0]).setting for _ in range(4)]
     # Its own task first; then one that nobody is on; only then the other's.
@@ -260,14 +258,14 @@ def test_a_worker_stays_on_its_task_and_leaves_those_of_others_alone(tmp_path):
 def test_a_worker_changes_rooms_only_when_there_is_nothing_else_to_do(tmp_path):
     engine = ProcessEngine(1)
     for task, room in (("a", ("file",)), ("b", ()), ("a", ("other",))):
-        engine.submit(Block(Setting(task, "1"), (0,), ("key",), str(tmp_path), room=room))
+        engine.submit(Bundle(Setting(task, "1"), (0,), ("key",), str(tmp_path), room=room))
     engine._staff = [_Hand("a")]
     assert [engine._next(engine._staff[0]).room for _ in range(3)] == [(), ("file",), ("other",)]
 
 
 def test_with_a_gpu_only_the_compiler_keeps_its_threads(monkeypatch):
-    monkeypatch.setattr("quickstudy.runs.threads.has_gpu", lambda: False)
+    monkeypatch.setattr("quickstudy.base.machine.has_gpu", lambda: False)
     alone = one_thread()
-    monkeypatch.setattr("quickstudy.runs.threads.has_gpu", lambda: True)
+    monkeypatch.setattr("quickstudy.base.machine.has_gpu", lambda: True)
     assert set(alone) - set(one_thread()) == {"NPROC", "PJRT_NPROC"}
     assert set(alone.values()) == {"1"}

@@ -14,7 +14,8 @@ from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.runs.job import Setting, examine
+from quickstudy.runs.job import examine
+from quickstudy.runs.setting import Setting
 from quickstudy.tasks.language.qa import Qa
 from quickstudy.tasks.sampling import draw_unique, split
 

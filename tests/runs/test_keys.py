@@ -15,7 +15,7 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.parameters import parse_assignments
-from quickstudy.runs.job import Setting, identity
+from quickstudy.runs.setting import Setting, identity
 
 STORED = pathlib.Path(__file__).with_name("keys.json")
 LINES = {

@@ -10,12 +10,12 @@ from quickstudy.base.errors import TooManyLanes, UsageError
 from quickstudy.learners import lanes as lanes_module
 from quickstudy.learners.lanes import check_room
 from quickstudy.learners.naming import LANES, bring, choose_learner, fewer_lanes, lanes_for
-from quickstudy.runs.engines import choose_engine
+from quickstudy.runs.engines import Begun, choose_engine
 from quickstudy.runs.execute import execute
-from quickstudy.runs.job import Setting, examine
-from quickstudy.runs.messages import Begun
+from quickstudy.runs.job import examine
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
+from quickstudy.runs.setting import Setting
 
 SMALL = {"sequences": 60}
 

@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import Record
-from quickstudy.runs.blocks import cut
-from quickstudy.runs.estimate import Estimates
-from quickstudy.runs.job import Setting
+from quickstudy.runs.execute import cut
 from quickstudy.runs.plan import Cell, make_plan
+from quickstudy.runs.setting import Setting
+from quickstudy.runs.timing import RunTimes
 
 
 def test_cells_are_ordered_by_task_then_learner_then_repetition(lab):
@@ -79,17 +79,17 @@ def record(task, repetition, seconds, status="ok", where=None):
 
 def test_estimates_take_the_setting_then_the_learner_then_a_guess():
     records = [record("t", 0, 1.0), record("t", 1, 5.0), record("t", 2, 2.0), record("u", 0, 10.0)]
-    estimates = Estimates.from_records([*records, record("t", 3, 99.0, "failed")])
-    assert estimates.of(what("t", 7), "l") == (3.0, "measured")
-    assert estimates.of(what("v"), "l") == (4.5, "guessed")  # the median of 2, 3, 6, 11
-    assert estimates.of(what("v"), "m") == (1.0, "guessed")
-    assert estimates.of(what("t", sequences=9999), "l") == (4.5, "guessed")  # a longer examination is another matter
+    run_times = RunTimes.from_records([*records, record("t", 3, 99.0, "failed")])
+    assert run_times.of(what("t", 7), "l") == (3.0, "measured")
+    assert run_times.of(what("v"), "l") == (4.5, "guessed")  # the median of 2, 3, 6, 11
+    assert run_times.of(what("v"), "m") == (1.0, "guessed")
+    assert run_times.of(what("t", sequences=9999), "l") == (4.5, "guessed")  # a longer examination is another matter
 
 
 def test_a_run_alone_in_its_call_counts_with_all_its_time():
     alone, among = record("t", 0, 1.0, where={"lanes": 1, "seconds": 8.0}), {"lanes": 100, "seconds": 8.0}
-    assert Estimates.from_records([alone]).of(what("t"), "l") == (8.0, "measured")
-    assert Estimates.from_records([record("t", 0, 1.0, where=among)]).of(what("t"), "l") == (2.0, "measured")
+    assert RunTimes.from_records([alone]).of(what("t"), "l") == (8.0, "measured")
+    assert RunTimes.from_records([record("t", 0, 1.0, where=among)]).of(what("t"), "l") == (2.0, "measured")
 
 
 counts = st.lists(st.integers(1, 12), min_size=1, max_size=5)
@@ -119,7 +119,7 @@ def test_one_setting_is_cut_for_all_workers(lab):
 
 
 def test_on_a_gpu_a_piece_fills_the_lanes(monkeypatch):
-    monkeypatch.setattr("quickstudy.runs.blocks.has_gpu", lambda: True)
+    monkeypatch.setattr("quickstudy.runs.execute.has_gpu", lambda: True)
     setting, control = Setting("t", "esn"), Setting("t", "majority")
 
     def made(setting, lanes):

@@ -3,8 +3,8 @@ import io
 import numpy as np
 import pytest
 
+from quickstudy.runs.engines import Begun, Done, Tick
 from quickstudy.runs.execute import Execution, Started, Stopping
-from quickstudy.runs.messages import Begun, Done, Tick
 from quickstudy.runs.plan import Cell
 from quickstudy.runs.progress import (
     FaultsOnly,
@@ -15,7 +15,7 @@ from quickstudy.runs.progress import (
     found_line,
     silent,
 )
-from quickstudy.runs.remaining import SHORT_SECONDS, Remaining, duration
+from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
 
 
 def cells(*groups, source="guessed", programs=0):

@@ -13,11 +13,12 @@ from quickstudy.base.measure import Measure, Score
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.runs import scoring
-from quickstudy.runs.job import Outcome, Setting
+from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.scoring import score_again
-from quickstudy.runs.seal import query
+from quickstudy.runs.setting import Setting
+from quickstudy.runs.sql import query
 
 
 def best(trace, convention):

@@ -21,10 +21,11 @@ from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
 from quickstudy.runs.folder import prepare_folder
-from quickstudy.runs.job import Setting, examine
+from quickstudy.runs.job import examine
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
+from quickstudy.runs.setting import Setting
 
 LONG = pathlib.Path(__file__).with_name("long.py")
 SMALL = {"sequences": 60, "schedule": "thinned"}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.stats.effect import cliffs_delta, cohens_d_paired
+from quickstudy.stats.paired import cliffs_delta, cohens_d_paired
 
 values = st.lists(st.one_of(st.integers(-3, 3).map(float), st.floats(allow_nan=False)), min_size=1, max_size=12)
 

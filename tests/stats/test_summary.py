@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.stats.summary import Summary, summarise
+from quickstudy.stats.intervals import Summary, summarise
 
 
 def test_worked():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from quickstudy.base.record import OK
-from quickstudy.runs.job import Outcome, Setting, examine
+from quickstudy.runs.job import Outcome, examine
+from quickstudy.runs.setting import Setting
 
 TASK = "language/periodic:longest=6,length=40"
 

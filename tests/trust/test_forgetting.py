@@ -10,8 +10,9 @@ import quickstudy as qs
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.cli.main import main
 from quickstudy.runs.doctor import examine_folder
-from quickstudy.runs.forgetting import Selection, forget
+from quickstudy.runs.identity import Selection
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.pack import forget
 from quickstudy.runs.reader import read_results
 
 FEW = {"sequences": 20}

@@ -15,8 +15,8 @@ import pytest
 from quickstudy.api import Results
 from quickstudy.base.canonical import digest, guarded
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.file_origin import content_version
 from quickstudy.base.learner import Cost, Snapshot
-from quickstudy.base.origin import content_version
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include
 from quickstudy.base.trace import Trace
@@ -26,14 +26,14 @@ from quickstudy.measures.curvefile import score_file
 from quickstudy.report.gather import gather
 from quickstudy.report.html import as_html
 from quickstudy.report.write import write_report
-from quickstudy.runs import arrays, journal, reader
+from quickstudy.runs import journal, lines, traces
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
-from quickstudy.runs.seal import query
+from quickstudy.runs.sql import query
 from quickstudy.runs.traces import load_snapshot, load_trace
 
 CHAOS = include(pathlib.Path(__file__).parents[1] / "chaos.py")
@@ -130,14 +130,14 @@ def test_files_without_a_checksum_never_give_less_than_they_hold(tmp_path):
     """As earlier versions have left them."""
     path, content = tmp_path / "x.npz", {"a": np.arange(20), "b": np.zeros((0, 3)), "c": np.array(["x", "yz"])}
     with open(path, "wb") as file:
-        arrays.write_arrays(file, content)
-    whole, wanted, told = path.read_bytes(), arrays.checksum(content), 0
+        traces.write_arrays(file, content)
+    whole, wanted, told = path.read_bytes(), traces.checksum(content), 0
     for bit in range(0, 8 * len(whole), 11):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)
         try:
-            assert arrays.checksum(arrays.read_arrays(path)) == wanted, bit
+            assert traces.checksum(traces.read_arrays(path)) == wanted, bit
         except QuickstudyError:
             told += 1
     assert told > len(whole) / 3
@@ -194,6 +194,43 @@ def test_a_record_of_the_wrong_kind_is_left_out_and_said(tmp_path, changes):
     assert as_html(gather([tmp_path]))
     assert query(tmp_path, "SELECT count(*) FROM runs").rows == [(1,)]
     assert any("odd-1-0" in line for line in repair(tmp_path))
+
+
+PARTS = {
+    "task": {"id": "t", "version": 1, "parameters": {}},
+    "learner": {"id": "l", "version": 1, "parameters": {"passes": 1}},
+    "protocol": {"id": "language", "version": 1, "parameters": {"sequences": 3}},
+    "convention": "corrected",
+    "root": 0,
+}
+
+
+@pytest.mark.parametrize("missing", [*PARTS, "repetition"])
+@pytest.mark.parametrize("labels", [LABELS, {}])
+def test_a_record_without_a_part_of_its_identity_goes_through_every_verb(tmp_path, capsys, missing, labels):
+    for number in (0, 1):
+        what = {name: part for name, part in {**PARTS, "repetition": number}.items() if name != missing}
+        trace = {"kind": "learning-curve", "facts": {}, "arrays": {"step": [1, 2], "accuracy": [0.0, 1.0]}}
+        with Journal(tmp_path) as journal:
+            journal.write(Record(what, "ok", labels=labels, scores=SCORES, trace=trace))
+    runs = 1 if missing == "repetition" else 2
+    folder = str(tmp_path)
+    for arguments in (
+        *(["report", folder, "--format", form] for form in ("html", "text", "csv", "latex")),
+        ["report", folder, "--json", "--latest", "--task", "*"],
+        ["doctor", folder, "--no-repair"],
+        ["query", folder, "SELECT * FROM runs"],
+        ["forget", folder, "--status", "ok", "--old", "--dry-run"],
+        ["score", folder, "--measure", "accuracy", "--dry-run"],
+        ["pack", folder, "--out", str(tmp_path / "all.zip")],
+    ):
+        with pytest.raises(SystemExit, match="0"):
+            main(arguments)
+    assert query(tmp_path, "SELECT count(*) FROM runs").rows == [(runs,)]
+    assert len(Results(tmp_path).records) == runs
+    assert "odd" not in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):  # nobody else is there to compare with
+        main(["compare", "l", "m", folder])
 
 
 def test_what_is_left_out_is_said_by_all(tmp_path, capsys):
@@ -264,7 +301,7 @@ def test_a_journal_that_is_no_file_is_set_aside(tmp_path, kind):
 
 
 def test_a_line_without_end_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 10_000)
     saved(tmp_path)
     (path,) = (tmp_path / "runs").iterdir()
     good = path.read_bytes()
@@ -283,7 +320,7 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
     with zipfile.ZipFile(bomb, "w") as archive:
         archive.writestr("x.npy", heading.ljust(127) + b"\n" + bytes(80))
     with pytest.raises(QuickstudyError, match="as long as its shape says"):
-        arrays.read_arrays(bomb)
+        traces.read_arrays(bomb)
     (tmp_path / "bomb.npy").write_bytes(heading.ljust(127) + b"\n" + bytes(80))
     with pytest.raises(UsageError, match="cannot be read"):
         read_table(tmp_path / "bomb.npy")
@@ -307,15 +344,15 @@ def test_files_that_ask_for_more_memory_than_there_is(tmp_path):
 
 
 def test_a_packed_file_is_not_larger_than_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(arrays, "MOST_BYTES", 50_000)
+    monkeypatch.setattr(traces, "MOST_BYTES", 50_000)
     path, large = tmp_path / "x.npz", {"a": np.zeros(10_000)}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.npy", "w") as member:
         np.lib.format.write_array(member, large["a"])
     with pytest.raises(QuickstudyError, match="larger than"):
-        arrays.read_arrays(path)
+        traces.read_arrays(path)
     with open(path, "wb") as file:
-        arrays.write_arrays(file, large)  # ours are then not packed, and can be read
-    assert len(arrays.read_arrays(path)["a"]) == 10_000
+        traces.write_arrays(file, large)  # ours are then not packed, and can be read
+    assert len(traces.read_arrays(path)["a"]) == 10_000
 
 
 def test_a_deleted_learner_takes_no_scores_with_it(tmp_path):

@@ -15,9 +15,9 @@ from quickstudy.report.compare import compare
 from quickstudy.report.html import as_html
 from quickstudy.report.latex import as_latex
 from quickstudy.report.text import as_text
-from quickstudy.runs.identity import outdated, tables
+from quickstudy.runs.identity import outdated, task_groups
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.seal import query
+from quickstudy.runs.sql import query
 
 
 def record(
@@ -65,8 +65,8 @@ def test_a_protocol_that_is_not_installed_is_told_by_the_record():
     made = [
         replace(one, labels={**one.labels, "protocol": "sequences=60"}) for one in runs("mine", 1.0, protocol="far")
     ]
-    assert [table.title for table in tables(made)] == ["language/qa (protocol sequences 60)"]
-    assert [table.title for table in tables(runs("mine", 1.0, protocol="far"))] == ["language/qa"]
+    assert [table.title for table in task_groups(made)] == ["language/qa (protocol sequences 60)"]
+    assert [table.title for table in task_groups(runs("mine", 1.0, protocol="far"))] == ["language/qa"]
 
 
 def test_two_protocols_are_two_comparisons_and_never_one_pair(tmp_path):
@@ -139,7 +139,7 @@ def test_the_latest_version_is_the_one_run_last_and_other_protocols_are_no_versi
 def test_a_part_that_a_later_version_has_added_tells_runs_apart():
     old = runs("mine", 0.1, 0.2)
     new = [replace(one, what={**one.what, "newpart": 3}) for one in runs("mine", 0.8, 0.9)]
-    found = tables([*old, *new])
+    found = task_groups([*old, *new])
     assert sorted(len(table.records) for table in found) == [2, 2]
     assert {table.title.partition("(")[2] for table in found} == {
         "newpart 3, protocol sequences 60)",

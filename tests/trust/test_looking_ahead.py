@@ -15,7 +15,7 @@ from quickstudy.learners.watching import NOTHING_FOUND, UNSTEADY, Watched, _apar
 from quickstudy.report.gather import gather
 from quickstudy.report.html_record import run_record
 from quickstudy.report.verdict import remarks
-from quickstudy.runs.seal import query
+from quickstudy.runs.sql import query
 
 SMALL = {"sequences": 20}
 

@@ -14,13 +14,13 @@ import pytest
 import quickstudy as qs
 from quickstudy.api import Results
 from quickstudy.base import catalogue, registry
-from quickstudy.base.answers import Answered, answer_arrays, answered
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.lesson import Exam
-from quickstudy.base.origin import LONGEST, whole_traceback
 from quickstudy.base.spaces import Tokens
+from quickstudy.base.trace import Answered, answer_arrays, answered
+from quickstudy.base.wording import LONGEST, whole_traceback
 from quickstudy.cli.main import main
 from quickstudy.learners.saving import revive
 from quickstudy.report.gather import gather

@@ -23,7 +23,7 @@ from quickstudy.api import Results
 from quickstudy.api import run as run_here
 from quickstudy.base.errors import Stopped, UsageError, nearest, was_interrupted
 from quickstudy.base.record import OK, Record
-from quickstudy.base.visible import LINES, shortened, visible
+from quickstudy.base.wording import LINES, shortened, visible
 from quickstudy.report.build import build_report
 from quickstudy.report.csv import as_csv, csv_text
 from quickstudy.report.html import as_html

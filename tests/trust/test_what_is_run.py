@@ -18,9 +18,9 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.origin import look_again, object_origin
 from quickstudy.base.registry import include
 from quickstudy.learners.naming import bring, bring_all, choose_learner
-from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
+from quickstudy.runs.setting import Setting
 
 WRAPPER = """
 from net import Net

@@ -199,3 +199,6 @@ measure = MeasureRegistry(
     readers. scores: every number that it may give, as a Score.
     """,
 )
+
+ALL: tuple[Registry[Any], ...] = (task, core, training, learner, control, measure, protocol, quantity)
+"""Every registry, in the order in which a name is looked for."""

@@ -17,7 +17,7 @@ import re
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from quickstudy.base.errors import UsageError
 
@@ -29,9 +29,6 @@ _WIDEST = 100
 """A `{name:>3000000000}` would make three gigabytes of one name."""
 
 _HOLE = re.compile(r"\{(?P<name>[^{}:!]+)(?:![rs])?(?::[^{}]*)?\}")
-
-Choice = Mapping[str, Any]
-"""One value for each of some names."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class Each:
         """How many a text stands for."""
         return math.prod(len(self.values[name]) for name in self.names(text))
 
-    def choices(self, text: str) -> list[Choice]:
+    def choices(self, text: str) -> list[Mapping[str, Any]]:
         """What the names in a text stand for, one choice after another; a single empty one where it holds none."""
         names = self.names(text)
         return [
@@ -83,13 +80,13 @@ class Each:
 
         others: columns that are there besides.
         """
-        across, down = (list(texts) for texts in (columns, labels))
+        across, down, each = list(columns), list(labels), f"{self.study}: each"
         for name in self.values:
             of_columns, of_rows = (any(name in self.names(text) for text in texts) for texts in (across, down))
             if of_columns and of_rows:
-                self._refuse(f"{{{name}}} stands in a column's name and in a row's label; use two names")
+                raise UsageError(f"{each}: {{{name}}} stands in a column's name and in a row's label; use two names")
             if not of_columns and not of_rows:
-                self._refuse(f"{{{name}}} stands in no column's name and in no row's label")
+                raise UsageError(f"{each}: {{{name}}} stands in no column's name and in no row's label")
         width, height = (sum(map(self.count, texts)) for texts in (across, down))
         cells = (width + others) * height
         if cells > MOST_CELLS:
@@ -98,11 +95,8 @@ class Each:
                 f"a study has at most {MOST_CELLS:,}"
             )
 
-    def _refuse(self, complaint: str) -> NoReturn:
-        raise UsageError(f"{self.study}: each: {complaint}")
 
-
-def put_in(text: str, choice: Choice) -> str:
+def put_in(text: str, choice: Mapping[str, Any]) -> str:
     """A label, a task or a word with the values of `[each]` in it; other braces stay. Raises ValueError."""
     return _HOLE.sub(lambda found: fill(found[0], choice) if found["name"] in choice else found[0], text)
 

@@ -9,10 +9,10 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space, Tokens, space_facts, space_from_facts
+from quickstudy.base.spaces import Space, space_facts, space_from_facts
 from quickstudy.base.task import Life, World
 
 F = TypeVar("F")
@@ -86,10 +86,9 @@ class Cost:
     """What a run cost, per lane.
 
     examples: items shown, passes included, and steps in a world that might be learned from; updates: changes of the
-    trained weights; trained_parameters and fixed_parameters: numbers in the model, None for the former where nobody
-    knows; bits: description length where a learner has one; learn_seconds and answer_seconds: wall time without
-    compilation (acting is either, by whether it might learn from it); compile_seconds: tracing and compiling, shared by
-    a block.
+    trained weights; trained_parameters (None where nobody knows) and fixed_parameters: numbers in the model; bits:
+    description length; learn_seconds, answer_seconds: wall time without compilation (acting is either, by whether it
+    might learn from it); compile_seconds: tracing and compiling, shared by the lanes of a call.
     """
 
     examples: int = 0
@@ -195,10 +194,7 @@ class Living(Acting, Protocol):
 
 
 class Rehearsing(Pupil, Protocol):
-    """Acts in a pure world, whole episodes at a time, each call one compiled program; it returns when all is computed.
-
-    Steps of rehearsed episodes count as examples.
-    """
+    """Acts in a pure world, whole episodes a call, each one compiled program; their steps count as examples."""
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play episodes start .. stop-1 and learn from them."""
@@ -262,27 +258,6 @@ class HostLearner(Protocol):
         """Answer after every row of one sequence."""
 
 
-SCALES = {"symbols": ("logits", "probabilities", "order"), "reals": ("values",)}
-"""The scales that scores of symbols and of real numbers may have."""
-
-
-def check_scale(scale: Any, outputs: Space) -> str:
-    """The scale that a pupil declares. Raises LearnerFault unless it fits the outputs."""
-    fitting = SCALES["symbols" if isinstance(outputs, Tokens) else "reals"]
-    if scale not in fitting:
-        raise LearnerFault(f"scale must be {' or '.join(fitting)}, got {scale}")
-    return str(scale)
-
-
-def check_distributions(rows: NDArray[Any]) -> None:
-    """Raise LearnerFault unless every row (..., symbol) is a distribution: none below 0, and 1 in sum, within 1e-6."""
-    sums = rows.sum(axis=-1)
-    if (rows < 0).any():
-        raise LearnerFault(f"probabilities must not be below 0, got {rows.min():.6g}")
-    if not (np.abs(sums - 1.0) <= 1e-6).all():
-        raise LearnerFault(f"probabilities must sum to 1, got {sums.flat[np.abs(sums - 1.0).argmax()]:.6g}")
-
-
 def distribution(scores: NDArray[Any], scale: str) -> NDArray[np.float64]:
     """(..., symbol) probabilities of scores. Raises NotApplicable where the scale gives none.
 
@@ -299,14 +274,12 @@ def distribution(scores: NDArray[Any], scale: str) -> NDArray[np.float64]:
 
 
 _CANNOT: dict[Any, str] = {
-    Answering: "does not answer",
+    **dict.fromkeys((Answering, HostLearner), "does not answer"),
+    **dict.fromkeys((Acting, Living), "does not act"),
     Stepping: "does not read step by step",
-    Acting: "does not act",
-    Living: "does not act",
     Rehearsing: "does not play whole episodes",
     Showing: "does not show its states",
     Keeping: "cannot be kept",
-    HostLearner: "does not answer",
 }
 
 

@@ -123,8 +123,7 @@ def read_legend(records: Iterable[Record]) -> Legend:
         said = {name: getattr(found[-1], name) for name in _SAID}
         own = (score.name for id in sorted(beside & scores.keys()) for score in scores[id] if "*" not in score.name)
         return Legend(**{**said, "columns": tuple(dict.fromkeys((*said["columns"], *own)))}, scores=scores)
-    protocol = first.what.get("protocol") if first else None
-    id = str(protocol.get("id")) if isinstance(protocol, Mapping) else ""
+    id = str(first.part("protocol").get("id")) if first else ""
     if id not in catalogue.protocol:
         return Legend()
     known = catalogue.protocol.get(id)

@@ -1,9 +1,10 @@
-"""What kind of machine this is, told without loading anything heavy."""
+"""What kind of machine this is, told without loading anything heavy, and how its processes share it."""
 
 from __future__ import annotations
 
 import os
 import pathlib
+import sys
 
 from quickstudy.base.errors import UsageError
 
@@ -18,6 +19,11 @@ SMALL_SHARE_BYTES = 16e9
 
 # Asked before anything of ours sets it: what this process has taken for itself is not what the user wants for workers.
 _user_set = any(name in os.environ for name in FRACTIONS)
+_NUMERICAL = (
+    *(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA")),
+    "VECLIB_MAXIMUM_THREADS",
+)
+_COMPILER = ("NPROC", "PJRT_NPROC")
 
 
 def has_gpu() -> bool:
@@ -61,6 +67,26 @@ def _gpu_bytes() -> float | None:
         return None
 
 
+def cache_folder() -> pathlib.Path:
+    """The user's cache: what can be made or fetched again."""
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(home) / "quickstudy"
+
+
 def cores() -> int:
-    """Cores that this process may use."""
+    """Cores that this process may use: containers and clusters give less than there is."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_thread() -> dict[str, str]:
+    """Environment that numerical libraries read when they are first imported.
+
+    With a GPU, JAX keeps its threads: they only compile, which takes a minute on one.
+    """
+    return dict.fromkeys(_NUMERICAL if has_gpu() else _NUMERICAL + _COMPILER, "1")
+
+
+def pin_threads() -> bool:
+    """Set this process to one thread. False if that comes too late, because NumPy is loaded already."""
+    os.environ.update(one_thread())
+    return "numpy" not in sys.modules

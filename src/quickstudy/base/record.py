@@ -8,7 +8,7 @@ from typing import Any
 
 from quickstudy.base.canonical import digest, guarded
 
-OK, FAILED, NOT_APPLICABLE = "ok", "failed", "not-applicable"
+OK, FAILED, NOT_APPLICABLE = STATUSES = "ok", "failed", "not-applicable"
 DEEPEST = 40
 """Lists and mappings within each other. A learner within a learner takes three; 700 end a reader that recurses."""
 
@@ -49,6 +49,16 @@ class Record:
         """When it was started, in seconds since the epoch; 0 where it does not say so."""
         said = self.where.get("started")
         return float(said) if said and _is_number(said) else 0.0
+
+    def part(self, name: str) -> Mapping[str, Any]:
+        """The task, learner or protocol of `what`; nothing where a record from elsewhere has none."""
+        found = self.what.get(name)
+        return found if isinstance(found, Mapping) else {}
+
+    def parameters(self, name: str) -> Mapping[str, Any]:
+        """The parameters of the task, learner or protocol."""
+        found = self.part(name).get("parameters")
+        return found if isinstance(found, Mapping) else {}
 
     def to_line(self) -> str:
         """One line of JSON, without the newline; it begins with a checksum of the rest of it."""

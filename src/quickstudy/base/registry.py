@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 from quickstudy.base.beside import import_file, module_name
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.guests import guest, note_stranger
-from quickstudy.base.origin import described, short_path
+from quickstudy.base.wording import described, short_path
 
 T = TypeVar("T")
 ENTRY_POINT_GROUP = "quickstudy"

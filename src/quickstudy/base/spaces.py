@@ -1,4 +1,6 @@
-"""What goes in and what comes out: the kinds of value that a learner reads or gives at one step."""
+"""What goes in and what comes out: the kinds of value that a learner reads or gives at one step, and how its scores are
+to be read.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quickstudy.base.errors import NotApplicable
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import LearnerFault, NotApplicable
 
 
 @dataclass(frozen=True)
@@ -102,3 +107,24 @@ def space_from_facts(facts: Mapping[str, Any]) -> Space:
     if kind == "fields":
         return Fields({name: space_from_facts(part) for name, part in value})
     return _SIMPLE[kind](value)
+
+
+SCALES = {"symbols": ("logits", "probabilities", "order"), "reals": ("values",)}
+"""The scales that scores of symbols and of real numbers may have."""
+
+
+def check_scale(scale: Any, outputs: Space) -> str:
+    """The scale that a pupil declares. Raises LearnerFault unless it fits the outputs."""
+    fitting = SCALES["symbols" if isinstance(outputs, Tokens) else "reals"]
+    if scale not in fitting:
+        raise LearnerFault(f"scale must be {' or '.join(fitting)}, got {scale}")
+    return str(scale)
+
+
+def check_distributions(rows: NDArray[Any]) -> None:
+    """Raise LearnerFault unless every row (..., symbol) is a distribution: none below 0, and 1 in sum, within 1e-6."""
+    sums = rows.sum(axis=-1)
+    if (rows < 0).any():
+        raise LearnerFault(f"probabilities must not be below 0, got {rows.min():.6g}")
+    if not (np.abs(sums - 1.0) <= 1e-6).all():
+        raise LearnerFault(f"probabilities must sum to 1, got {sums.flat[np.abs(sums - 1.0).argmax()]:.6g}")

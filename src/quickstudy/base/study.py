@@ -1,33 +1,19 @@
 """A study: a declared grid of runs, with the published numbers where there are any. It is data; nothing in it computes.
 
-A file `NAME.toml` has
-- `version`, `title`, `source`, `notes`; `seeds` of the publication; `convention`: under which it is made unless another
-  is asked for (`published`, if it says nothing);
-- `kind`: what is made of the runs (`table`, `curves`, ...; see `report/study`);
-- `score`: a score's name, or `maximum-of-mean-curve`; a list where there are several, the first being the main one;
-- `measures`: measures besides those of the protocol, whose scores may be asked for;
-- `learners`: column = learner, or column = a learner for each convention; `{name}` stands for an entry of the row;
-- `together`: model = the columns (or patterns of them) that are one model, of which the best run is shown;
-- `quantities`: column = a number that is computed from the task alone; then there are no learners;
-- `beside`: columns that have published numbers and no learner; `human` needs no mention;
-- `each`: names that stand for several values, in the names of columns or in the labels of rows (see `each.py`);
-- `protocol`: parameters of the protocol, for all rows;
-- `rows`: each with a `task`, a `label`, its entries, `protocol` of its own, and `published`: column = [value, spread],
-  a single value, or words; with `columns`, only these of the learners run on it; `also.SCORE` has published numbers of
-  another score;
-- `settings`: numbers and words that the kind asks for.
-`like = "OTHER"` takes learners, rows and settings from another study, its runs, and its published numbers where the
-main score is the same; rows that are given have published numbers of their own.
+Every key that a file `NAME.toml` may have is in docs/reference/studies.md; `base/studyfile.py` reads and checks them,
+and `base/each.py` makes many rows or columns of one.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import fnmatch
 import importlib.resources
 import math
 import pathlib
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -37,6 +23,13 @@ from quickstudy.base.errors import UsageError, nearest
 ROUNDED = 0.005
 """Published spreads are rounded to two decimals: one that is printed as 0.00 is up to this."""
 NEVER = "never"
+_MOST_LETTERS = 40
+"""Of words in the place of a published number: they stand in a cell."""
+_DEEPEST = 20
+"""Tables within tables. No kind of study asks for more than three."""
+_LARGEST = 2**63
+"""Beyond it a whole number is a slip, and one of thousands of digits cannot even be printed."""
+
 _BOUND = re.compile(r"(?P<sign><=|>=|[<>≤≥])\s*(?P<number>[-+]?\d[\d,]*(\.\d+)?([eE][-+]?\d+)?)")
 
 
@@ -50,6 +43,16 @@ class Published(NamedTuple):
     value: float | str
     spread: float | None = None
 
+    @classmethod
+    def read(cls, number: Any) -> Published:
+        """From what a file says: a number, [number, spread], or words. Raises ValueError for anything else."""
+        value, *spread = number if isinstance(number, list) and number else [number]
+        if not (_is_finite(value) or _are_words(number)):
+            raise ValueError(number)
+        if len(spread) > 1 or not all(_is_finite(one) and one >= 0 for one in spread):
+            raise ValueError(number)
+        return cls(value.strip() if isinstance(value, str) else float(value), *map(float, spread))
+
     def agrees(self, measured: float) -> bool | None:
         """Whether a number is within the spread, or where the words say it is; None where that cannot be told.
 
@@ -61,6 +64,21 @@ class Published(NamedTuple):
         if isinstance(self.value, str):
             return _fits(self.value, measured)
         return None if self.spread is None else abs(measured - self.value) <= max(self.spread, ROUNDED)
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _are_words(value: Any) -> bool:
+    """Whether it is what a publication has in the place of a number; a number in quotes is a slip."""
+    if not isinstance(value, str) or not 0 < len(value.strip()) <= _MOST_LETTERS:
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
 
 
 def _fits(words: str, measured: float) -> bool | None:
@@ -157,11 +175,23 @@ def study_names() -> list[str]:
     return sorted(file.name.removesuffix(".toml") for file in files if file.name.endswith(".toml"))
 
 
-def find_study(name: str) -> Study:
-    """A study by name, or from a file of the user's. Raises UsageError with the nearest name or what the file lacks."""
-    from quickstudy.base.studyfile import read_study
+def find_study(name: str, asking: tuple[str, ...] = ()) -> Study:
+    """A study by name, or from a file of the user's. asking: the studies that are like this one, and wait for it.
 
-    return read_study(name)
+    Raises UsageError with the nearest name or what is wrong with the file.
+    """
+    from quickstudy.base.studyfile import StudyFile
+
+    if name in asking:
+        raise UsageError(f"{name}: the study is like itself ({' -> '.join((*asking, name))})")
+    text = study_text(name)
+    id = pathlib.PurePath(name).stem if name.endswith(".toml") else name
+    if not id.strip("."):
+        raise UsageError(f"{name} has no name before .toml, and its results would have none; rename the file")
+    file = StudyFile(id, _parsed(id, text))
+    file.check()
+    like = file.facts.get("like")
+    return file.study(None if like is None else find_study(like, (*asking, name)))
 
 
 def study_text(name: str) -> str:
@@ -178,3 +208,27 @@ def study_text(name: str) -> str:
         raise UsageError(f"{name} is not UTF-8 text (byte {error.start + 1}); save it as UTF-8") from None
     except OSError as error:
         raise UsageError(f"{name} cannot be read: {error.strerror}") from None
+
+
+def _parsed(id: str, text: str) -> dict[str, Any]:
+    """What a file says. Raises UsageError if it is no TOML, or holds what nothing here could be done with."""
+    try:
+        facts = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{id}: not TOML: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{id}: a number in it has too many digits") from error
+    except RecursionError:
+        raise UsageError(f"{id}: it is nested more than {_DEEPEST} deep") from None
+    level: list[Any] = [facts]
+    for _ in range(_DEEPEST):
+        parts = [part for value in level for part in (value.values() if isinstance(value, dict) else value)]
+        for part in parts:
+            if isinstance(part, int) and abs(part) >= _LARGEST:
+                raise UsageError(f"{id}: a number in it has too many digits")
+            if isinstance(part, datetime.date | datetime.time):
+                raise UsageError(f'{id}: a study has no dates, got {part}; write it as a text: "{part}"')
+        level = [part for part in parts if isinstance(part, dict | list)]
+    if level:
+        raise UsageError(f"{id}: it is nested more than {_DEEPEST} deep")
+    return facts

@@ -8,16 +8,11 @@ import textwrap
 import typer
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.visible import visible
+from quickstudy.base.wording import visible
 from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, say, say_left_out
 
 _WIDTH = 100
 """Letters of a line: a comparison of two long names has more than a terminal shows on one."""
-
-
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("compare")(compare)
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""The command `quickstudy`. Every verb is a small module; whatever it needs is imported when it runs."""
+"""The command `quickstudy`. Every verb is a function; whatever it needs is imported when it runs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,12 @@ from quickstudy import __version__
 from quickstudy.base.errors import QuickstudyError, Stopped
 from quickstudy.cli.output import say
 
-VERBS = (
-    "listing",
-    "showing",
-    "sampling",
-    "running",
-    "scoring",
-    "reporting",
-    "reproducing",
-    "comparing",
-    "checking",
-    "keeping",
-)
+VERBS = {
+    **{"ls": "show", "show": "show", "sample": "sample", "run": "run", "score": "score", "report": "reporting"},
+    **{"reproduce": "reproducing", "compare": "comparing", "check": "check"},
+    **dict.fromkeys(("doctor", "pack", "query", "forget"), "folder"),
+}
+"""Every verb, in the order of the help, and the module of this room that has a function of its name."""
 
 _PIPE_CLOSED = 141
 """The status of a program that the closing of its pipe has ended."""
@@ -66,8 +60,12 @@ def options(
         typer.echo(context.get_help())
 
 
-for verb in VERBS:
-    importlib.import_module(f"quickstudy.cli.{verb}").add(app)
+for verb, module in VERBS.items():
+    made = getattr(importlib.import_module(f"quickstudy.cli.{module}"), verb)
+    if isinstance(made, typer.Typer):
+        app.add_typer(made, name=verb)
+    else:
+        app.command(verb)(made)
 
 
 def main(arguments: list[str] | None = None) -> None:

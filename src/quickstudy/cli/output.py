@@ -13,7 +13,7 @@ import typer
 
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError
-from quickstudy.base.visible import LINES, visible
+from quickstudy.base.wording import LINES, visible
 
 if TYPE_CHECKING:
     from quickstudy.base.record import Record

@@ -20,11 +20,6 @@ from quickstudy.cli.output import (
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("report")(report)
-
-
 def report(
     folders: list[pathlib.Path] = typer.Argument(..., help="Results folders; several are merged."),
     out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="File to write; default FOLDER/report.html."),
@@ -47,7 +42,7 @@ def report(
     from quickstudy.report.text import as_text
     from quickstudy.report.write import write_report
     from quickstudy.runs.folder import write_output
-    from quickstudy.runs.forgetting import shown
+    from quickstudy.runs.identity import shown
     from quickstudy.runs.reader import read_results
 
     writers = {"text": as_text, "csv": as_csv, "latex": as_latex}

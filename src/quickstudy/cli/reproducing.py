@@ -14,14 +14,9 @@ import typer
 from quickstudy.cli.output import DATA, INCLUDE, JSON, command_line, name_data, print_json, say
 
 if TYPE_CHECKING:
-    from quickstudy.runs.job import Setting
+    from quickstudy.runs.setting import Setting
 
 DEFAULT_SEEDS = 6
-
-
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("reproduce")(reproduce)
 
 
 def reproduce(
@@ -52,23 +47,23 @@ def reproduce(
     include: list[str] = INCLUDE,
 ) -> None:
     """Run a published table or figure, or what is missing of it, and print published beside measured."""
-    from quickstudy.runs.threads import pin_threads
+    from quickstudy.base.machine import pin_threads
 
     pin_threads()
     from quickstudy.api import check_seeds, default_workers
     from quickstudy.base.parameters import check_convention, parse_assignments
     from quickstudy.base.registry import include as include_file
     from quickstudy.base.study import find_study
-    from quickstudy.cli.running import preview
+    from quickstudy.cli.run import preview
     from quickstudy.report.reproduce_text import correction
     from quickstudy.report.study.order import Order, by_protocol, kind_of
     from quickstudy.report.study.render import as_lines, write_page
     from quickstudy.report.write import write_report
     from quickstudy.runs.engines import choose_engine
     from quickstudy.runs.execute import Execution, execute
-    from quickstudy.runs.plan import Summary, make_plan
+    from quickstudy.runs.plan import Preview, make_plan
     from quickstudy.runs.progress import choose_progress
-    from quickstudy.runs.scores import check_scores
+    from quickstudy.runs.scoring import check_scores
 
     name_data(data)
     wanted = DEFAULT_SEEDS if seeds is None else seeds
@@ -92,7 +87,7 @@ def reproduce(
         if dry_run and (files := _code_of(stage.settings)):
             runs = len(stage.settings) * stage.seeds
             if json:
-                nothing = Summary(cells=runs, found=0, to_do=runs, programs=0, seconds=0.0, measured=0)
+                nothing = Preview(cells=runs, found=0, to_do=runs, programs=0, seconds=0.0, measured=0)
                 print_json({**dataclasses.asdict(nothing), "not_imported": files})
             else:
                 say(f"{runs} runs at most; the study names code, which --dry-run does not import: {', '.join(files)}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.machine import cache_folder
 
 FOLDER, DOWNLOAD = "QUICKSTUDY_DATA", "QUICKSTUDY_DOWNLOAD"
 """Environment variables: the user's folder of data sets; `1` allows a download."""
@@ -59,18 +60,12 @@ def find(data: DataSet) -> pathlib.Path:
     )
 
 
-def cache() -> pathlib.Path:
-    """The user's cache: what can be made or fetched again."""
-    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(home) / "quickstudy"
-
-
 def fetch(data: DataSet) -> pathlib.Path:
     """Download a data set to the cache, check it, and give its path. A file that fails the check is not kept."""
     import urllib.error
     import urllib.request
 
-    target = cache() / "data" / data.archive
+    target = cache_folder() / "data" / data.archive
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
@@ -95,12 +90,10 @@ def fingerprint(path: pathlib.Path) -> str:
     For a folder, of the names, sizes and times of change of all files in it: to read fifty thousand small ones would
     take longer than most of what is done with them.
     """
-    digest = hashlib.sha256()
     if path.is_file():
         with path.open("rb") as source:
-            while block := source.read(_BLOCK):
-                digest.update(block)
-        return digest.hexdigest()
+            return hashlib.file_digest(source, "sha256").hexdigest()
+    digest = hashlib.sha256()
     for file in sorted(file for file in path.rglob("*") if file.is_file()):
         facts = file.stat()
         digest.update(f"{file.relative_to(path).as_posix()}\t{facts.st_size}\t{facts.st_mtime_ns}\n".encode())
@@ -111,7 +104,7 @@ def _folders() -> Iterator[pathlib.Path]:
     named = os.environ.get(FOLDER)
     if named:
         yield pathlib.Path(named).expanduser()
-    yield cache() / "data"
+    yield cache_folder() / "data"
 
 
 def _either(data: DataSet) -> str:

@@ -16,21 +16,10 @@ from numpy.typing import NDArray
 from quickstudy.base.actions import checked_action
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import (
-    Brief,
-    Cost,
-    HostLearner,
-    Pace,
-    Snapshot,
-    check_distributions,
-    check_scale,
-    face,
-    name_of,
-    pace_of,
-)
+from quickstudy.base.learner import Brief, Cost, HostLearner, Pace, Snapshot, face, name_of, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space, Tokens, check_spaces
+from quickstudy.base.spaces import Space, Tokens, check_distributions, check_scale, check_spaces
 from quickstudy.base.task import Life, World
 
 MANY = 256

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
+from quickstudy.base.file_origin import Origin, file_origin
 from quickstudy.base.guests import note_module, note_stranger
 from quickstudy.base.learner import Learner, pace_of
-from quickstudy.base.origin import Origin, code_of, file_origin, is_ours, object_origin, origin_of
+from quickstudy.base.origin import code_of, is_ours, object_origin, origin_of
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import LearnerFault, QuickstudyError
 from quickstudy.base.learner import Brief, Pupil, name_of
 from quickstudy.base.lesson import Exam
-from quickstudy.base.origin import described
 from quickstudy.base.spaces import Space, Tokens
+from quickstudy.base.wording import described
 from quickstudy.learners.host import HostPupil
 
 T = TypeVar("T")

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.answers import ANSWERS, answer_arrays
 from quickstudy.base.errors import LearnerFault, NotApplicable
 from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pupil, Snapshot, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.trace import SoFar, Trace, Unfinished
+from quickstudy.base.trace import ANSWERS, SoFar, Trace, Unfinished, answer_arrays
 from quickstudy.tasks.sampling import check_drawn
 
 PIECE_SECONDS = 5.0

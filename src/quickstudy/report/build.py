@@ -13,12 +13,13 @@ from quickstudy.base.measure import MEAN
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.changes import find_changes
-from quickstudy.report.grouping import LearnerGroup, TaskGroup, group, seed_of
+from quickstudy.report.grouping import group, seed_of
 from quickstudy.report.intervals import advantage, estimate, scaled
 from quickstudy.report.learning import example_run, mean_curve
 from quickstudy.report.model import CONTROL, ORACLE, ROLES, Contrast, Place, ReportData, Row, Run, TaskTable
 from quickstudy.report.scores import ScoreBook, number, open_book
 from quickstudy.report.stream_picture import is_stream
+from quickstudy.runs.identity import LearnerGroup, TaskGroup
 
 LoadTrace = Callable[[Record], Trace]
 ReadTrace = Callable[[Record], Trace | None]
@@ -74,7 +75,7 @@ def _table(found: TaskGroup, book: ScoreBook, read: ReadTrace, places: Mapping[s
     scores = legend.order(name for row in rows for name in row.scores)
     headline = scores[0] if scores else None
     statistic = legend.score(headline).shown if headline else MEAN
-    names = found.convention, found.family, found.label, headline, scores
+    names = found.convention, found.family, found.title, headline, scores
     table = TaskTable(*names, None, None, tuple(rows), statistic, legend)
     control, oracle = (_best(table, role) for role in (CONTROL, ORACLE))
     compared = [_compared(row, table, control, oracle) for row in rows]
@@ -103,7 +104,7 @@ def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[
     traces = [trace for record in finished if (trace := read(record)) is not None]
     what = found.records[0].what
     return Row(
-        learner=found.label,
+        learner=found.title,
         role=found.role,
         setting={name: part for name, part in what.items() if name not in ("root", "repetition")},
         runs=runs,

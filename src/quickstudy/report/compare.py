@@ -25,11 +25,9 @@ from quickstudy.report.grouping import seed_of
 from quickstudy.report.intervals import difference, middle, stream
 from quickstudy.report.numbers import magnitude, written
 from quickstudy.report.scores import ScoreBook, open_book
-from quickstudy.runs.identity import Alike, Table, label_of, tables, version_of
+from quickstudy.runs.identity import LearnerGroup, TaskGroup, label_of, task_groups, version_of
 from quickstudy.runs.reader import read_results
-from quickstudy.stats.correction import holm
-from quickstudy.stats.effect import cliffs_delta, cohens_d_paired
-from quickstudy.stats.paired import paired_permutation_test, signed_ranks
+from quickstudy.stats.paired import cliffs_delta, cohens_d_paired, holm, paired_permutation_test, signed_ranks
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def compare(
         for key, record in reading.records.items():
             if key not in records or records[key].status != OK:
                 records[key] = record
-    found = tables(records.values())
+    found = task_groups(records.values())
     wanted = _named(first, found), _named(second, found)
     if wanted[0] == wanted[1]:
         raise UsageError(f"{first} is compared with itself; name another learner")
@@ -161,7 +159,7 @@ def compare(
     return judged
 
 
-def _named(name: str, found: Sequence[Table]) -> set[str]:
+def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
     """The identities of the learners that a name stands for: as typed, as printed, or spelled otherwise, such as
     `reca:rule=90` where 90 is what it is anyway.
     """
@@ -184,15 +182,15 @@ def _named(name: str, found: Sequence[Table]) -> set[str]:
 class _Pairs(NamedTuple):
     """Scores of both learners on one task, by common seed; keys of the runs, the first learner's first."""
 
-    table: Table
-    learners: tuple[Alike, Alike]
+    table: TaskGroup
+    learners: tuple[LearnerGroup, LearnerGroup]
     read: Score
     values: list[tuple[float, float]]
     keys: list[str]
 
 
 def _pairs(
-    table: Table, book: ScoreBook, names: tuple[str, str], wanted: tuple[set[str], set[str]], score: str | None
+    table: TaskGroup, book: ScoreBook, names: tuple[str, str], wanted: tuple[set[str], set[str]], score: str | None
 ) -> _Pairs | None:
     """The pairs of one table; None when fewer than two seeds are common."""
     finished = [record for record in table.records if record.status == OK]
@@ -213,7 +211,7 @@ def _pairs(
     return _Pairs(table, (first, second), legend.score(asked), values, keys)
 
 
-def _only(table: Table, name: str, identities: set[str]) -> Alike | None:
+def _only(table: TaskGroup, name: str, identities: set[str]) -> LearnerGroup | None:
     found = [alike for alike in table.learners if spelled(alike.records[0].what.get("learner")) in identities]
     if len(found) > 1:
         titles = " and ".join(f'"{alike.title}"' for alike in found)
@@ -221,7 +219,7 @@ def _only(table: Table, name: str, identities: set[str]) -> Alike | None:
     return found[0] if found else None
 
 
-def _by_seed(learner: Alike, book: ScoreBook, score: str) -> dict[tuple[int, int], tuple[float, str]]:
+def _by_seed(learner: LearnerGroup, book: ScoreBook, score: str) -> dict[tuple[int, int], tuple[float, str]]:
     finished = [record for record in learner.records if record.status == OK]
     values = [(record, book.of(record).get(score, math.nan)) for record in finished]
     return {seed_of(record): (value, record.key) for record, value in values if not math.isnan(value)}
@@ -261,7 +259,7 @@ def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
     return row, read.sign * test.difference
 
 
-def _versions(learners: tuple[Alike, Alike]) -> dict[str, str]:
+def _versions(learners: tuple[LearnerGroup, LearnerGroup]) -> dict[str, str]:
     first, second = (alike.records[0] for alike in learners)
     shared = {part: version_of(first, part) for part in ("task", "protocol")}
     return {**shared, "first": version_of(first, "learner"), "second": version_of(second, "learner")}

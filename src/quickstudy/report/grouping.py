@@ -3,34 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.record import Record
 from quickstudy.report.model import CONTROL, LEARNER, ORACLE, REPLAY, ROLES
-from quickstudy.runs.identity import tables
-
-
-@dataclass(frozen=True)
-class LearnerGroup:
-    """The runs of one row."""
-
-    label: str
-    role: str
-    records: tuple[Record, ...]
-
-
-@dataclass(frozen=True)
-class TaskGroup:
-    """The runs of one table."""
-
-    convention: str
-    family: str
-    label: str
-    legend: Legend
-    learners: tuple[LearnerGroup, ...]
+from quickstudy.runs.identity import TaskGroup, task_groups
 
 
 def group(records: Iterable[Record]) -> list[TaskGroup]:
@@ -38,18 +16,17 @@ def group(records: Iterable[Record]) -> list[TaskGroup]:
     they came where that is the same. What belongs together, and how it is called, `quickstudy.runs.identity` says.
     """
     groups = []
-    for table in tables(records):
-        legend = read_legend(table.records)
+    for task in task_groups(records):
         learners = [
-            LearnerGroup(
-                alike.title,
-                _common_role(alike.records, legend.replay_apart),
-                tuple(sorted(alike.records, key=seed_of)),
+            replace(
+                learner,
+                role=_common_role(learner.records, task.legend.replay_apart),
+                records=tuple(sorted(learner.records, key=seed_of)),
             )
-            for alike in table.learners
+            for learner in task.learners
         ]
-        ordered = tuple(sorted(learners, key=lambda found: (ROLES.index(found.role), found.label)))
-        groups.append(TaskGroup(table.convention, table.family, table.title, legend, ordered))
+        ordered = tuple(sorted(learners, key=lambda found: (ROLES.index(found.role), found.title)))
+        groups.append(replace(task, learners=ordered))
     return groups
 
 
@@ -67,7 +44,7 @@ def role_of(record: Record, replay_apart: bool = True) -> str:
         return REPLAY
     shown, there = record.cost.get("examples"), _material(record)
     if shown is None or not there:
-        again = _parameter(record, "learner", "passes", 1) > 1 and _shows_again(record)
+        again = record.parameters("learner").get("passes", 1) > 1 and _shows_again(record)
     else:
         # As published, a readout meets the first question twice.
         again = float(shown) > there + 1
@@ -85,13 +62,7 @@ def _material(record: Record) -> float:
 
 def _shows_again(record: Record) -> bool:
     """Whether the protocol lets material be shown again; one that may not says so by its parameter `replay`."""
-    return bool(_parameter(record, "protocol", "replay", True))
-
-
-def _parameter(record: Record, part: str, name: str, otherwise: Any) -> Any:
-    component = record.what.get(part)
-    parameters = component.get("parameters") if isinstance(component, Mapping) else None
-    return parameters.get(name, otherwise) if isinstance(parameters, Mapping) else otherwise
+    return bool(record.parameters("protocol").get("replay", True))
 
 
 def seed_of(record: Record) -> tuple[int, int]:

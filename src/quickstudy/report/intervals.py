@@ -19,8 +19,15 @@ from numpy.typing import NDArray
 from quickstudy.base.canonical import digest
 from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
 from quickstudy.report.model import Contrast, Curve, Estimate
-from quickstudy.stats.intervals import LEVEL, Interval, combined_interval, mean_band, mean_interval, median_interval
-from quickstudy.stats.summary import summarise
+from quickstudy.stats.intervals import (
+    LEVEL,
+    Interval,
+    combined_interval,
+    mean_band,
+    mean_interval,
+    median_interval,
+    summarise,
+)
 
 Floats = NDArray[np.float64]
 Values = Mapping[tuple[int, int], float]

@@ -6,7 +6,7 @@ import math
 import re
 
 from quickstudy.base.measure import PLAIN, Score
-from quickstudy.base.visible import visible
+from quickstudy.base.wording import visible
 from quickstudy.report.enough import span
 from quickstudy.report.model import LEARNING, ROLES, ReportData, Row, TaskTable
 from quickstudy.report.numbers import interval_of, shown, written

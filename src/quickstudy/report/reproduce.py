@@ -19,9 +19,8 @@ from quickstudy.report.model import CONTROL, ORACLE
 from quickstudy.report.numbers import interval_of, shown
 from quickstudy.report.scores import score_of
 from quickstudy.report.study.found import Found, Runs, Shelf
-from quickstudy.runs.job import Setting
-from quickstudy.runs.plan import task_controls
-from quickstudy.runs.scores import MAXIMUM_OF_MEAN, MEAN_CURVE
+from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE
+from quickstudy.runs.setting import Setting, task_controls
 
 FAR = 2.0
 """Standard errors beyond which two numbers differ."""

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.measure import Score
-from quickstudy.base.visible import shortened, visible
+from quickstudy.base.wording import shortened, visible
 from quickstudy.report.model import CONTROL, LEARNING, ORACLE, REPLAY, ROLES, Change, ReportData, Row, TaskTable
 from quickstudy.report.numbers import COST_TITLES, NOTHING, contrast, cost, interval_of, plus_minus, shown, written
 from quickstudy.report.verdict import clear_winner, remarks, verdict

@@ -15,31 +15,28 @@ from dataclasses import replace
 from itertools import groupby
 
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.base.origin import content_version
+from quickstudy.base.file_origin import content_version
 from quickstudy.base.record import FAILED
-from quickstudy.runs.arrays import read_arrays
 from quickstudy.runs.folder import (
     DAMAGED,
     LEARNERS,
     MARKER,
+    ROOMS,
     RUNS,
-    SEALED,
     SOURCES,
     TRACES,
     UNFINISHED,
+    move_aside,
     prepare_folder,
     read_marker,
     write_aside,
-    writing_fault,
     written_aside,
 )
-from quickstudy.runs.installation import Installation, Library, examine_installation
 from quickstudy.runs.journal import lock
-from quickstudy.runs.reader import Damage, Line, read_lines
-from quickstudy.runs.traces import load_trace
+from quickstudy.runs.lines import Line, read_lines, write_lines
+from quickstudy.runs.reader import Damage
+from quickstudy.runs.traces import load_trace, read_arrays
 from quickstudy.runs.unfinished import keys_of
-
-__all__ = ["Damage", "Installation", "Library", "examine_folder", "examine_installation", "repair"]
 
 
 def examine_folder(folder: str | pathlib.Path) -> list[Damage]:
@@ -49,11 +46,11 @@ def examine_folder(folder: str | pathlib.Path) -> list[Damage]:
     found = [Damage(MARKER, None, problem) for problem in _marker_faults(folder)]
     found += [Damage(line.file, line.number or None, line.problem) for line in lines if line.record is None]
     left_over = [*_half_written(folder), *_finished(folder, lines)]
-    found += [Damage(_name(folder, path), None, "left over from a run that was killed") for path in left_over]
-    found += [Damage(_name(folder, path), None, "no record names it") for path in _orphans(folder, lines)]
-    found += [Damage(_name(folder, path), None, f"cannot be read ({why})") for path, why in _unreadable(folder, lines)]
-    found += [Damage(_name(folder, path), None, _ALTERED) for path in _altered(folder)]
-    return found
+    files = [(path, "left over from a run that was killed") for path in left_over]
+    files += [(path, "no record names it") for path in _orphans(folder, lines)]
+    files += [(path, f"cannot be read ({why})") for path, why in _unreadable(folder, lines)]
+    files += [(path, _ALTERED) for path in _altered(folder)]
+    return [*found, *(Damage(_name(folder, path), None, problem) for path, problem in files)]
 
 
 def repair(folder: str | pathlib.Path) -> list[str]:
@@ -137,8 +134,8 @@ def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[
         with open(folder / name, "rb") as whole:
             write_aside(target, "doctor", lambda file: shutil.copyfileobj(whole, file))
     else:
-        write_aside(target, "doctor", lambda file: file.write(b"".join(line.content + b"\n" for line in bad)))
-    write_aside(folder / name, "doctor", lambda file: file.write(b"".join(line.content + b"\n" for line in good)))
+        write_lines(target, "doctor", bad)
+    write_lines(folder / name, "doctor", good)
     if not good:
         (folder / name).unlink()
     return [f"moved {name} line {line.number} to {_name(folder, target)}: {line.problem}" for line in bad]
@@ -146,11 +143,7 @@ def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[
 
 def _set_aside(folder: pathlib.Path, path: pathlib.Path, why: str) -> str:
     target = _free(folder / DAMAGED / f"{path.parent.name}-{path.name}")
-    try:
-        target.parent.mkdir(exist_ok=True)
-        path.rename(target)
-    except OSError as error:
-        raise writing_fault(error, target) from error
+    move_aside(path, target)
     return f"moved {_name(folder, path)} to {_name(folder, target)}: {why}"
 
 
@@ -177,8 +170,7 @@ def _in_use(path: pathlib.Path) -> bool:
 
 def _half_written(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     """Files that were written aside by a process that is gone."""
-    rooms = (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED, SOURCES)
-    for room in (folder, *(folder / room for room in rooms)):
+    for room in (folder, *(folder / room for room in ROOMS)):
         yield from (path for path in sorted(room.glob(".*")) if written_aside(path))
 
 

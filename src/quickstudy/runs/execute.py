@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
+import signal
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from types import FrameType, TracebackType
+from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.machine import has_gpu
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK
-from quickstudy.runs.blocks import Block, cut
-from quickstudy.runs.engines import Engine
+from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Engine, Lost, Tick
 from quickstudy.runs.folder import prepare_folder
-from quickstudy.runs.forgetting import forget
-from quickstudy.runs.interrupt import Interrupts
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.messages import Begun, Broken, Done, Lost, Tick
+from quickstudy.runs.pack import forget
 from quickstudy.runs.plan import Cell, Plan, failed_record
 from quickstudy.runs.reader import Damage, Reading, read_results
+
+PIECES_PER_WORKER = 2
+"""Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others waiting."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ def execute(
 
     limit_seconds: how long the call that a repetition is part of may take. keep_learners, keep_answers: of the runs
     that are made now. Cells that have failed before run again only with retry_failed, and all of them with rerun, which
-    first puts what is there aside (`quickstudy.runs.forgetting`). reading: of the folder, if it has just been read. The
+    first puts what is there aside (`quickstudy.runs.pack`). reading: of the folder, if it has just been read. The
     engine is shut down at the end. Raises QuickstudyError if results cannot be written.
     """
     if limit_seconds is not None and not limit_seconds > 0:
@@ -105,7 +112,7 @@ def execute(
     report(Started(tuple(missing), sum(found.values()), engine.workers))
     for cells in cut(missing, engine.workers):
         engine.submit(
-            Block(
+            Bundle(
                 cells[0].setting,
                 tuple(cell.repetition for cell in cells),
                 tuple(cell.key for cell in cells),
@@ -167,3 +174,49 @@ def _watch(
                 yield Done(key, FAILED, message.reason, seconds)
         elif isinstance(message, Begun | Done | Tick):
             yield message
+
+
+def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
+    """Neighbouring cells of one setting together, long settings in several pieces, so that every worker has work.
+
+    No number depends on the cut; time does: each piece may compile its programs again, and one of fewer repetitions
+    than there are lanes takes as long as a full one.
+    """
+    on_gpu = has_gpu()
+    settings = [list(group) for _, group in groupby(cells, key=lambda cell: id(cell.setting))]
+    total = sum(cell.seconds for cell in cells)
+    pieces = []
+    for group in settings:
+        share = sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
+        most = math.ceil(len(group) / (group[0].lanes if on_gpu else 1))
+        count = min(most, max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
+        bounds = [len(group) * piece // count for piece in range(count + 1)]
+        pieces += [group[start:stop] for start, stop in pairwise(bounds)]
+    return pieces
+
+
+class Interrupts:
+    """While this context is open, the first interrupt calls `finish` and is noted; the next is a KeyboardInterrupt.
+
+    Outside the main thread, where Python takes no signals, it does nothing.
+    """
+
+    def __init__(self, finish: Callable[[], None]) -> None:
+        self._finish = finish
+        self._before: Any = None
+        self.came = False
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._take)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        if self.came:
+            raise KeyboardInterrupt
+        self.came = True
+        self._finish()

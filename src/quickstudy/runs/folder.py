@@ -22,20 +22,15 @@ MARKER = "quickstudy.json"
 RUNS, TRACES, LEARNERS, UNFINISHED = "runs", "traces", "learners", "unfinished"
 SEALED, DAMAGED = "sealed", "damaged"
 SOURCES, FORGOTTEN = "sources", "forgotten"
+ROOMS = (RUNS, TRACES, LEARNERS, UNFINISHED, SEALED, DAMAGED, SOURCES)
 TEMPORARY = ".tmp"
 _WRITTEN_ASIDE = re.compile(r"\..+\.(?:(?P<host>[A-Za-z0-9._-]+)-(?P<of>\d+)-[0-9a-z]+|(?P<pid>\d+)|doctor|pack)\.tmp")
 _MARKER_BYTES = 1 << 16
 """More of a marker is not read: it has forty."""
 
 _USERS_MISTAKES = {
-    errno.EACCES,
-    errno.EPERM,
-    errno.EROFS,
-    errno.ENOTDIR,
-    errno.EISDIR,
-    errno.EEXIST,
-    errno.ENOENT,
-    errno.ENAMETOOLONG,
+    *(errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR),
+    *(errno.EEXIST, errno.ENOENT, errno.ENAMETOOLONG),
 }
 
 
@@ -114,6 +109,15 @@ def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], o
         if isinstance(error, OSError):
             raise writing_fault(error, target) from error
         raise
+
+
+def move_aside(path: pathlib.Path, target: pathlib.Path) -> None:
+    """Move a file within a results folder, into a room that is made if need be."""
+    try:
+        target.parent.mkdir(exist_ok=True)
+        path.rename(target)
+    except OSError as error:
+        raise writing_fault(error, target) from error
 
 
 def write_output(target: pathlib.Path, write: Callable[[BinaryIO], object]) -> None:

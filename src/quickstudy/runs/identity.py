@@ -8,23 +8,25 @@ standard one, and what differs where two settings would be typed alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import fnmatch
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import spelled
-from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
-from quickstudy.base.record import Record
+from quickstudy.base.record import STATUSES, Record
 
 LEARNER = "learner"
 _KNOWN = {"task", "learner", "protocol", "convention", "root", "repetition"}
 
 
 @dataclass(frozen=True)
-class Alike:
+class LearnerGroup:
     """The runs of one learner on one task: title, role as recorded, and records in the order they came."""
 
     title: str
@@ -33,21 +35,22 @@ class Alike:
 
 
 @dataclass(frozen=True)
-class Table:
-    """The runs that stand in one table: one task, one protocol, one convention."""
+class TaskGroup:
+    """The runs that stand in one table: one task, one protocol, one convention. legend: how their scores are read."""
 
     convention: str
     family: str
     title: str
-    learners: tuple[Alike, ...]
+    legend: Legend
+    learners: tuple[LearnerGroup, ...]
 
     @property
     def records(self) -> tuple[Record, ...]:
         """All runs of the table."""
-        return tuple(record for alike in self.learners for record in alike.records)
+        return tuple(record for learner in self.learners for record in learner.records)
 
 
-def tables(records: Iterable[Record]) -> list[Table]:
+def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
     """Records by what was run, in the order convention, family, task, protocol; then role and learner."""
     shelves: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
@@ -63,19 +66,17 @@ def tables(records: Iterable[Record]) -> list[Table]:
                 role = str(record.labels.get("role", LEARNER))
                 rows.setdefault((role, label_of(record, "learner")), []).append(record)
             learners = tuple(
-                Alike(name + more, role, tuple(runs))
+                LearnerGroup(name + more, role, tuple(runs))
                 for (role, name), together in sorted(rows.items())
                 for more, runs in _split(together, ("learner",))
             )
-            found.append(Table(convention, family, label + suffix, learners))
+            found.append(TaskGroup(convention, family, label + suffix, read_legend(members), learners))
     return found
 
 
 def label_of(record: Record, part: str) -> str:
     """How the task or the learner was typed."""
-    component = record.what.get(part)
-    id = component.get("id", "?") if isinstance(component, Mapping) else "?"
-    return str(record.labels.get(part) or id)
+    return str(record.labels.get(part) or record.part(part).get("id", "?"))
 
 
 def family_of(record: Record) -> str:
@@ -85,11 +86,9 @@ def family_of(record: Record) -> str:
 
 def version_of(record: Record, part: str) -> str:
     """The declared version of the task, the learner or the protocol, and the code of one of a user's own."""
-    component = record.what.get(part)
-    if not isinstance(component, Mapping):
-        return "?"
+    component = record.part(part)
     code = component.get("code")
-    return f"{component.get('version')}{f' (code {code})' if code else ''}"
+    return f"{component.get('version')}{f' (code {code})' if code else ''}" if component else "?"
 
 
 def outdated(records: Iterable[Record]) -> list[Record]:
@@ -101,18 +100,13 @@ def outdated(records: Iterable[Record]) -> list[Record]:
     for record in records:
         typed = [record.what.get("convention"), label_of(record, "task"), label_of(record, "learner")]
         further = {part: value for part, value in record.what.items() if part not in _KNOWN}
-        shelves.setdefault(spelled([*typed, _parameters(record, "protocol"), further]), []).append(record)
+        shelves.setdefault(spelled([*typed, record.parameters("protocol"), further]), []).append(record)
     old = []
     for together in shelves.values():
         versions = _settings(together, ("task", "protocol", "learner"))
-        newest = max(versions, key=lambda name: (max(map(_started, versions[name])), name))
+        newest = max(versions, key=lambda name: (max(one.started for one in versions[name]), name))
         old += [record for name, found in versions.items() if name != newest for record in found]
     return old
-
-
-def _started(record: Record) -> float:
-    started = record.where.get("started", 0.0)
-    return float(started) if isinstance(started, int | float) else 0.0
 
 
 def _convention_order(convention: str) -> tuple[int, str]:
@@ -151,14 +145,12 @@ def _not_standard(record: Record) -> set[str]:
     """Paths of the parameters of the protocol that are not the convention's: as the record says, or as the protocol
     does if that is installed. Of a protocol that nobody knows any more nothing can be said.
     """
-    parameters = _parameters(record, "protocol")
+    parameters = record.parameters("protocol")
     said = record.labels.get("protocol")
     if isinstance(said, str):
         changed = [name for part in said.split(",") if (name := part.partition("=")[0]) in parameters]
     else:
-        component = record.what.get("protocol")
-        id = component.get("id") if isinstance(component, Mapping) else None
-        standard = _standard(str(id), str(record.what.get("convention")))
+        standard = _standard(str(record.part("protocol").get("id")), str(record.what.get("convention")))
         changed = [name for name, value in parameters.items() if name in standard and standard[name] != value]
     return {f"protocol {name}" for name in changed}
 
@@ -171,12 +163,6 @@ def _standard(protocol: str, convention: str) -> Mapping[str, Any]:
         return {}
 
 
-def _parameters(record: Record, part: str) -> Mapping[str, Any]:
-    component = record.what.get(part)
-    parameters = component.get("parameters") if isinstance(component, Mapping) else None
-    return parameters if isinstance(parameters, Mapping) else {}
-
-
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
     """Leaves of nested mappings by their path; the word `parameters` is left out of the path."""
     if not isinstance(value, Mapping):
@@ -185,3 +171,54 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
     for name, part in value.items():
         leaves |= _flat(part, path if name == "parameters" else f"{path} {name}".strip())
     return leaves
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which runs are meant: those that fit all that is said. tasks, learners: patterns such as `language/*`, of what
+    was typed or of what the report prints; statuses: `ok`, `failed`, `not-applicable`.
+    """
+
+    tasks: Sequence[str] = ()
+    learners: Sequence[str] = ()
+    statuses: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for status in self.statuses:
+            if status not in STATUSES:
+                raise UsageError(f'no status "{status}"; known: {", ".join(STATUSES)}')
+
+    def of(self, records: Iterable[Record]) -> list[Record]:
+        """The records that fit."""
+        return [
+            record
+            for task in task_groups(records)
+            for learner in task.learners
+            if _fits(self.tasks, (label_of(learner.records[0], "task"), task.title))
+            if _fits(self.learners, (label_of(learner.records[0], "learner"), learner.title))
+            for record in learner.records
+            if not self.statuses or record.status in self.statuses
+        ]
+
+
+def shown(
+    records: Sequence[Record], tasks: Sequence[str] = (), learners: Sequence[str] = (), latest: bool = False
+) -> list[Record]:
+    """What a report on some tasks and learners shows. Rules and oracles stay: learners are read beside them. latest:
+    only the last version of everything.
+    """
+    kept = {id(record) for record in Selection(tasks).of(records)}
+    if learners:
+        kept &= {id(one) for one in Selection((), learners).of(records)} | {
+            id(one) for one in records if one.labels.get("role", "learner") != "learner"
+        }
+    if latest:
+        kept -= {id(record) for record in outdated(records)}
+    return [record for record in records if id(record) in kept]
+
+
+def _fits(patterns: Sequence[str], names: Collection[str]) -> bool:
+    # The name itself first: brackets in a title are no pattern.
+    return not patterns or any(
+        name == pattern or fnmatch.fnmatchcase(name, pattern) for pattern in patterns for name in names
+    )

@@ -7,119 +7,28 @@ import gc
 import inspect
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
-from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError, nearest
-from quickstudy.base.guests import strangers
+from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError
+from quickstudy.base.file_origin import Origin
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
-from quickstudy.base.legend import Legend, check_reading
-from quickstudy.base.origin import Origin, code_of, described, is_ours, origin_of, whole_traceback, words_of
-from quickstudy.base.parameters import (
-    changed_parameters,
-    configure,
-    parameters_of,
-    parse_assignments,
-    write_assignments,
-)
+from quickstudy.base.legend import Legend
+from quickstudy.base.origin import is_ours, origin_of
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
-from quickstudy.base.task import asked_of
 from quickstudy.base.trace import Trace
-from quickstudy.learners.naming import Choice, choose_learner, fewer_lanes
+from quickstudy.base.wording import described, whole_traceback, words_of
+from quickstudy.learners.naming import fewer_lanes
 from quickstudy.learners.watching import Watched
 from quickstudy.runs import provenance
 from quickstudy.runs.scoring import find_measures, score_trace
+from quickstudy.runs.setting import Parts, Setting, identity, labels
 from quickstudy.runs.unfinished import UnfinishedCall
 
 if TYPE_CHECKING:
     from quickstudy.runs.journal import Journal
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What is run, apart from the repetition; as a user types it, so that it travels to workers as plain text.
-
-    task: `language/qa` or `language/qa:verbs=1`; learner: `esn`, `esn+rls:units=200`, `majority`, `file.py:Class`;
-    protocol: parameters of the protocol that differ from its convention's.
-    """
-
-    task: str
-    learner: str
-    convention: str = "corrected"
-    root: int = 0
-    protocol: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not -(2**63) <= self.root < 2**63:  # what every reader of a folder, SQL among them, can hold
-            raise UsageError(f"the root seed must be a whole number of 64 bits, got {self.root}")
-
-    def resolve(self) -> Parts:
-        """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
-        with strangers() as around:
-            task = make_task(self.task, self.convention)
-            protocol_name = protocol_of(task)
-            protocol_class = catalogue.protocol.get(protocol_name)
-            check_reading(protocol_class)
-            protocol = configure(protocol_name, protocol_class, self.protocol, self.convention)
-            asked = asked_of(task, protocol)
-        with strangers() as learning:
-            chosen = choose_learner(self.learner, self.convention, task, asked)
-        return Parts(task, chosen, protocol, frozenset(around | learning), bool(learning))
-
-
-def make_task(name: str, convention: str) -> Any:
-    """A task as a user types it, `language/qa:verbs=1`. Raises UsageError for one that does not exist, or whose data is
-    not here.
-    """
-    id, _, assignments = name.partition(":")
-    task = configure(id, catalogue.task.get(id), parse_assignments(assignments), convention)
-    # A task on data that is not here says so before anything is run.
-    getattr(task, "ready", lambda: None)()
-    return task
-
-
-def protocol_of(task: Any) -> str:
-    """The protocol of a registered task: the one it names, or that of its family. UsageError if there is none."""
-    name = getattr(task, "protocol", task.id.partition("/")[0])
-    if name not in catalogue.protocol:
-        raise UsageError(
-            f'task "{task.id}": no protocol "{name}"; {nearest(name, catalogue.protocol.names())}; name one of them, '
-            f'@task("{task.id}", ..., protocol="language"), or begin the id with it'
-        )
-    return str(name)
-
-
-def controls_of(task: Any) -> list[str]:
-    """The controls that a task names, then its oracle if there is one."""
-    oracle = getattr(task, "oracle", None)
-    return [*getattr(task, "controls", []), *([oracle] if oracle is not None and oracle in catalogue.control else [])]
-
-
-def check_control(parts: Parts) -> None:
-    """Raise UsageError for a rule that was made for other tasks: it would read words that are not there."""
-    learner, task = parts.learner, parts.task
-    if learner.role == "learner":
-        return
-    id, own = learner.what["id"], controls_of(task)
-    rule = catalogue.control.get(id)
-    if id not in own and not getattr(rule, "anywhere", False) and is_ours(rule):
-        raise UsageError(f"{id} is a rule of other tasks; {task.id} has {', '.join(own) or 'none'}")
-
-
-@dataclass(frozen=True)
-class Parts:
-    """A setting's components. strangers: the modules from outside this package that they come from; brought: the
-    learner comes from one of them.
-    """
-
-    task: Any
-    learner: Choice
-    protocol: Any
-    strangers: frozenset[str] = frozenset()
-    brought: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,32 +42,6 @@ class Outcome:
     trace: Trace | None = None
     snapshot: Snapshot | None = None
     unfinished: UnfinishedCall | None = None
-
-
-def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
-    """`what` of the record: ids, declared versions (and code, for a user's own), parameters, convention, root seed and
-    repetition.
-    """
-    return {
-        "task": _component(parts.task),
-        "learner": dict(parts.learner.what),
-        "protocol": _component(parts.protocol),
-        "convention": setting.convention,
-        "root": setting.root,
-        "repetition": repetition,
-    }
-
-
-def labels(setting: Setting, parts: Parts) -> dict[str, str]:
-    """How task and learner are shown to people: what they would have to type; of the protocol what is not standard."""
-    changed = changed_parameters(parts.task, setting.convention)
-    return {
-        "task": parts.task.id + (f":{write_assignments(changed)}" if changed else ""),
-        "family": parts.task.id.partition("/")[0],
-        "learner": parts.learner.label,
-        "role": parts.learner.role,
-        "protocol": write_assignments(changed_parameters(parts.protocol, setting.convention)),
-    }
 
 
 def examine(
@@ -299,15 +182,6 @@ def _named(snapshot: Snapshot, parts: Parts, setting: Setting) -> Snapshot:
     """The snapshot with all that is needed to bring the learner back."""
     facts = {"learner": dict(parts.learner.what), "convention": setting.convention}
     return Snapshot(snapshot.arrays, {**snapshot.facts, **facts})
-
-
-def _component(instance: Any) -> dict[str, Any]:
-    return {
-        "id": instance.id,
-        "version": instance.version,
-        "parameters": parameters_of(instance),
-        **code_of(type(instance)),
-    }
 
 
 def _origins(parts: Parts) -> list[Origin]:

@@ -22,10 +22,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.errors import QuickstudyError
-from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
-from quickstudy.runs.arrays import write_arrays
+from quickstudy.base.record import FAILED, STATUSES, Record
 from quickstudy.runs.folder import LEARNERS, RUNS, TRACES, host_name, sync_folder, write_aside, writing_fault
-from quickstudy.runs.traces import inline_trace, snapshot_arrays
+from quickstudy.runs.traces import inline_trace, snapshot_arrays, write_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,7 +94,7 @@ class Journal:
                 # Locked before the first file is written aside: a repair sees by it that somebody is at work.
                 self._open()
                 record = self._with_files(outcome)
-                if record.status not in (OK, FAILED, NOT_APPLICABLE):
+                if record.status not in STATUSES:
                     raise ValueError(f'unknown status "{record.status}"')
                 self.write(record)
             except (TypeError, ValueError) as error:

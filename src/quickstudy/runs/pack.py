@@ -1,14 +1,39 @@
-"""One file of a results folder: to send, to archive, to publish. Unpacked, it is the folder again."""
+"""Runs out of a results folder: all of them packed into one file, or some put aside.
+
+A packed file, unpacked, is the folder again. What is put aside goes, with its traces and trained learners, to
+`forgotten/1`, `forgotten/2` ...: each a results folder of its own, which every verb can read. Copied back into the
+folder, its files are as they were; nothing is deleted.
+"""
 
 from __future__ import annotations
 
+import os
 import pathlib
 import shutil
 import zipfile
+from collections.abc import Collection
+from itertools import groupby
 from typing import BinaryIO
 
-from quickstudy.base.errors import UsageError
-from quickstudy.runs.folder import DAMAGED, LEARNERS, MARKER, RUNS, SOURCES, TRACES, check_format, write_output
+from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.runs.folder import (
+    DAMAGED,
+    FORGOTTEN,
+    LEARNERS,
+    MARKER,
+    RUNS,
+    SOURCES,
+    TRACES,
+    UNFINISHED,
+    check_format,
+    move_aside,
+    prepare_folder,
+    write_output,
+    writing_fault,
+)
+from quickstudy.runs.journal import lock
+from quickstudy.runs.lines import Line, read_lines, write_lines
+from quickstudy.runs.unfinished import keys_of
 
 _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the same folder packs to the same bytes
 
@@ -29,11 +54,11 @@ def pack(folder: str | pathlib.Path, target: str | pathlib.Path | None = None) -
     target = pathlib.Path(target) if target is not None else folder.parent / f"{folder.name or RUNS}.zip"
     if target.is_file() or target.is_dir():
         raise UsageError(f"{target} exists; remove it or name another file")
-    write_output(target, lambda file: _write(file, folder))
+    write_output(target, lambda file: _write_archive(file, folder))
     return target
 
 
-def _write(file: BinaryIO, folder: pathlib.Path) -> None:
+def _write_archive(file: BinaryIO, folder: pathlib.Path) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         # Journals before traces: a run may be going on, and a line is written after the trace that it names.
         _add(archive, folder, sorted(folder.glob(MARKER)))
@@ -51,3 +76,55 @@ def _add(archive: zipfile.ZipFile, folder: pathlib.Path, paths: list[pathlib.Pat
         entry.external_attr = 0o644 << 16
         with archive.open(entry, "w", force_zip64=True) as member, open(path, "rb") as source:
             shutil.copyfileobj(source, member)
+
+
+def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | None:
+    """Put the runs of these keys aside, with every record of them. Gives where they are now; None if there are none.
+
+    Raises QuickstudyError, with nothing changed, if a running process still writes one of the journals that hold them.
+    """
+    folder = pathlib.Path(folder)
+    journals = {name: list(lines) for name, lines in groupby(read_lines(folder), key=lambda line: line.file)}
+    touched = {name: lines for name, lines in journals.items() if any(_named(line, keys) for line in lines)}
+    begun = [path for path in (folder / UNFINISHED).glob("*.npz") if not set(keys).isdisjoint(keys_of(path))]
+    if not touched and not begun:
+        return None
+    for name in touched:
+        with open(folder / name, "r+b", buffering=0) as file:
+            if not lock(file):
+                raise QuickstudyError(f"{folder / name} is being written by a running process; try again when it ends")
+    aside = _room(folder)
+    # First a safe place for what is taken out, then the journals without it, then the files that nobody else names.
+    for name, lines in touched.items():
+        gone = [line for line in lines if _named(line, keys)]
+        kept = [line for line in lines if not _named(line, keys)]
+        for place, content in ((aside, gone), (folder, kept)):
+            write_lines(place / name, str(os.getpid()), content)
+        if not kept:
+            (folder / name).unlink()
+    for key in keys:
+        for room in (TRACES, LEARNERS):
+            if (path := folder / room / f"{key}.npz").is_file():
+                move_aside(path, aside / room / path.name)
+    for path in begun:  # what was made again would go on from the old
+        move_aside(path, aside / UNFINISHED / path.name)
+    return aside
+
+
+def _named(line: Line, keys: Collection[str]) -> bool:
+    return line.record is not None and line.key in keys
+
+
+def _room(folder: pathlib.Path) -> pathlib.Path:
+    number = 1
+    while True:
+        room = folder / FORGOTTEN / str(number)
+        try:
+            room.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+            continue
+        except OSError as error:
+            raise writing_fault(error, room) from error
+        prepare_folder(room)
+        return room

@@ -11,15 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from quickstudy.base import catalogue
 from quickstudy.base.canonical import digest
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import FAILED, Record
 from quickstudy.base.registry import include, module_of, others_have
 from quickstudy.learners.naming import place
-from quickstudy.runs.estimate import MEASURED, Estimates
-from quickstudy.runs.job import Setting, check_control, controls_of, identity, labels
 from quickstudy.runs.reader import Reading
+from quickstudy.runs.setting import Setting, check_control, identity, labels
+from quickstudy.runs.timing import MEASURED, RunTimes
 
 EXAMINER = "quickstudy.runs.job:examine"
 """The function, as `module:function`, that turns a setting and repetitions into outcomes."""
@@ -51,7 +50,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Summary:
+class Preview:
     """What a dry run prints. found: cells that need not run; measured: of those to do, how many have been measured
     here before, with other seeds; seconds: of these together, on one worker.
     """
@@ -92,11 +91,11 @@ class Plan:
         wanted = {None, FAILED} if retry_failed else {None}
         return [cell for cell in self.cells if found.get(cell.key) in wanted]
 
-    def summary(self, *, retry_failed: bool = False) -> Summary:
+    def summary(self, *, retry_failed: bool = False) -> Preview:
         """Counts, programs to compile and estimated seconds."""
         missing = self.missing(retry_failed=retry_failed)
         programs = {(cell.task, cell.learner, cell.setting.convention): cell.programs for cell in missing}
-        return Summary(
+        return Preview(
             cells=len(self.cells),
             found=len(self.cells) - len(missing),
             to_do=len(missing),
@@ -123,7 +122,7 @@ def make_plan(
         include(path)
     numbers = list(range(repetitions)) if isinstance(repetitions, int) else sorted(set(repetitions))
     reading = reading or Reading()
-    estimates = Estimates.from_records(reading.records.values())
+    run_times = RunTimes.from_records(reading.records.values())
     cells: dict[str, Cell] = {}
     called: dict[tuple[str, ...], tuple[str, Any]] = {}
     for typed in _ordered(list(settings)):
@@ -137,7 +136,7 @@ def make_plan(
         )
         if other != what["learner"]:
             raise UsageError(f'two learners are called "{names["learner"]}": {known} and {typed.learner}; rename one')
-        estimate = estimates.of(what, names["learner"])
+        estimate = run_times.of(what, names["learner"])
         size = (parts.learner.programs, len(numbers), parts.learner.lanes(len(numbers), "gpu"))
         around = filter(_foreign, (type(setting).__module__, examiner.partition(":")[0]))
         room = tuple(sorted({*parts.strangers, *around}))
@@ -167,8 +166,3 @@ def _ordered(settings: list[Setting]) -> list[Setting]:
     tasks = {name: place for place, name in reversed(list(enumerate(setting.task for setting in settings)))}
     learners = {name: place for place, name in reversed(list(enumerate(setting.learner for setting in settings)))}
     return sorted(settings, key=lambda setting: (tasks[setting.task], learners[setting.learner]))
-
-
-def task_controls(task: str) -> list[str]:
-    """The controls that a task names, then its oracle if there is one."""
-    return controls_of(catalogue.task.get(task.partition(":")[0]))

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, TextIO
 
 from quickstudy.base.record import FAILED
-from quickstudy.base.visible import visible
+from quickstudy.base.wording import visible
+from quickstudy.runs.engines import Begun, Done
 from quickstudy.runs.execute import Event, Execution, Report, Started, Stopping
-from quickstudy.runs.messages import Begun, Done
 from quickstudy.runs.plan import Cell
-from quickstudy.runs.remaining import SHORT_SECONDS, Remaining, duration
+from quickstudy.runs.timing import SHORT_SECONDS, Remaining, duration
 
 LINE_SECONDS = 5.0
 NOTE_SECONDS = 0.5
@@ -107,71 +107,74 @@ class Tally:
         return f"{cell.task} {cell.learner} {repetitions}{' (compiles first)' if compiles else ''}"
 
 
-class FaultsOnly:
-    """A line about the first failure of each learner on each task, and the counts at the end if anything failed."""
+class _Progress:
+    """Hears the events, and says what each has to say; the kinds differ in how, and in what else is seen."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._tally = Tally()
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock, self._tally = stream, clock, Tally(clock)
+        self._began = self._last = clock()
 
     def __call__(self, event: Event) -> None:
         """Hear an event."""
-        lines: list[str] = []
+        if isinstance(event, Started):
+            self._tally.start(event)
+            self._say(found_line(event))
+        elif isinstance(event, Stopping):
+            self._say(STOPPING)
+        elif isinstance(event, Begun):
+            self._tally.begin(event)
+        elif isinstance(event, Done):
+            self._say(self._tally.count(event))
+        self._look(event)
+        if isinstance(event, Execution):
+            self._say(end_line(event))
+            self._say(failed_before(event))
+
+    def _say(self, text: str) -> None:
+        if text:
+            self._stream.write(visible(text) + "\n")
+            self._stream.flush()
+
+    def _look(self, event: Event) -> None:
+        """Show what changes all the time."""
+
+
+class FaultsOnly(_Progress):
+    """A line about the first failure of each learner on each task, and the counts at the end if anything failed."""
+
+    def __call__(self, event: Event) -> None:
+        """Hear an event."""
         if isinstance(event, Started):
             self._tally.start(event)
         elif isinstance(event, Done):
-            lines = [self._tally.count(event)]
+            self._say(self._tally.count(event))
         elif isinstance(event, Execution):
-            lines = [end_line(event) if event.failed or event.interrupted else "", failed_before(event)]
-        self._stream.writelines(f"{visible(line)}\n" for line in lines if line)
-        self._stream.flush()
+            self._say(end_line(event) if event.failed or event.interrupted else "")
+            self._say(failed_before(event))
 
 
-class PlainProgress:
+class PlainProgress(_Progress):
     """A line every few seconds, and one at the end. clock: seconds that only grow."""
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream = stream
-        self._clock = clock
-        self._tally = Tally(clock)
-        self._began = self._last = clock()
-        self._said = ""
+    _said = ""
 
-    def __call__(self, event: Event) -> None:
-        """Hear an event."""
-        tally = self._tally
+    def _look(self, event: Event) -> None:
+        tally, now = self._tally, self._clock()
         if isinstance(event, Started):
-            tally.start(event)
-            self._line(found_line(event))
-            self._last = self._clock()
-        elif isinstance(event, Stopping):
-            self._line(STOPPING)
-        elif isinstance(event, Execution):
-            self._line(end_line(event))
-            self._line(failed_before(event))
-            return
-        elif isinstance(event, Begun):
-            tally.begin(event)
-        elif isinstance(event, Done):
-            self._line(tally.count(event))
-        now = self._clock()
+            self._last = now
         # The first that begins is told at once: it may compile for long, and without workers nothing is heard by then.
-        if tally.cells and (now - self._last >= LINE_SECONDS or (isinstance(event, Begun) and not self._said)):
+        due = now - self._last >= LINE_SECONDS or (isinstance(event, Begun) and not self._said)
+        if tally.cells and due and not isinstance(event, Execution):
             failed = f"{tally.failed} failed" if tally.failed else ""
             running = f"now {tally.running()}" if tally.running() else ""
             counts = f"{tally.done} of {len(tally.cells)} runs"
             line = ", ".join(filter(None, (counts, failed, tally.left(), running)))
             if line != self._said:  # a log is no place for the same words again and again
-                self._line(f"{duration(now - self._began)}: {line}")
+                self._say(f"{duration(now - self._began)}: {line}")
             self._said, self._last = line, now
 
-    def _line(self, text: str) -> None:
-        if text:
-            self._stream.write(visible(text) + "\n")
-            self._stream.flush()
 
-
-class RichProgress:
+class RichProgress(_Progress):
     """One bar per family, with what is done and the time since the start; below, what is left and what runs now."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -189,37 +192,22 @@ class RichProgress:
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._progress = Bars(*columns, console=Console(file=stream))
-        self._began = self._noted = self._progress.get_time()
+        super().__init__(stream, self._progress.get_time)
         self._bars: dict[str, Any] = {}
-        self._tally = Tally()
 
-    def __call__(self, event: Event) -> None:
-        """Hear an event."""
-        if isinstance(event, Started):
-            self._tally.start(event)
-            self._print(found_line(event))
-            self._open_bars(event.cells)
-        elif isinstance(event, Stopping):
-            self._print(STOPPING)
-        elif isinstance(event, Begun):
-            self._tally.begin(event)
-        elif isinstance(event, Done):
-            self._print(self._tally.count(event))
-            if event.key in self._tally.cells:
-                self._progress.advance(self._bars[self._tally.cells[event.key].family])
-        elif isinstance(event, Execution):
+    def _look(self, event: Event) -> None:
+        if isinstance(event, Execution):
             self._progress.note = ""
             self._progress.stop()
-            self._print(end_line(event))
-            self._print(failed_before(event))
             return
-        self._note(at_once=isinstance(event, Begun))
-
-    def _note(self, at_once: bool) -> None:
-        """What is left and what runs, here and not when the bars are drawn, which another thread does."""
-        now = self._progress.get_time()
-        if at_once or now - self._noted >= NOTE_SECONDS:
-            self._noted = now
+        if isinstance(event, Started):
+            self._open_bars(event.cells)
+        elif isinstance(event, Done) and event.key in self._tally.cells:
+            self._progress.advance(self._bars[self._tally.cells[event.key].family])
+        # What is left and what runs: here and not when the bars are drawn, which another thread does.
+        now = self._clock()
+        if isinstance(event, Begun) or now - self._last >= NOTE_SECONDS:
+            self._last = now
             self._progress.note = "; ".join(filter(None, (self._tally.left(), self._tally.running())))
 
     def _open_bars(self, cells: tuple[Cell, ...]) -> None:
@@ -230,7 +218,7 @@ class RichProgress:
         if cells:
             self._progress.start()
 
-    def _print(self, text: str) -> None:
+    def _say(self, text: str) -> None:
         if text:
             self._progress.console.print(visible(text), highlight=False, markup=False)
 

@@ -1,33 +1,40 @@
-"""What a run rests on besides its identity: versions of libraries, the machine, and the code of users' own components.
+"""What runs rest on besides their identity: the machine, what is installed, and the code of users' own components.
 
-Everything here goes into `where` of a record: it says how a number came about, and is no part of what was run.
+Of a run it goes into `where` of its record: it says how a number came about, and is no part of what was run.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib.metadata
+import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quickstudy import __version__
-from quickstudy.base.origin import Origin, content_version
+from quickstudy.base.file_origin import Origin, content_version
+from quickstudy.base.machine import cores
 from quickstudy.runs.folder import SOURCES, write_aside
 
 if TYPE_CHECKING:
     from quickstudy.runs.journal import Journal
 
-_ALWAYS = ("numpy", "scipy", "jax", "equinox", "optax", "numba")
+_LIBRARIES = ("numpy", "scipy", "jax", "equinox", "optax", "numba")
+_REQUIREMENT = re.compile(r"""(?P<name>[A-Za-z0-9_.-]+)[^;]*(?:;.*extra\s*==\s*["'](?P<extra>[^"']+)["'])?""")
+_NOT_FOR_USERS = ("all", "dev")
+_PLUGINS = ("jax-cuda12-plugin", "jax-cuda13-plugin", "jax-rocm7-plugin")
 
 
 def versions(origins: Iterable[Origin] = ()) -> dict[str, str]:
     """Versions of Python, of the package, of libraries that it has loaded, and of those that users' code imports."""
     found = {"quickstudy": __version__, "python": platform.python_version()}
-    for library in _ALWAYS:
+    for library in _LIBRARIES:
         if (module := sys.modules.get(library)) is not None:
             found[library] = str(getattr(module, "__version__", "unknown"))
     for library in sorted({name for origin in origins for name in origin.libraries} - found.keys()):
@@ -38,11 +45,9 @@ def versions(origins: Iterable[Origin] = ()) -> dict[str, str]:
 @functools.cache
 def _version(library: str) -> str:
     """Of a library by the name it is imported by, which need not be that of its distribution."""
-    try:
-        return importlib.metadata.version(library)
-    except importlib.metadata.PackageNotFoundError:
-        distributions = importlib.metadata.packages_distributions().get(library, [])
-    return importlib.metadata.version(distributions[0]) if distributions else "unknown"
+    found = _installed_version(library)
+    distributions = [] if found else importlib.metadata.packages_distributions().get(library, [])
+    return found or (importlib.metadata.version(distributions[0]) if distributions else "unknown")
 
 
 @functools.cache
@@ -102,3 +107,105 @@ def _git(file: str, *arguments: str) -> str | None:
         return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library that quickstudy can use. extra: which extra brings it, empty for the plain install; version: None if
+    it is not installed.
+    """
+
+    name: str
+    extra: str
+    version: str | None
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Versions and machine. graphics: names of the NVIDIA GPUs the driver announces; plugins: JAX's device plugins."""
+
+    quickstudy: str
+    python: str
+    system: str
+    cores: int
+    memory_gib: float | None
+    graphics: tuple[str, ...]
+    plugins: tuple[str, ...]
+    libraries: tuple[Library, ...]
+
+    def lines(self) -> list[str]:
+        """The same for people, and what to type for what is missing."""
+        memory = f", {self.memory_gib} GiB" if self.memory_gib else ""
+        graphics = ", ".join(self.graphics) or "no GPU"
+        found = ", ".join(f"{lib.name} {lib.version}" for lib in self.libraries if lib.version)
+        return [
+            f"quickstudy {self.quickstudy}, Python {self.python}, {self.system}",
+            f"{self.cores} cores{memory}; {graphics}",
+            f"installed: {found or 'nothing is declared (run from source)'}",
+            *(
+                f"not installed: {', '.join(names)}; type: pip install 'quickstudy{f'[{extra}]' if extra else ''}'"
+                for extra, names in self.missing().items()
+            ),
+        ]
+
+    def missing(self) -> dict[str, list[str]]:
+        """Libraries that are not installed, by extra."""
+        found: dict[str, list[str]] = {}
+        for library in self.libraries:
+            if library.version is None:
+                found.setdefault(library.extra, []).append(library.name)
+        return found
+
+
+def examine_installation() -> Installation:
+    """The facts that explain most troubles with an installation."""
+    return Installation(
+        quickstudy=__version__,
+        python=platform.python_version(),
+        system=platform.platform(),
+        cores=cores(),
+        memory_gib=_memory_gib(),
+        graphics=_graphics(pathlib.Path("/proc/driver/nvidia/gpus")),
+        plugins=tuple(name for name in _PLUGINS if _installed_version(name)),
+        libraries=tuple(_libraries(_requirements())),
+    )
+
+
+def _requirements() -> list[str]:
+    try:
+        return importlib.metadata.requires("quickstudy") or []
+    except importlib.metadata.PackageNotFoundError:  # run from source, nothing is declared
+        return []
+
+
+def _libraries(requirements: list[str]) -> list[Library]:
+    libraries = []
+    for text in requirements:
+        match = _REQUIREMENT.match(text)
+        if match and match["extra"] not in _NOT_FOR_USERS:
+            libraries.append(Library(match["name"], match["extra"] or "", _installed_version(match["name"])))
+    return libraries
+
+
+def _installed_version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _memory_gib() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _graphics(folder: pathlib.Path) -> tuple[str, ...]:
+    try:
+        texts = [path.read_text() for path in sorted(folder.glob("*/information"))]
+    except OSError:
+        return ()
+    return tuple(
+        line.partition(":")[2].strip() for text in texts for line in text.splitlines() if line.startswith("Model")
+    )

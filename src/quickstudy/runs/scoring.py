@@ -14,15 +14,29 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
-from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.errors import QuickstudyError, UsageError, nearest
 from quickstudy.base.legend import read_legend
-from quickstudy.base.measure import Measure
-from quickstudy.base.origin import code_of, described
+from quickstudy.base.measure import Measure, Score
+from quickstudy.base.origin import code_of
 from quickstudy.base.record import OK, Record
+from quickstudy.base.study import Study
 from quickstudy.base.trace import Trace
+from quickstudy.base.wording import described
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.reader import Reading, read_results
+from quickstudy.runs.setting import protocol_of
 from quickstudy.runs.traces import load_trace
+
+MAXIMUM_OF_MEAN = "maximum-of-mean-curve"
+"""A score of many runs together, which no single one has."""
+MEAN_CURVE = Score(
+    MAXIMUM_OF_MEAN,
+    "maximum of the mean curve",
+    "share of test questions answered rightly",
+    better="higher",
+    range=(0.0, 1.0),
+)
+_MOST_SAID = 8
 
 
 class LeftOut(NamedTuple):
@@ -63,9 +77,6 @@ class Scoring:
         said += [f"left out: {one}" for one in self.left_out[:_MOST_SAID]]
         rest = len(self.left_out) - _MOST_SAID
         return [*said, *([f"left out: {rest} more"] if rest > 0 else [])]
-
-
-_MOST_SAID = 8
 
 
 def find_measures(names: str | Sequence[str] | None = None) -> list[Measure]:
@@ -170,3 +181,14 @@ def _scores(
         except Exception as error:  # a user's measure may do anything; the others go on
             faults.append(LeftOut(key, measure.id, described(error)))
     return found, faults
+
+
+def check_scores(study: Study) -> None:
+    """Raise UsageError for a score that the runs of some row will not have."""
+    for row in (row for row in study.rows if row.learners):
+        protocol = catalogue.protocol.get(protocol_of(catalogue.task.get(row.task.partition(":")[0])))
+        measures = [catalogue.measure.get(id) for id in (*protocol.measures, *study.measures)]
+        for score in study.scores:
+            if score != MAXIMUM_OF_MEAN and not any(measure.gives(score) for measure in measures):
+                known = [*(one.name for measure in measures for one in measure.scores), MAXIMUM_OF_MEAN]
+                raise UsageError(f'{study.id}: {row.task} has no score "{score}"; {nearest(score, known)}')

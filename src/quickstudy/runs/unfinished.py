@@ -20,9 +20,8 @@ from quickstudy.base.canonical import digest, plain
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.trace import SoFar, Unfinished
-from quickstudy.runs.arrays import checksum, write_arrays
 from quickstudy.runs.folder import UNFINISHED, write_aside
-from quickstudy.runs.traces import read_snapshot, snapshot_arrays
+from quickstudy.runs.traces import checksum, read_snapshot, snapshot_arrays, write_arrays
 
 if TYPE_CHECKING:
     from quickstudy.runs.journal import Journal

@@ -8,15 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault
-from quickstudy.base.learner import (
-    Answering,
-    HostLearner,
-    check_distributions,
-    check_scale,
-    face,
-)
+from quickstudy.base.learner import Answering, HostLearner, face
 from quickstudy.base.lesson import Exam, Lesson
-from quickstudy.base.spaces import Tokens
+from quickstudy.base.spaces import Tokens, check_distributions, check_scale
 from quickstudy.testing.examinee import CheckMaterial, Examinee
 from quickstudy.testing.finding import Broken, Finding, Promise, check_equal
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import QuickstudyError
-from quickstudy.base.origin import described
 from quickstudy.base.spaces import Bits, Fields, Space, Tokens
+from quickstudy.base.wording import described
 
 Promise = tuple[str, Callable[[], str | None]]
 """A promise in words, and its check: it gives a detail or nothing, and raises `Broken` (or anything) if it fails."""

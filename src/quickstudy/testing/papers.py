@@ -10,7 +10,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.canonical import canonical
 from quickstudy.base.errors import nearest
 from quickstudy.base.parameters import CONVENTIONS, configure, parameters_of
-from quickstudy.runs.job import protocol_of
+from quickstudy.runs.setting import protocol_of
 from quickstudy.testing.finding import Broken, Promise
 
 

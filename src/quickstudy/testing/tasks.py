@@ -21,7 +21,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask, spaces_of
 from quickstudy.learners.naming import choose_learner
-from quickstudy.runs.job import controls_of
+from quickstudy.runs.setting import controls_of
 from quickstudy.tasks.sampling import check_drawn, check_within
 from quickstudy.testing.finding import (
     Broken,

@@ -1,5 +1,93 @@
-"""Kinds of file that can be scored, one module each: `quickstudy score KIND FILE` is `KIND.py`, and no list names it.
+"""`quickstudy score`: a file from elsewhere by its kind, or the stored traces of a results folder again.
 
-A module has `add(app)`, which adds its one command. It is imported when its kind is asked for, or for the list in
+Kinds of file are one module each beside this one: `quickstudy score KIND FILE` is `KIND.py`, and no list names it. A
+module has `add(app)`, which adds its one command. It is imported when its kind is asked for, or for the list in
 `quickstudy score --help`: whatever is heavy is imported when the command runs.
 """
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pathlib
+import pkgutil
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from quickstudy.base.errors import UsageError, nearest
+from quickstudy.cli.output import INCLUDE, JSON, MEASURE, include_files, print_json, say
+
+_FOLDER = "FOLDER"
+"""The name, in the help, of what is done with anything that is no kind of file."""
+
+
+class Kinds(TyperGroup):
+    """The kinds of file as commands, found by the names of their modules; whatever else comes first is a folder's."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The folder first, then the kinds by name."""
+        return [_FOLDER, *_names()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """A kind's command; its module is imported now."""
+        if cmd_name not in _names():
+            return _command(lambda app: app.command(_FOLDER)(again)) if cmd_name == _FOLDER else None
+        return _command(importlib.import_module(f"{__name__}.{_module(cmd_name)}").add)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Let everything that is neither a kind nor a call for help be read as a folder with its options."""
+        if not args or args[0] not in [*_names(), *ctx.help_option_names]:
+            args = [_FOLDER, *args]
+        return super().parse_args(ctx, args)
+
+
+score = typer.Typer(cls=Kinds, rich_markup_mode=None, subcommand_metavar="FOLDER | KIND FILE")
+
+
+@score.callback()
+def options() -> None:
+    """Score a file from elsewhere by its kind, or what is stored in a results folder again."""
+
+
+def again(
+    folders: list[str] = typer.Argument(..., metavar=_FOLDER, help="A results folder."),
+    measure: list[str] = MEASURE,
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """Score the stored traces of a results folder again: every measure that can read them and is not there yet."""
+    from quickstudy.runs.scoring import score_again
+
+    folder, *rest = folders
+    if not pathlib.Path(folder).is_dir():
+        what = f'cannot score "{folder}" from a file' if rest else f'"{folder}" is no folder, and no kind of file'
+        raise UsageError(f"{what}; {nearest(folder, _names())}")
+    if rest:
+        raise UsageError(f"one folder at a time can be scored again, got {len(folders)}: {', '.join(folders)}")
+    include_files(include)
+    done = score_again(folder, measure, dry_run=dry_run)
+    if json:
+        left_out = [one._asdict() for one in done.left_out]
+        print_json({"folder": folder, **dataclasses.asdict(done), "left_out": left_out})
+    else:
+        for line in done.lines():
+            say(line)
+    raise typer.Exit(done.exit_status)
+
+
+def _names() -> list[str]:
+    """The kinds of file, by the names of the modules; none of them is imported."""
+    return sorted(found.name.replace("_", "-") for found in pkgutil.iter_modules(__path__))
+
+
+def _module(kind: str) -> str:
+    return kind.replace("-", "_")
+
+
+def _command(add_to: Any) -> Any:
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    add_to(app)
+    return typer.main.get_command(app)

@@ -13,7 +13,7 @@ from quickstudy.base.study import Study, StudyRow
 from quickstudy.report.intervals import Values
 from quickstudy.report.study.found import Found, Runs, scores_of
 from quickstudy.report.study.order import Order
-from quickstudy.runs.job import Setting
+from quickstudy.runs.setting import Setting
 
 
 def choosing_seeds(study: Study) -> int:

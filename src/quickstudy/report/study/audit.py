@@ -14,8 +14,7 @@ from quickstudy.report.study import audit_claims, audit_controls, audit_first, a
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Page, Paragraph
-from quickstudy.runs.job import Setting
-from quickstudy.runs.plan import task_controls
+from quickstudy.runs.setting import Setting, task_controls
 
 _SECTIONS = {
     "leak": audit_leak,

@@ -17,7 +17,7 @@ from quickstudy.report.study.audit_data import (
     pair_text,
 )
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
-from quickstudy.runs.plan import task_controls
+from quickstudy.runs.setting import task_controls
 
 SCORES = ("final-accuracy", "wade")
 """Never the maximum of a run: over many noisy tests it is above what was learned, and a rule with a flat curve has no

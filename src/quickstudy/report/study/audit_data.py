@@ -19,7 +19,7 @@ from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.study.found import Found, Runs, scores_of
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Part
-from quickstudy.runs.plan import task_controls
+from quickstudy.runs.setting import task_controls
 
 CONVENTIONS = ("published", "corrected")
 

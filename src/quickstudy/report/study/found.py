@@ -24,9 +24,9 @@ from quickstudy.base.trace import Trace
 from quickstudy.report.intervals import Values
 from quickstudy.report.scores import score_of
 from quickstudy.runs.folder import RUNS
-from quickstudy.runs.job import Setting, identity
 from quickstudy.runs.reader import Reading, read_results
-from quickstudy.runs.scores import MAXIMUM_OF_MEAN, MEAN_CURVE
+from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE
+from quickstudy.runs.setting import Setting, identity
 from quickstudy.runs.traces import load_trace
 
 Runs = Mapping[tuple[int, int], Record]

@@ -17,7 +17,7 @@ from quickstudy.base.parameters import configure
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.report.study.found import Cells, Found, Shelf
 from quickstudy.report.study.page import Page
-from quickstudy.runs.job import Setting, protocol_of
+from quickstudy.runs.setting import Setting, protocol_of
 
 QUANTITIES = "quantities"
 """The kind that needs no runs: everything is computed from the tasks."""

@@ -12,13 +12,13 @@ from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, QuickstudyError, UsageError, nearest
-from quickstudy.base.origin import described
 from quickstudy.base.study import StudyRow
+from quickstudy.base.wording import described
 from quickstudy.report.reproduce import Reproduced, Reproduction
 from quickstudy.report.reproduce_text import reproduction_rows, summary
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part
-from quickstudy.runs.job import make_task
+from quickstudy.runs.setting import make_task
 
 
 def stages(order: Order) -> Iterator[Stage]:

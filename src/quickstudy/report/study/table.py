@@ -11,7 +11,7 @@ from quickstudy.report.study.audit_data import CONVENTIONS, Audit
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part
 from quickstudy.report.study.runs import counts
-from quickstudy.runs.plan import task_controls
+from quickstudy.runs.setting import task_controls
 
 
 def stages(order: Order) -> Iterator[Stage]:

@@ -1,22 +1,106 @@
-"""Engines: who does the work. In this process, or in worker processes on this machine."""
+"""Engines: who does the work, in this process or in worker processes; the bundles of work they are given, and what they
+tell the driver. Results never travel: workers write them down themselves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from quickstudy.base.errors import UsageError
-from quickstudy.runs.blocks import Block
-from quickstudy.runs.messages import Message
+from quickstudy.runs.plan import EXAMINER
+from quickstudy.runs.setting import Setting
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Repetitions of one setting and their keys, side by side. Complete in itself: any machine could run it.
+
+    folder: where results are written, absolute. wanted: how many repetitions of the setting the plan has, in all its
+    bundles and found ones included. limit_seconds: how long one call may take. room: the modules from outside this
+    package that it needs; a process that has imported them runs nothing else, so that what they do to it changes no
+    other number. apart: it must not run in the driver's own process.
+    """
+
+    setting: Setting
+    repetitions: tuple[int, ...]
+    keys: tuple[str, ...]
+    folder: str
+    wanted: int = 1
+    includes: tuple[str, ...] = ()
+    examiner: str = EXAMINER
+    keep_learners: bool = False
+    limit_seconds: float | None = None
+    room: tuple[str, ...] = ()
+    apart: bool = False
+    keep_answers: bool = False
+
+    def without(self, keys: Collection[str]) -> Bundle:
+        """The same bundle, less some repetitions."""
+        left = [pair for pair in zip(self.repetitions, self.keys, strict=True) if pair[1] not in keys]
+        return replace(self, repetitions=tuple(pair[0] for pair in left), keys=tuple(pair[1] for pair in left))
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A worker has started and can be given work."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A call has begun; keys: its repetitions, which run side by side."""
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A repetition is in the journal. seconds: how long we waited for it (a call's first one carries the call)."""
+
+    key: str
+    status: str
+    reason: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The repetitions of a call died with their worker: the driver writes them down as failed."""
+
+    keys: tuple[str, ...]
+    reason: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A worker has nothing more to do for its bundle."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Nothing more can be done (full disk, folder gone): the run ends with this line. usage: the user's mistake."""
+
+    reason: str
+    usage: bool = False
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Some time has passed."""
+
+
+Message = Ready | Begun | Done | Lost | Finished | Broken | Tick
 
 
 class Engine(Protocol):
-    """Runs blocks. Workers write the results down themselves; the driver only hears what happened."""
+    """Runs bundles. Workers write the results down themselves; the driver only hears what happened."""
 
     workers: int
 
-    def submit(self, block: Block) -> None:
-        """Take a block; it is run once `results` is asked for."""
+    def submit(self, bundle: Bundle) -> None:
+        """Take a bundle; it is run once `results` is asked for."""
 
     def results(self) -> Iterator[Message]:
         """Messages as they come, until all that was submitted is done (or `finish` was called)."""

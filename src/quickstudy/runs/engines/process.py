@@ -22,12 +22,9 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 from quickstudy.base.guests import clean_environment, clean_path
-from quickstudy.base.machine import gpu_memory
-from quickstudy.runs.blocks import Block
-from quickstudy.runs.messages import Begun, Broken, Done, Finished, Lost, Message, Ready, Tick
-from quickstudy.runs.threads import one_thread
-from quickstudy.runs.work import too_long
-from quickstudy.runs.worker import FINISH, QUIT
+from quickstudy.base.machine import gpu_memory, one_thread
+from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Finished, Lost, Message, Ready, Tick
+from quickstudy.runs.engines.worker import FINISH, QUIT, too_long
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 2.0
@@ -41,23 +38,23 @@ class ProcessEngine:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._waiting: deque[Block] = deque()
+        self._waiting: deque[Bundle] = deque()
         self._staff: list[_Worker] = []
         self._inbox: queue.SimpleQueue[tuple[_Worker, Message | None]] = queue.SimpleQueue()
         self._finishing = False
         self._failed_starts = 0
         self._memory = gpu_memory(workers)
 
-    def submit(self, block: Block) -> None:
-        """Take a block."""
-        self._waiting.append(block)
+    def submit(self, bundle: Bundle) -> None:
+        """Take a bundle."""
+        self._waiting.append(bundle)
 
     def results(self) -> Iterator[Message]:
         """Messages of all workers, until nothing is left to do."""
         while True:
             self._tell_finishing()
             self._assign()
-            if not any(worker.block for worker in self._staff):
+            if not any(worker.bundle for worker in self._staff):
                 return
             try:
                 worker, message = self._inbox.get(timeout=POLL_SECONDS)
@@ -95,37 +92,37 @@ class ProcessEngine:
 
     def _assign(self) -> None:
         while self._waiting:
-            worker = next((worker for worker in self._staff if worker.block is None), None)
+            worker = next((worker for worker in self._staff if worker.bundle is None), None)
             if worker is None:
                 if len(self._staff) >= self.workers:
                     return
                 worker = self._engage()
-            block = self._next(worker)
-            if worker.room not in (None, block.room):
+            bundle = self._next(worker)
+            if worker.room not in (None, bundle.room):
                 worker.tell(QUIT)
                 worker.end(PATIENCE_SECONDS)
                 self._staff.remove(worker)
                 worker = self._engage()
-            worker.give(block)
+            worker.give(bundle)
 
     def _engage(self) -> _Worker:
         worker = _Worker(self._inbox, self._memory)
         self._staff.append(worker)
         return worker
 
-    def _next(self, worker: _Worker) -> Block:
-        """The first block of the room that a worker is in and of the task whose data it holds; else of a task that
+    def _next(self, worker: _Worker) -> Bundle:
+        """The first bundle of the room that a worker is in and of the task whose data it holds; else of a task that
         nobody is on; else the first of its room; and only then one of another room.
         """
         taken = {other.task for other in self._staff}
 
-        def detour(block: Block) -> tuple[bool, int]:
-            task = block.setting.task
-            return worker.room not in (None, block.room), 0 if task == worker.task else 2 if task in taken else 1
+        def detour(bundle: Bundle) -> tuple[bool, int]:
+            task = bundle.setting.task
+            return worker.room not in (None, bundle.room), 0 if task == worker.task else 2 if task in taken else 1
 
-        block = min(self._waiting, key=detour)
-        self._waiting.remove(block)
-        return block
+        bundle = min(self._waiting, key=detour)
+        self._waiting.remove(bundle)
+        return bundle
 
     def _hear(self, worker: _Worker, message: Message | None) -> Iterator[Message]:
         match message:
@@ -141,15 +138,15 @@ class ProcessEngine:
                 # The rest of its call may be a call of its own, where the device had too little memory for all.
                 worker.begin(tuple(other for other in worker.call if other != key))
             case Finished():
-                worker.block = None
+                worker.bundle = None
         yield message
 
     def _bury(self, worker: _Worker) -> Iterator[Message]:
-        """A worker is gone: its call is lost, the rest of its block waits for another worker."""
+        """A worker is gone: its call is lost, the rest of its bundle waits for another worker."""
         worker.end(PATIENCE_SECONDS)
         self._staff.remove(worker)
-        block = worker.block
-        if block is None:
+        bundle = worker.bundle
+        if bundle is None:
             return
         if not worker.ready:
             self._failed_starts += 1
@@ -157,12 +154,12 @@ class ProcessEngine:
                 self._waiting.clear()
                 yield Broken(f"workers do not start ({worker.last_words()}); try `quickstudy doctor`")
             else:
-                self._waiting.appendleft(block)
+                self._waiting.appendleft(bundle)
             return
-        left = block.without(worker.done)
+        left = bundle.without(worker.done)
         if worker.condemned:  # killed by us, perhaps just after the call had ended
             lost = tuple(key for key in worker.condemned if key in left.keys)
-            reason = too_long(block.limit_seconds)
+            reason = too_long(bundle.limit_seconds)
         else:  # one that dies between two calls would do so again: the next repetition answers for it
             lost = worker.call or left.keys[:1]
             reason = f"worker died ({worker.last_words()})"
@@ -174,7 +171,7 @@ class ProcessEngine:
 
     def _stop_overdue(self) -> None:
         for worker in self._staff:
-            limit = worker.block.limit_seconds if worker.block else None
+            limit = worker.bundle.limit_seconds if worker.bundle else None
             if limit is not None and worker.call and worker.elapsed() > limit and not worker.condemned:
                 worker.condemned = worker.call
                 worker.process.kill()  # its end of the line closes, and it is buried like any other
@@ -191,7 +188,7 @@ class _Worker:
     """One worker process, as the driver sees it."""
 
     def __init__(self, inbox: queue.SimpleQueue[tuple[_Worker, Message | None]], memory: dict[str, str]) -> None:
-        start = f"import sys; sys.path[:] = {clean_path()!r}; from quickstudy.runs.worker import main; main()"
+        start = f"import sys; sys.path[:] = {clean_path()!r}; from quickstudy.runs.engines.worker import main; main()"
         with _interrupts_held():
             self.process = subprocess.Popen(
                 [sys.executable, "-c", start],
@@ -199,7 +196,7 @@ class _Worker:
                 stdout=subprocess.PIPE,
                 env={**clean_environment(), **one_thread(), **memory},
             )
-        self.block: Block | None = None
+        self.bundle: Bundle | None = None
         self.task: str | None = None
         self.room: tuple[str, ...] | None = None
         self.call: tuple[str, ...] = ()
@@ -210,10 +207,10 @@ class _Worker:
         self.listener = threading.Thread(target=self._listen, args=(inbox,), daemon=True)
         self.listener.start()
 
-    def give(self, block: Block) -> None:
-        self.block, self.task, self.room, self.call, self.done = block, block.setting.task, block.room, (), set()
+    def give(self, bundle: Bundle) -> None:
+        self.bundle, self.task, self.room, self.call, self.done = bundle, bundle.setting.task, bundle.room, (), set()
         self._began = time.monotonic()
-        self.tell((block.includes, pickle.dumps(block)))
+        self.tell((bundle.includes, pickle.dumps(bundle)))
 
     def begin(self, keys: tuple[str, ...]) -> None:
         self.call, self._began = keys, time.monotonic()

@@ -10,17 +10,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from quickstudy.base.errors import QuickstudyError, UsageError
-from quickstudy.runs.blocks import Block
+from quickstudy.runs.engines import Broken, Bundle, Finished, Message
 from quickstudy.runs.engines.process import ProcessEngine
+from quickstudy.runs.engines.worker import TooLong, work
 from quickstudy.runs.journal import Journal
-from quickstudy.runs.messages import Broken, Finished, Message
-from quickstudy.runs.work import TooLong, work
 
 
 class SerialEngine:
-    """Runs blocks one after the other, here. A learner that kills its process kills the driver as well.
+    """Runs bundles one after the other, here. A learner that kills its process kills the driver as well.
 
-    Blocks that must be apart, because this process has imported a user's file that is not theirs, come first and are
+    Bundles that must be apart, because this process has imported a user's file that is not theirs, come first and are
     run by one worker process at a time. The time limit is an alarm, which only the main thread of a POSIX system has,
     and which waits for compiled code.
     """
@@ -28,17 +27,17 @@ class SerialEngine:
     workers = 1
 
     def __init__(self) -> None:
-        self._waiting: deque[Block] = deque()
+        self._waiting: deque[Bundle] = deque()
         self._apart = ProcessEngine(1)
         self._finishing = False
         self._journal: Journal | None = None
 
-    def submit(self, block: Block) -> None:
-        """Take a block."""
-        if block.apart:
-            self._apart.submit(block)
+    def submit(self, bundle: Bundle) -> None:
+        """Take a bundle."""
+        if bundle.apart:
+            self._apart.submit(bundle)
         else:
-            self._waiting.append(block)
+            self._waiting.append(bundle)
 
     def results(self) -> Iterator[Message]:
         """Run what was submitted."""
@@ -46,9 +45,9 @@ class SerialEngine:
         self._apart.shutdown()  # it may hold the memory of a GPU
         try:
             while self._waiting and not self._finishing:
-                block = self._waiting.popleft()
-                self._journal = self._journal or Journal(block.folder)
-                yield from work(block, self._journal, lambda: self._finishing, _around)
+                bundle = self._waiting.popleft()
+                self._journal = self._journal or Journal(bundle.folder)
+                yield from work(bundle, self._journal, lambda: self._finishing, _alarm)
                 yield Finished()
         except QuickstudyError as error:
             yield Broken(str(error), isinstance(error, UsageError))
@@ -64,12 +63,6 @@ class SerialEngine:
         if self._journal is not None:
             self._journal.close()
             self._journal = None
-
-
-@contextlib.contextmanager
-def _around(limit: float | None) -> Iterator[None]:
-    with _alarm(limit):
-        yield
 
 
 @contextlib.contextmanager

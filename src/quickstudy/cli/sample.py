@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.cli.output import (
     CONVENTION,
     DATA,
@@ -30,11 +31,6 @@ DRAWS, ROWS, WIDEST = 3, 20, 8
 _CUT = ("...", "", "", "", "")
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("sample")(sample)
-
-
 def sample(
     task: str = typer.Argument(..., help="A task, with parameters after a colon if need be."),
     count: int | None = typer.Option(
@@ -52,7 +48,6 @@ def sample(
 ) -> None:
     """Look at the data: independent draws, before de-duplication. Supervised tokens are in [brackets]."""
     from quickstudy.base import catalogue
-    from quickstudy.base.errors import UsageError
     from quickstudy.base.parameters import configure, parse_assignments
     from quickstudy.base.seeds import Streams
     from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask
@@ -82,8 +77,6 @@ def sample(
 
 
 def _show_examples(examples: Examples, name: str, task: Any, text: bool, json: bool) -> None:
-    from quickstudy.base.errors import UsageError
-
     read, answered = _naming(task), _naming(task, answers=True)
     if examples.sequential:
         rows = [_sequence(*examples.sequence(index), read, answered, task) for index in range(examples.count)]
@@ -151,7 +144,6 @@ def _show_response(name: str, task: Any, path: pathlib.Path, count: int, json: b
     """What a driven system answers to given inputs."""
     import numpy as np
 
-    from quickstudy.base.errors import UsageError
     from quickstudy.base.task import spaces_of
     from quickstudy.data.tables import read_table
 
@@ -184,7 +176,6 @@ def _show_world(name: str, task: Any, streams: Streams, count: int, json: bool) 
 
 def _drawn(name: str, task: Any, method: str, draw: Callable[[], Any]) -> Any:
     """What the task draws. Raises UsageError, with the place, if it raises or draws what its spaces do not have."""
-    from quickstudy.base.errors import UsageError
     from quickstudy.base.task import spaces_of
     from quickstudy.tasks.sampling import check_drawn
 
@@ -197,8 +188,7 @@ def _drawn(name: str, task: Any, method: str, draw: Callable[[], Any]) -> Any:
 
 
 def _guarded(name: str, method: str, call: Callable[[], Any]) -> Any:
-    from quickstudy.base.errors import QuickstudyError, UsageError
-    from quickstudy.base.origin import described
+    from quickstudy.base.wording import described
 
     try:
         return call()

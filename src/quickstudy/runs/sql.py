@@ -28,7 +28,7 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
 from quickstudy.runs.folder import RUNS, SEALED, check_format, write_aside
-from quickstudy.runs.identity import tables
+from quickstudy.runs.identity import task_groups
 from quickstudy.runs.journal import checksum_of
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.traces import load_trace
@@ -39,27 +39,23 @@ CHUNK = 50_000
 _SEAL = "sealed.json"
 _COUNTS = {"examples", "updates", "trained_parameters", "fixed_parameters"}
 _COSTS = {field.name: "BIGINT" if field.name in _COUNTS else "DOUBLE" for field in fields(Cost)}
-_LABELS = {"task": "VARCHAR", "family": "VARCHAR", "learner": "VARCHAR", "role": "VARCHAR"}
+_LABELS = dict.fromkeys(("task", "family", "learner", "role"), "VARCHAR")
 _RUN = {"convention": "VARCHAR", "root": "BIGINT", "repetition": "BIGINT"}
-_OUTCOME = {"status": "VARCHAR", "reason": "VARCHAR", "traceback": "VARCHAR"}
+_OUTCOME = dict.fromkeys(("status", "reason", "traceback"), "VARCHAR")
 _WHERE = {"device": "VARCHAR", "lanes": "BIGINT", "started": "DOUBLE", "seconds": "DOUBLE", "look_ahead": "VARCHAR"}
 _IDENTITY = {
-    **{"task_version": "VARCHAR", "learner_version": "VARCHAR", "protocol": "VARCHAR", "headline": "VARCHAR"},
-    **{"task_code": "VARCHAR", "learner_code": "VARCHAR"},
-    **{"task_parameters": "VARCHAR", "learner_parameters": "VARCHAR"},
-    **{"report_task": "VARCHAR", "report_learner": "VARCHAR"},
+    **dict.fromkeys(
+        ("task_version", "learner_version", "protocol", "headline", "task_code", "learner_code"), "VARCHAR"
+    ),
+    **dict.fromkeys(("task_parameters", "learner_parameters", "report_task", "report_learner"), "VARCHAR"),
 }
-_WHOLE = {"what": "VARCHAR", "kind": "VARCHAR", "facts": "VARCHAR"}
+_WHOLE = dict.fromkeys(("what", "kind", "facts"), "VARCHAR")
+_SCORE = {**dict.fromkeys(("key", "measure", "version", "name"), "VARCHAR"), "value": "DOUBLE"}
+_PIECE = {"start": "BIGINT", "count": "BIGINT", "width": "BIGINT", "value": "DOUBLE[]", "text": "VARCHAR[]"}
 _TABLES: dict[str, dict[str, str]] = {
     "runs": {"key": "VARCHAR", **_LABELS, **_RUN, **_OUTCOME, **_COSTS, **_WHERE, **_IDENTITY, **_WHOLE},
-    "scores": {
-        **{"key": "VARCHAR", "measure": "VARCHAR", "version": "VARCHAR", "name": "VARCHAR", "value": "DOUBLE"},
-        **{"title": "VARCHAR", "unit": "VARCHAR", "better": "VARCHAR"},
-    },
-    "traces": {
-        **{"key": "VARCHAR", "kind": "VARCHAR", "name": "VARCHAR"},
-        **{"start": "BIGINT", "count": "BIGINT", "width": "BIGINT", "value": "DOUBLE[]", "text": "VARCHAR[]"},
-    },
+    "scores": {**_SCORE, **dict.fromkeys(("title", "unit", "better"), "VARCHAR")},
+    "traces": {**dict.fromkeys(("key", "kind", "name"), "VARCHAR"), **_PIECE},
 }
 _LONG = """(SELECT key, kind, name, flat // width AS place, flat % width AS part, value, text FROM (
     SELECT key, kind, name, width, start + unnest(range("count")) AS flat, unnest(value) AS value, unnest(text) AS text
@@ -75,7 +71,7 @@ _NAMES = {name: list(columns) for name, columns in _TABLES.items()}
 _OF_A_RUN = ", ".join(f"run.{name}" for name in (*_LABELS, *_RUN, *_IDENTITY))
 
 
-class Answer(NamedTuple):
+class QueryResult(NamedTuple):
     """What a query gives. left_out: damaged lines of the journals, which no table has; and damaged traces, if the query
     asks for traces.
     """
@@ -93,7 +89,7 @@ def seal(folder: str | pathlib.Path) -> list[pathlib.Path]:
         return _keep(folder, pathlib.Path(aside))
 
 
-def query(folder: str | pathlib.Path, sql: str) -> Answer:
+def query(folder: str | pathlib.Path, sql: str) -> QueryResult:
     """Answer SQL over the views `runs`, `scores`, `traces` and `curves` (all but the first with their run's columns).
 
     Seals first if that was not done or the journals have changed; in a folder that cannot be written, the tables are
@@ -117,7 +113,7 @@ def query(folder: str | pathlib.Path, sql: str) -> Answer:
             columns, rows = [column[0] for column in answer.description], _rows(answer, connection, sql)
         except duckdb.Error as error:
             raise UsageError(f"the query cannot be answered: {_first_line(error)}") from error
-        return Answer(columns, rows, left_out)
+        return QueryResult(columns, rows, left_out)
 
 
 def asks_for_traces(sql: str) -> bool:
@@ -203,29 +199,26 @@ def _duckdb() -> Any:
 
 def _run(key: str, record: Record) -> dict[str, Any]:
     known = {name: record.labels.get(name) for name in _LABELS}
-    known |= {name: record.what.get(name) for name in _RUN}
-    known |= {name: record.cost.get(name) for name in _COSTS}
-    known |= {name: record.where.get(name) for name in _WHERE}
-    for part in ("task", "learner"):
-        component = record.what.get(part)
-        if isinstance(component, Mapping):
-            known |= {f"{part}_version": str(component.get("version")), f"{part}_code": component.get("code")}
-            known[f"{part}_parameters"] = canonical(component.get("parameters"))
+    for part, names in ((record.what, _RUN), (record.cost, _COSTS), (record.where, _WHERE), (vars(record), _OUTCOME)):
+        known |= {name: part.get(name) for name in names}
+    for name in ("task", "learner"):
+        if component := record.part(name):
+            known |= {f"{name}_version": str(component.get("version")), f"{name}_code": component.get("code")}
+            known[f"{name}_parameters"] = canonical(component.get("parameters"))
     known |= {"protocol": canonical(record.what.get("protocol")), "what": canonical(record.what)}
     known |= {"kind": record.trace.get("kind"), "facts": canonical(record.trace.get("facts", {}))}
     known["headline"] = read_legend([record]).headline or None
-    said = {"status": record.status, "reason": record.reason, "traceback": record.traceback}
-    return dict(spoken({"key": key, **known, **said}))
+    return dict(spoken({"key": key, **known}))
 
 
 def _titles(records: Mapping[str, Record]) -> dict[str, dict[str, str]]:
     """What the report calls task and learner of every run, by key."""
     keys = {id(record): key for key, record in records.items()}
     return {
-        keys[id(record)]: {"report_task": table.title, "report_learner": alike.title}
-        for table in tables(records.values())
-        for alike in table.learners
-        for record in alike.records
+        keys[id(record)]: {"report_task": task.title, "report_learner": learner.title}
+        for task in task_groups(records.values())
+        for learner in task.learners
+        for record in learner.records
     }
 
 

@@ -8,12 +8,12 @@ import pytest
 from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
-from quickstudy.runs import seal as seal_module
+from quickstudy.runs import sql as sql_module
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
-from quickstudy.runs.seal import query, seal
+from quickstudy.runs.sql import query, seal
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def test_sql_gives_what_the_records_hold(folder):
 
 
 def test_sealing_again_only_when_the_journals_have_changed(lab, folder, monkeypatch):
-    sealed, make = [], seal_module._make
-    monkeypatch.setattr(seal_module, "_make", lambda *places: sealed.append(make(*places)))
+    sealed, make = [], sql_module._make
+    monkeypatch.setattr(sql_module, "_make", lambda *places: sealed.append(make(*places)))
     count = "SELECT count(*) FROM runs"
     assert query(folder, count)[1] == query(folder, count)[1] == [(12,)]
     assert len(sealed) == 1
@@ -136,7 +136,7 @@ def test_a_pack_overwrites_nothing_and_needs_results(folder, tmp_path):
 
 
 def test_every_kind_of_trace_stands_in_long_form(tmp_path, monkeypatch):
-    monkeypatch.setattr(seal_module, "CHUNK", 4)
+    monkeypatch.setattr(sql_module, "CHUNK", 4)
     arrays = {
         "states": np.arange(12.0).reshape(2, 3, 2),
         "right": np.array([True, False]),

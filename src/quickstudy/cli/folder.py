@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.cli.output import (
     INCLUDE,
     JSON,
@@ -21,14 +22,6 @@ from quickstudy.cli.output import (
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verbs."""
-    app.command("doctor")(doctor)
-    app.command("pack")(pack)
-    app.command("query")(query)
-    app.command("forget")(forget)
-
-
 def doctor(
     folder: pathlib.Path | None = typer.Argument(None, help="A results folder; without it, the installation."),
     repair: bool = typer.Option(True, help="Repair what can be repaired; damaged lines are kept in damaged/."),
@@ -38,7 +31,6 @@ def doctor(
     if folder is None:
         _installation(json)
         return
-    from quickstudy.base.errors import QuickstudyError
     from quickstudy.runs.doctor import examine_folder
     from quickstudy.runs.doctor import repair as repair_folder
 
@@ -76,10 +68,8 @@ def forget(
     """Put runs aside, into FOLDER/forgotten: those that fit all that is said. Nothing is deleted."""
     from collections import Counter
 
-    from quickstudy.base.errors import UsageError
-    from quickstudy.runs.forgetting import Selection
-    from quickstudy.runs.forgetting import forget as put_aside
-    from quickstudy.runs.identity import outdated, tables
+    from quickstudy.runs.identity import Selection, outdated, task_groups
+    from quickstudy.runs.pack import forget as put_aside
     from quickstudy.runs.reader import read_results
 
     if not (task or learner or status or old):
@@ -89,10 +79,10 @@ def forget(
     if old:
         meant &= {record.key for record in outdated(records)}
     counts = Counter(
-        (table.title, table.convention, alike.title, record.status)
-        for table in tables(records)
-        for alike in table.learners
-        for record in alike.records
+        (task_group.title, task_group.convention, group.title, record.status)
+        for task_group in task_groups(records)
+        for group in task_group.learners
+        for record in group.records
         if record.key in meant
     )
     place = put_aside(folder, meant) if meant and not dry_run else None
@@ -122,8 +112,8 @@ def query(
     include: list[str] = INCLUDE,
 ) -> None:
     """Ask a results folder in SQL (DuckDB)."""
-    from quickstudy.runs.seal import asks_for_traces
-    from quickstudy.runs.seal import query as ask
+    from quickstudy.runs.sql import asks_for_traces
+    from quickstudy.runs.sql import query as ask
 
     include_files(include)
     columns, rows, left_out = ask(folder, sql)
@@ -150,7 +140,7 @@ def _told(value: Any) -> Any:
 def _installation(json: bool) -> None:
     import dataclasses
 
-    from quickstudy.runs.installation import examine_installation
+    from quickstudy.runs.provenance import examine_installation
 
     found = examine_installation()
     if json:

@@ -6,12 +6,7 @@ import pathlib
 
 import typer
 
-from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, print_lines, say
-
-
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("check")(check)
+from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, include_files, print_lines, say
 
 
 def check(
@@ -27,11 +22,9 @@ def check(
 
     With a FILE: whether each of its lines is a sequence of the task, with the right answers.
     """
-    from quickstudy.base.registry import include as include_file
     from quickstudy.testing.check import check_name, check_sequences
 
-    for path in include:
-        include_file(path)
+    include_files(include)
     findings = check_name(name, convention) if file is None else check_sequences(name, file, convention)
     if json:
         print_lines([{"ok": finding.ok, "what": finding.what, "detail": finding.detail} for finding in findings])

@@ -1,4 +1,4 @@
-"""`quickstudy show`: the spec sheet of one component."""
+"""`quickstudy ls` and `show`: what there is, and the spec sheet of one component."""
 
 from __future__ import annotations
 
@@ -9,15 +9,54 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_table, say
+from quickstudy.base.errors import UsageError, nearest
+from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_lines, print_table, say
 
 if TYPE_CHECKING:
     from quickstudy.base.study import Study
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("show")(show)
+def ls(
+    kind: str = typer.Argument(
+        ..., help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities or studies."
+    ),
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """List what there is, with versions."""
+    from quickstudy.base import catalogue
+    from quickstudy.base.study import find_study, study_names
+
+    include_files(include)
+    lists = {"learners": [catalogue.core, catalogue.learner, catalogue.control], "quantities": [catalogue.quantity]}
+    alone: tuple[Any, ...] = (catalogue.task, catalogue.core, catalogue.training, catalogue.measure, catalogue.protocol)
+    lists |= {f"{registry.kind}s": [registry] for registry in alone}
+    rows: list[dict[str, Any]]
+    if kind == "studies":
+        rows = [
+            {"id": found.id, "version": found.version, "kind": found.kind, "summary": f"{found.title}. {found.source}."}
+            for found in map(find_study, study_names())
+        ]
+    elif kind in ("controls", "oracles"):
+        # Whether a rule is an oracle is not in its first line: here the rules are imported.
+        role = kind.removesuffix("s")
+        rows = [
+            {"id": entry.id, "version": entry.version, "kind": role, "summary": entry.summary}
+            for entry in catalogue.control.entries()
+            if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle") == (role == "oracle")
+        ]
+    elif kind not in lists:
+        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "controls", "oracles", "studies"])}')
+    else:
+        rows = [
+            {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}
+            for registry in lists[kind]
+            for entry in registry.entries()
+        ]
+    if json:
+        print_lines(rows)
+    else:
+        print_table([(row["id"], f"v{row['version']}", row["kind"], row["summary"]) for row in rows])
 
 
 def show(
@@ -37,7 +76,7 @@ def show(
 
     include_files(include)
     if name in study_names() or name.endswith(".toml"):
-        from quickstudy.runs.scores import check_scores
+        from quickstudy.runs.scoring import check_scores
 
         study = find_study(name)
         check_convention(convention or study.convention)
@@ -83,26 +122,15 @@ _FACTS = (
 
 def _find(name: str) -> tuple[str, Any]:
     from quickstudy.base import catalogue
-    from quickstudy.base.errors import UsageError, nearest
     from quickstudy.base.study import study_names
 
-    registries: list[Any] = [
-        catalogue.task,
-        catalogue.core,
-        catalogue.training,
-        catalogue.learner,
-        catalogue.control,
-        catalogue.measure,
-        catalogue.protocol,
-        catalogue.quantity,
-    ]
     file, colon, rest = name.partition(".py:")
     if colon:
         return _find_in_file(f"{file}.py", rest.partition(":")[0])
-    for registry in registries:
+    for registry in catalogue.ALL:
         if name in registry:
             return registry.kind, registry.get(name)
-    known = [*(one for registry in registries for one in registry.names()), *study_names()]
+    known = [*(one for registry in catalogue.ALL for one in registry.names()), *study_names()]
     # `qa` alone is near no id, but it is the whole of what comes after a family.
     inside = [one for one in known if one.rpartition("/")[2] == name]
     hint = f'did you mean "{inside[0]}"?' if inside else nearest(name, known)
@@ -110,7 +138,6 @@ def _find(name: str) -> tuple[str, Any]:
 
 
 def _find_in_file(file: str, name: str) -> tuple[str, Any]:
-    from quickstudy.base.errors import UsageError, nearest
     from quickstudy.base.registry import include
 
     module = include(file)

@@ -9,7 +9,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import installed_score
 from quickstudy.base.study import find_study, study_names
 from quickstudy.base.trace import Trace
-from quickstudy.runs.scores import check_scores
+from quickstudy.runs.scoring import check_scores
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,75 @@
-"""How much longer: from what runs have taken here, or not at all."""
+"""How long runs take: an estimate from what was measured before, and, while they run, how much longer."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quickstudy.runs.estimate import MEASURED
-from quickstudy.runs.plan import Cell
+from quickstudy.base.canonical import canonical
+from quickstudy.base.record import OK, Record
 
+if TYPE_CHECKING:
+    from quickstudy.runs.plan import Cell
+
+MEASURED, GUESSED = "measured", "guessed"
+GUESS_SECONDS = 1.0
 SHORT_SECONDS = 10.0
 """Below this there is nothing to foretell: a worker that starts, or one test more, is as long."""
+
+
+class RunTime(NamedTuple):
+    """seconds of one repetition; source: `measured` (this very setting, with other seeds) or `guessed`."""
+
+    seconds: float
+    source: str
+
+
+@dataclass(frozen=True)
+class RunTimes:
+    """Median seconds of a run, by setting and by learner alone."""
+
+    settings: dict[str, float] = field(default_factory=dict)
+    learners: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def from_records(cls, records: Iterable[Record]) -> RunTimes:
+        """From finished runs; the others took no time that would say anything."""
+        settings: dict[str, list[float]] = {}
+        learners: dict[str, list[float]] = {}
+        for record in records:
+            seconds = _seconds(record)
+            if seconds is not None:
+                settings.setdefault(_setting(record.what), []).append(seconds)
+                learners.setdefault(record.labels.get("learner", ""), []).append(seconds)
+        return cls(_medians(settings), _medians(learners))
+
+    def of(self, what: Mapping[str, Any], learner: str) -> RunTime:
+        """For one repetition of what is to be run, by a learner: from itself, from other tasks, or a modest guess."""
+        known = self.settings.get(_setting(what))
+        if known is not None:
+            return RunTime(known, MEASURED)
+        return RunTime(self.learners.get(learner, GUESS_SECONDS), GUESSED)
+
+
+def _setting(what: Mapping[str, Any]) -> str:
+    """What decides how long a run takes: all but its seed."""
+    return canonical({name: part for name, part in what.items() if name not in ("root", "repetition")})
+
+
+def _medians(groups: dict[str, list[float]]) -> dict[str, float]:
+    return {name: statistics.median(seconds) for name, seconds in groups.items()}
+
+
+def _seconds(record: Record) -> float | None:
+    """All the time that a run alone in its call has taken; for one among others, its own learning and answering."""
+    if record.status != OK:
+        return None
+    parts = [record.cost.get(name, 0.0) for name in ("learn_seconds", "answer_seconds")]
+    if record.where.get("lanes") == 1 and "seconds" in record.where:
+        parts = [record.where["seconds"]]
+    return sum(parts) if all(isinstance(part, int | float) for part in parts) else None
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from quickstudy.base.errors import QuickstudyError
 from quickstudy.cli.output import (
     CONVENTION,
     DATA,
@@ -26,11 +27,6 @@ from quickstudy.cli.output import (
 if TYPE_CHECKING:
     from quickstudy.api import Results
     from quickstudy.runs.plan import Plan
-
-
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("run")(run)
 
 
 def run(
@@ -61,7 +57,7 @@ def run(
     """Run learners on tasks. The same command again resumes; more seeds, tasks or learners extend."""
     from dataclasses import replace
 
-    from quickstudy.runs.threads import pin_threads
+    from quickstudy.base.machine import pin_threads
 
     pin_threads()  # before NumPy is imported, so that runs in this process give the bits of runs in workers
     from quickstudy.api import Results, default_workers, plan_runs
@@ -128,8 +124,8 @@ def run(
 
 def _lacking(results: Results, plan: Plan, what: str) -> Iterator[str]:
     """Of which learners of a plan no `learner`, or no `answers`, were kept though they were asked for, and why."""
-    from quickstudy.base.answers import ANSWERS
     from quickstudy.base.record import OK
+    from quickstudy.base.trace import ANSWERS
 
     reading = results.shelf.reading()
     why = {"learner": "it has no snapshot and restore", "answers": "its protocol hands out no last test"}[what]
@@ -146,8 +142,6 @@ def _lacking(results: Results, plan: Plan, what: str) -> Iterator[str]:
 
 def _page(results: Results) -> pathlib.Path | None:
     """The report, written; None if there is nothing to report on, or where it cannot be written, which is said."""
-    from quickstudy.base.errors import QuickstudyError
-
     if not results.records:
         return None
     try:
@@ -162,7 +156,7 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     import dataclasses
 
     from quickstudy.base.machine import cores
-    from quickstudy.runs.remaining import duration
+    from quickstudy.runs.timing import duration
 
     summary = plan.summary(retry_failed=retry_failed)
     if json:
