@@ -13,7 +13,7 @@ from quickstudy.base.parameters import parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import LSTM
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam, Head, Model
 

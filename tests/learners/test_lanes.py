@@ -11,13 +11,11 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import LSTM
 from quickstudy.gateway import double, jnp
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.lanes import named_arrays, rounded, stack_lanes, with_arrays
-from quickstudy.learners.logistic import OnlineLogistic
-from quickstudy.learners.rls import RecursiveLeastSquares
-from quickstudy.learners.sgd import OnlineSoftmax
+from quickstudy.learners.online_readouts import OnlineLogistic, OnlineSoftmax, RecursiveLeastSquares
 from quickstudy.protocols.examination import Examination
 
 ESN = EchoState(units=8, terms=4)

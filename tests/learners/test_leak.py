@@ -17,7 +17,7 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.core import ABSENT
 from quickstudy.cores.transformer import Transformer
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.leak import check_leak, with_answers
+from quickstudy.learners.batching import check_leak, with_answers
 from quickstudy.learners.naming import choose_learner
 from quickstudy.testing import check_core, check_learner
 

@@ -9,7 +9,7 @@ import pytest
 
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import LSTM
 from quickstudy.cores.transformer import Transformer
 from quickstudy.learners.adam import Adam
 

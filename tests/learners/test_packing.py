@@ -9,10 +9,9 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.learners.harvest import Shape, harvest, rows_at
+from quickstudy.learners.batching import Lengths, grouped_exam, needed_steps, packed_lesson, phase_rows
+from quickstudy.learners.features import Shape, harvest, rows_at
 from quickstudy.learners.lanes import stack_lanes
-from quickstudy.learners.lengths import Lengths
-from quickstudy.learners.packing import grouped_exam, needed_steps, packed_lesson, phase_rows
 
 
 def drawn(count, longest=12, seed=0):

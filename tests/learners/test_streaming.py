@@ -14,10 +14,10 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.learners import adam, readout, streaming
+from quickstudy.learners import adam, readout
 from quickstudy.learners.lanes import stack_lanes
 from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.rls import RecursiveLeastSquares
+from quickstudy.learners.online_readouts import RecursiveLeastSquares
 
 
 @pytest.fixture

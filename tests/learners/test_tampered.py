@@ -14,7 +14,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import ABSENT
 from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.tampered import tampered
+from quickstudy.learners.wrappers import tampered
 
 YES, NO = 3, 4
 ASKED = Examples.from_sequences([[0, 1, YES], [1, 2, 0, NO], [2, YES]], [[2], [3], [1]])

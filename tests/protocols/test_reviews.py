@@ -7,8 +7,7 @@ import pytest
 
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.seeds import Streams
-from quickstudy.measures.learning_curve import data_efficiency
-from quickstudy.measures.smoothed import exponential_mean, smoothed_efficiency
+from quickstudy.measures.learning_curve import data_efficiency, exponential_mean, smoothed_efficiency
 from quickstudy.measures.wade import published_imdb
 from quickstudy.protocols.reviews import ReviewsProtocol, exam_points
 from quickstudy.runs.job import Setting, examine

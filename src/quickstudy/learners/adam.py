@@ -19,14 +19,20 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.harvest import all_states
+from quickstudy.learners.batching import (
+    GroupedExam,
+    Lengths,
+    check_leak,
+    grouped_exam,
+    needed_steps,
+    packed_lesson,
+    padded_lanes,
+    padded_lesson,
+    whole_lesson,
+)
+from quickstudy.learners.features import KEPT, all_states, streamed
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
-from quickstudy.learners.leak import check_leak
-from quickstudy.learners.lengths import Lengths
-from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson, whole_lesson
-from quickstudy.learners.padding import padded_lanes, padded_lesson
 from quickstudy.learners.stepping import Speaker, SteppingPupil
-from quickstudy.learners.streaming import KEPT, streamed
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, updating
 

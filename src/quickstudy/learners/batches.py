@@ -38,7 +38,7 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class RowSettings:
     """How batches are made. reading: from examples to rows. rate, batch: of Adam. smallest: places that even the
     shortest batch is given; with few sizes, many updates are one call. together: places answered in one call.
     padding_counts: whether a row's padding, up to the longest row of its batch, is part of it.
@@ -60,7 +60,7 @@ class BatchPupil(SteppingPupil):
 
     scale = "logits"
 
-    def __init__(self, plan: Plan, models: Sequence[Any], streams: Sequence[Streams]) -> None:
+    def __init__(self, plan: RowSettings, models: Sequence[Any], streams: Sequence[Streams]) -> None:
         self.lanes = len(models)
         self._plan = plan
         trained = eqx.filter(models[0], models[0].trainable())
@@ -126,7 +126,7 @@ class BatchPupil(SteppingPupil):
 class _Material:
     """A lesson's rows and order on the device, and the places that each update needs."""
 
-    def __init__(self, lesson: Lesson, plan: Plan) -> None:
+    def __init__(self, lesson: Lesson, plan: RowSettings) -> None:
         rows = rows_of_lanes(lesson.examples, plan.reading)
         self.shared = len(rows) == 1
         self.rows = _on_device(rows, self.shared)
@@ -155,7 +155,7 @@ class _Material:
 class _Questions:
     """An exam's rows in batches of about equal size. places: (lane or 1, question) where each question's answer is."""
 
-    def __init__(self, exam: Exam, plan: Plan) -> None:
+    def __init__(self, exam: Exam, plan: RowSettings) -> None:
         rows = rows_of_lanes(exam.examples, plan.reading)
         self.shared = len(rows) == 1
         limits = np.stack([_limits(lane.sizes, plan) for lane in rows])
@@ -186,7 +186,7 @@ class _Questions:
         np.put_along_axis(self.places, orders, np.broadcast_to(at, orders.shape), axis=1)
 
 
-def _limits(sizes: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
+def _limits(sizes: NDArray[np.int64], plan: RowSettings) -> NDArray[np.int64]:
     """Places that count: a row's own, or those of the longest in its batch, taken in the order of the questions."""
     if not plan.padding_counts:
         return sizes

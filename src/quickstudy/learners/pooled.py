@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
@@ -13,11 +13,57 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
 from quickstudy.cores.core import ABSENT, CoreSpec
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.adam import Head
-from quickstudy.learners.batch_norm import BatchNorm
-from quickstudy.learners.batches import Batch, BatchPupil, Plan
+from quickstudy.learners.batches import Batch, BatchPupil, RowSettings
 from quickstudy.learners.rows import in_order
+
+MEMORY = 0.1
+"""Part of a new batch in what is remembered."""
+_TINY = 1e-5
+
+
+class Noted(NamedTuple):
+    """Mean and variance (features,) as remembered over batches."""
+
+    mean: Any
+    variance: Any
+
+
+class BatchNorm(eqx.Module):
+    """Zero mean and unit variance over a batch, then a scale and a shift for each feature.
+
+    While learning, by the batch's own mean and (population) variance; they go into a running mean with the sample
+    variance, by which rows are normalised when answering.
+    """
+
+    scale: Any
+    shift: Any
+
+    @classmethod
+    def fresh(cls, width: int) -> BatchNorm:
+        """Scale 1, shift 0."""
+        return cls(jnp.ones(width), jnp.zeros(width))
+
+    def notes(self) -> Noted:
+        """Before any batch: mean 0, variance 1."""
+        return Noted(jnp.zeros_like(self.shift), jnp.ones_like(self.scale))
+
+    def __call__(self, rows: Any, shares: Any, noted: Noted, *, learning: bool) -> tuple[Any, Noted]:
+        """Rows (row, feature), counted where their share is above 0; and what is noted after them."""
+        used = noted
+        if learning:
+            counted = (shares > 0).astype(rows.dtype)[:, None]
+            count = counted.sum()
+            mean = (counted * rows).sum(axis=0) / count
+            variance = (counted * jnp.square(rows - mean)).sum(axis=0) / count
+            used = Noted(mean, variance)
+            sample = variance * count / jnp.maximum(count - 1.0, 1.0)
+            noted = Noted(
+                noted.mean + MEMORY * (lax.stop_gradient(mean) - noted.mean),
+                noted.variance + MEMORY * (lax.stop_gradient(sample) - noted.variance),
+            )
+        return (rows - used.mean) * lax.rsqrt(used.variance + _TINY) * self.scale + self.shift, noted
 
 
 class WordVectors(eqx.Module):
@@ -155,7 +201,9 @@ class Pooled:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> BatchPupil:
         """A fresh pupil."""
-        plan = Plan(in_order, self.rate, self.batch, smallest=32, together=1 << 15, padding_counts=self._padded(core))
+        plan = RowSettings(
+            in_order, self.rate, self.batch, smallest=32, together=1 << 15, padding_counts=self._padded(core)
+        )
         return BatchPupil(plan, [self._net(core, brief, stream) for stream in streams], streams)
 
     def _padded(self, core: CoreSpec) -> bool:

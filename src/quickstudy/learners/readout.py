@@ -15,10 +15,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.harvest import Shape, all_states, harvest
+from quickstudy.learners.features import KEPT, Shape, all_states, blocks, harvest, streamed
 from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Speaker, SteppingPupil
-from quickstudy.learners.streaming import KEPT, blocks, streamed
 
 
 class Rule(Protocol):

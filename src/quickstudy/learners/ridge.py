@@ -19,7 +19,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jnp
-from quickstudy.learners.harvest import all_states
+from quickstudy.learners.features import all_states
 from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.readout import check_frozen
 from quickstudy.learners.stepping import Reading, Speaker, SteppingPupil

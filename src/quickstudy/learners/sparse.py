@@ -16,7 +16,7 @@ from quickstudy.cores.bag import BagCore, BagOfWords
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Head, Model
-from quickstudy.learners.batches import Batch, BatchPupil, Plan
+from quickstudy.learners.batches import Batch, BatchPupil, RowSettings
 from quickstudy.learners.rows import distinct
 
 
@@ -75,7 +75,7 @@ class Sparse:
         """A fresh pupil."""
         # Measured on reviews: nearly every batch of 8 fits into 512 different pieces, so that hundreds of updates are
         # one call.
-        plan = Plan(distinct, self.rate, self.batch, smallest=512, together=1 << 19)
+        plan = RowSettings(distinct, self.rate, self.batch, smallest=512, together=1 << 19)
         return BatchPupil(plan, [LinearBag(_head(core, brief, stream)) for stream in streams], streams)
 
 

@@ -172,7 +172,7 @@ def wade_above_chance(steps: ArrayLike, accuracy: ArrayLike, constant: float, ti
     return math.nan if constant == 1 else above_chance(constant, time).score(steps, accuracy)
 
 
-def find_preset(
+def wade_preset(
     name: str,
     thresholds: int | None = None,
     tokens_per_sequence: float | None = None,
