@@ -31,7 +31,7 @@ from quickstudy.learners.batching import (
     whole_lesson,
 )
 from quickstudy.learners.features import KEPT, all_states, streamed
-from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
+from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Speaker, SteppingPupil
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, updating
@@ -146,7 +146,7 @@ class AdamPupil(SteppingPupil):
         )
         # Model and moments are kept as bare arrays: what they are part of is put together where it is compiled.
         self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
-        self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
+        self._sizes = size_of(trained), size_of(eqx.filter(models[0], eqx.is_inexact_array)) - size_of(trained)
         self._widths = models[0].core.width, brief.outputs.width
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
@@ -278,7 +278,3 @@ def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
     rng = streams.numpy("core")
     built = core.build(brief.inputs, rng)
     return Model(built, Head.drawn(built, brief.outputs.width, rng))
-
-
-def _size(tree: Any) -> int:
-    return sum(int(leaf.size) for leaf in jax.tree.leaves(tree))

@@ -19,7 +19,7 @@ from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
-from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.lanes import grown, named_arrays, over_lanes, rounded, size_of, stack_lanes, with_arrays
 from quickstudy.learners.rows import Reading, Rows, rows_of_lanes
 from quickstudy.learners.stepping import SteppingPupil
 
@@ -66,7 +66,7 @@ class BatchPupil(SteppingPupil):
         trained = eqx.filter(models[0], models[0].trainable())
         whole = eqx.filter(models[0], eqx.is_inexact_array)
         self._trainable = models[0].trainable()
-        self._sizes = _size(trained), _size(whole) - _size(trained)
+        self._sizes = size_of(trained), size_of(whole) - size_of(trained)
         self._state = stack_lanes([(model, model.notes(), _ADAM.init(trained)) for model in models])
         self._keys = jnp.stack([stream.jax("noise") for stream in streams])
         self._lesson: tuple[Lesson, _Material] | None = None
@@ -130,8 +130,8 @@ class _Material:
         rows = rows_of_lanes(lesson.examples, plan.reading)
         self.shared = len(rows) == 1
         self.rows = _on_device(rows, self.shared)
-        length = rounded(lesson.items, 4)
-        self.order = jnp.asarray(np.pad(lesson.order, [(0, 0), (0, length - lesson.items)]), jnp.int32)
+        order = grown(lesson.order, len(lesson.order), rounded(lesson.items, 4))
+        self.order = jnp.asarray(order, jnp.int32)
         updates = lesson.items // plan.batch
         needed = np.zeros(updates, dtype=np.int64)
         for lane, order in enumerate(lesson.order):
@@ -258,7 +258,3 @@ def _answer(models: Any, notes: Any, batch: Batch, lanes: int, shared: bool) -> 
         return own[0](batch, own[1], None)[0]
 
     return _with_material(single, lanes, shared)((models, notes), batch)
-
-
-def _size(tree: Any) -> int:
-    return sum(int(leaf.size) for leaf in jax.tree.leaves(tree))

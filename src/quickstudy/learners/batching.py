@@ -1,5 +1,5 @@
-"""Lessons and exams laid out for a core that is trained in batches: sequences of different lengths packed without padding,
-for cores that can read them so (`unroll_packed`), or padded to a few lengths.
+"""Lessons and exams laid out for a core that is trained in batches: sequences of different lengths packed without
+padding, for cores that can read them so (`unroll_packed`), or padded to a few lengths.
 
 Only steps that a question depends on are packed: what follows the last question of a sequence changes nothing. Plans
 are made on the host, for all batches at once, and their sizes are rounded so that seeds share compiled programs.
@@ -21,7 +21,7 @@ from quickstudy.base.lesson import Lesson
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import ABSENT
 from quickstudy.gateway import jnp
-from quickstudy.learners.lanes import rounded
+from quickstudy.learners.lanes import grown, rounded
 
 
 class PackedPlan(NamedTuple):
@@ -80,10 +80,10 @@ def whole_lesson(lesson: Lesson) -> tuple[Lesson, list[NDArray[np.float64]]]:
 
 
 def _filled(examples: Examples, count: int) -> Examples:
-    grow = [(0, 0), (0, count - examples.count)]
-    parts = (examples.inputs, examples.targets, examples.asked)
-    grown = [np.pad(part, grow + [(0, 0)] * (part.ndim - 2)) for part in parts]
-    return Examples(grown[0], grown[1], grown[2], np.pad(examples.lengths, grow[1]))
+    inputs, targets, asked = (
+        grown(part, examples.steps, count) for part in (examples.inputs, examples.targets, examples.asked)
+    )
+    return Examples(inputs, targets, asked, grown(examples.lengths, count))
 
 
 def packed_lesson(
@@ -185,7 +185,7 @@ def _by_batch(
 
 def _lengthened(array: NDArray[Any], length: int) -> Any:
     """(1, length, ...): padded with zeros at the end, and with an axis for the one lane."""
-    return jnp.asarray(np.pad(array, [(0, length - len(array))] + [(0, 0)] * (array.ndim - 1))[None])
+    return jnp.asarray(grown(array, length)[None])
 
 
 SHORT = 32
@@ -219,16 +219,6 @@ def padded_lanes(examples: Sequence[Examples], leaks: bool) -> list[Examples]:
     return [with_answers(lane) for lane in padded] if leaks else padded
 
 
-def _stacked(arrays: Sequence[NDArray[Any]], *lengths: int) -> NDArray[Any]:
-    """(lane, ...) from one array per lane, whose first axes get these lengths."""
-
-    def whole(array: NDArray[Any]) -> NDArray[Any]:
-        grow = [(0, length - size) for length, size in zip(lengths, array.shape, strict=False)]
-        return np.pad(array, grow + [(0, 0)] * (array.ndim - len(lengths)))
-
-    return np.stack([whole(array) for array in arrays])
-
-
 class PaddedLesson(NamedTuple):
     """A lesson padded to one shape, with a lane axis.
 
@@ -257,7 +247,7 @@ def padded_lesson(
     steps = padded[0].steps
     # Examples are only looked up: lessons of other sizes share the program, and no number depends on the padding.
     count = rounded(max(lane.count for lane in lesson.examples), 1)
-    order = np.pad(lesson.order, [(0, 0), (0, rounded(lesson.items, 1) - lesson.items)])
+    order = grown(lesson.order, len(padded), rounded(lesson.items, 1))
     lengths = Lengths((steps,), np.zeros(order.shape[1] // batch, np.int32))
     if len(padded) == 1:  # lanes side by side would all wait for the longest
         needed = lesson.examples[0].lengths[order[0, : len(lengths.chosen) * batch]].reshape(-1, batch).max(axis=1)
@@ -268,8 +258,8 @@ def padded_lesson(
     if weights is not None:
         shares = [part * own[:, None].astype(np.float32) for part, own in zip(shares, weights, strict=True)]
     width = max(table.shape[1] for table in places)
-    inputs = _stacked([lane.inputs for lane in padded], steps, count)
-    by_question = (_stacked(arrays, count, width) for arrays in (places, targets, shares))
+    inputs = np.stack([grown(lane.inputs, steps, count) for lane in padded])
+    by_question = (np.stack([grown(part, count, width) for part in lanes]) for lanes in (places, targets, shares))
     chosen = np.tile(lengths.chosen, (len(padded), 1))
     return PaddedLesson(*map(jnp.asarray, (inputs, *by_question, order.astype(np.int32), chosen))), lengths.allowed
 
@@ -284,9 +274,13 @@ def check_leak(brief: Brief) -> None:
 
 
 def with_answers(examples: Examples) -> Examples:
-    """The examples with the last answer written behind the last input, and `ABSENT` behind that.
+    """THE PUBLISHED LEAK: the examples with the last answer written behind the last input, and `ABSENT` behind that.
 
-    The other answers are there already: they are the next inputs. There must be a step of padding for the last one.
+    The published transformer attends to the whole sequence, in both directions, and the answer is part of it, one step
+    after the place where it has to be given: it reads the answers off its inputs, and its published scores measure
+    nothing else. No core does this unless its parameters ask for it, as they do under the convention `published` alone;
+    the checkers rightly find that it looks ahead. The other answers are there already: they are the next inputs. There
+    must be a step of padding for the last one.
     """
     places = np.arange(examples.steps)[:, None]
     last = examples.targets[examples.lengths - 1, np.arange(examples.count)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from quickstudy.gateway import jax, jnp, lax
 
@@ -95,6 +95,8 @@ class VotingRule:
     symbols: int
     context: int
     peek: bool
+
+    scale: ClassVar[str] = "logits"
 
     def prepare(self, state: VotingState, rows: Any, targets: Any, counted: Any) -> VotingState:
         """As the published programs: which answers there are, and how the features are distributed."""
@@ -228,11 +230,6 @@ class VotingRule:
             scale=jnp.clip(scale, *SCALE_RANGE),
             record=KEPT * state.record + jnp.log(jnp.stack([vote[target], final[target]]) + 1e-3),
         )
-
-    @property
-    def scale(self) -> str:
-        """Logarithms of chances."""
-        return "logits"
 
     def scores(self, state: VotingState, rows: Any) -> Any:
         """Logarithms of the chances of the answers to rows, or to rows that share their symbols.

@@ -1,7 +1,7 @@
 """Features of the asked positions: run a core over sequences, keep the rows that are needed, forget the rest.
 
-What fits is read whole (`harvest`), which is faster, and can be kept between two tests of one exam. Exams and series of any
-length are read in blocks of time with the state carried on (`blocks`), and only what is asked is kept.
+What fits is read whole (`harvest`), which is faster, and can be kept between two tests of one exam. Exams and series of
+any length are read in blocks of time with the state carried on (`blocks`), and only what is asked is kept.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quickstudy.base.lesson import Exam
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.batching import needed_steps
-from quickstudy.learners.lanes import check_room, over_lanes, rounded
+from quickstudy.learners.lanes import check_room, grown, over_lanes, rounded
 
 TOGETHER = 64
 """The most sequences that run through a core side by side: enough to be fast, few enough to stay in the cache."""
@@ -103,8 +103,9 @@ def harvest(cores: Any, exam: Exam, shape: Shape, fineness: int = 2) -> Any:
     rows = None
     ends = np.zeros(lanes, dtype=np.int64)
     for number, first in enumerate(starts):
-        inputs = np.stack([_chunk(lane, first, shape) for lane in exam.examples])
-        where = np.stack([np.pad(lane[number], [(0, shape.rows - len(lane[number])), (0, 0)]) for lane in parts])
+        some = [lane.inputs[:, first : first + shape.together] for lane in exam.examples]
+        inputs = np.stack([grown(part, shape.steps, shape.together) for part in some])
+        where = np.stack([grown(lane[number], shape.rows) for lane in parts])
         piece = rows_at(cores, jnp.asarray(inputs), jnp.asarray(where), lanes)
         if len(starts) == 1:
             return piece
@@ -133,7 +134,7 @@ def _harvest_by_length(cores: Any, exam: Exam, shape: Shape, fineness: int) -> A
         questions = questions[np.argsort(found[questions, 0], kind="stable")]
         positions = np.full((1, shape.rows, 2), shape.steps)
         positions[0, : len(questions)] = np.stack([found[questions, 0], column[questions]], axis=1)
-        inputs = _padded(sorted_inputs[:, first : first + shape.together], shape)
+        inputs = grown(sorted_inputs[:, first : first + shape.together], shape.steps, shape.together)
         piece = rows_until(cores, jnp.asarray(inputs)[None], jnp.asarray(positions), jnp.asarray(needed[order[first]]))
         if rows is None:
             rows = jnp.zeros((1, rounded(len(found), fineness), piece.shape[2]), piece.dtype)
@@ -169,16 +170,6 @@ def all_states(cores: Any, inputs: Any, lanes: int) -> Any:
     return over_lanes(single, lanes)(cores)
 
 
-def _chunk(examples: Examples, first: int, shape: Shape) -> NDArray[Any]:
-    """Some examples' inputs, padded in time and in number."""
-    return _padded(examples.inputs[:, first : first + shape.together], shape)
-
-
-def _padded(inputs: NDArray[Any], shape: Shape) -> NDArray[Any]:
-    grow = [(0, shape.steps - inputs.shape[0]), (0, shape.together - inputs.shape[1])] + [(0, 0)] * (inputs.ndim - 2)
-    return np.pad(inputs, grow)
-
-
 KEPT = 1 << 29
 """Bytes of one lane's features that are held at once, and kept from test to test; more of them are streamed. (1,800
 units on the largest exam of the language tasks are 137 MB.)"""
@@ -199,23 +190,36 @@ class Block(NamedTuple):
     numbers: list[NDArray[np.int64]]
 
 
-def blocks(cores: Any, examples: Sequence[Examples]) -> Iterator[Block]:
+class Stretch(NamedTuple):
+    """How blocks are cut: steps at a time, of so many sequences side by side."""
+
+    steps: int
+    together: int
+
+
+def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = None) -> Iterator[Block]:
     """The features at all questions of one `Examples` per lane, block by block; questions are numbered as in `Exam`.
 
-    Sequences that are about equally long go side by side. Of a single sequence, questions come in their order.
+    Sequences that are about equally long go side by side. Of a single sequence, questions come in their order. stretch:
+    how it is cut, and then the sequences keep their order: what is read side by side depends on nothing else.
     """
     lanes = len(examples)
     needed = [needed_steps(lane) for lane in examples]
-    capacity = rounded(max(int(lane.max(initial=1)) for lane in needed), 4)
+    longest = max(int(lane.max(initial=1)) for lane in needed)
     count = max(lane.count for lane in examples)
-    most = min(max((1 << 17) // _width(cores), FEW), MANY) // (1 if lanes == 1 else 4)
-    together = min(most, rounded(count, 2), _room(cores, capacity, lanes))
-    steps = min(BLOCK * most // together, capacity)
-    orders = [np.argsort(-lane, kind="stable") for lane in needed]
+    if stretch is None:
+        capacity = rounded(longest, 4)
+        most = min(max((1 << 17) // _width(cores), FEW), MANY) // (1 if lanes == 1 else 4)
+        together = min(most, rounded(count, 2), _room(cores, capacity, lanes))
+        steps = min(BLOCK * most // together, capacity)
+        orders = [np.argsort(-lane, kind="stable") for lane in needed]
+    else:
+        steps, together = stretch
+        capacity, orders = max(longest, steps), [np.arange(lane.count) for lane in examples]
     counts = [np.add.reduceat(lane.asked, np.arange(0, lane.steps, steps), axis=0, dtype=np.int32) for lane in examples]
     firsts = [np.cumsum(lane.sum(axis=0, dtype=np.int64)) - lane.sum(axis=0) for lane in counts]
     starts = range(0, count, together)
-    rows = rounded(max(_most(*lane, starts) for lane in zip(counts, orders, strict=True)), 0)
+    rows = steps * together if stretch else rounded(max(map(_most, counts, orders, [starts] * lanes)), 0)
     for first in starts:
         columns = [order[first : first + together] for order in orders]
         longest = max(int(wanted[own].max(initial=0)) for wanted, own in zip(needed, columns, strict=True))
@@ -223,7 +227,7 @@ def blocks(cores: Any, examples: Sequence[Examples]) -> Iterator[Block]:
         done = [firsts[lane][own] for lane, own in enumerate(columns)]
         for time in range(0, longest, steps):
             pairs = zip(examples, columns, strict=True)
-            inputs = np.stack([_cut(lane.inputs, time, steps, own, together) for lane, own in pairs])
+            inputs = np.stack([grown(lane.inputs[time : time + steps, own], steps, together) for lane, own in pairs])
             positions = np.zeros((lanes, rows, 2), np.int32)
             numbers = []
             for lane, own in enumerate(columns):
@@ -267,11 +271,6 @@ def _most(counts: NDArray[np.int32], order: NDArray[np.int64], starts: range) ->
     """Questions of the fullest block, by questions (block, example)."""
     there = [first for first in starts if first < len(order)]
     return int(np.add.reduceat(counts[:, order], there, axis=1).max(initial=1))
-
-
-def _cut(inputs: NDArray[Any], time: int, steps: int, columns: NDArray[np.int64], together: int) -> NDArray[Any]:
-    part = inputs[time : time + steps, columns]
-    return np.pad(part, [(0, steps - len(part)), (0, together - part.shape[1])] + [(0, 0)] * (part.ndim - 2))
 
 
 @eqx.filter_jit

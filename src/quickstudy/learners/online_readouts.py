@@ -1,5 +1,5 @@
-"""Linear readouts that learn online, one update per question: by gradient, softmax as the paper of the language tasks writes
-it or one-vs-rest as its programs do, and by recursive least squares.
+"""Linear readouts that learn online, one update per question: by gradient, softmax as the paper of the language tasks
+writes it or one-vs-rest as its programs do, and by recursive least squares.
 """
 
 from __future__ import annotations
@@ -76,6 +76,19 @@ class Statistics(NamedTuple):
         return rows @ scaled.T + (bias - (scaled * self.mean).sum(axis=1))
 
 
+class ReadoutTraining:
+    """What the online readouts have in common: reservoirs only, and a program for every kind of call."""
+
+    id: ClassVar[str]
+    batch: ClassVar[int] = 1
+    programs: ClassVar[int] = 4
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def check_core(self, core: CoreSpec) -> None:
+        """Reservoirs only."""
+        check_frozen(self.id, core)
+
+
 class GradientState(NamedTuple):
     """weights (V, F) and bias (V,) on standardised features; rate and decay as arrays; classes (V,): seen so far.
 
@@ -89,17 +102,17 @@ class GradientState(NamedTuple):
     decay: Any
     classes: Any
 
+    @classmethod
+    def fresh(cls, features: int, outputs: int, rate: float, decay: float, known: bool = False) -> GradientState:
+        """Zero weights, nothing seen; known: all classes count as seen from the start."""
+        weights, bias, none = jnp.zeros((outputs, features)), jnp.zeros(outputs), Statistics.empty(features)
+        return cls(weights, bias, none, jnp.float32(rate), jnp.float32(decay), jnp.full(outputs, known))
 
-def gradient_state(features: int, outputs: int, rate: float, decay: float, known: bool = False) -> GradientState:
-    """Zero weights, nothing seen; known: all classes count as seen from the start."""
-    return GradientState(
-        jnp.zeros((outputs, features)),
-        jnp.zeros(outputs),
-        Statistics.empty(features),
-        jnp.float32(rate),
-        jnp.float32(decay),
-        jnp.full(outputs, known),
-    )
+    def pushed(self, push: Any, features: Any, statistics: Statistics, classes: Any) -> GradientState:
+        """One step: w <- (1 - rate decay) w + rate push z, and the bias without decay."""
+        weights = (1.0 - self.rate * self.decay) * self.weights + self.rate * push[:, None] * features
+        bias = self.bias + self.rate * push
+        return self._replace(weights=weights, bias=bias, statistics=statistics, classes=classes)
 
 
 def among_seen(classes: Any, scores: Any) -> Any:
@@ -107,18 +120,28 @@ def among_seen(classes: Any, scores: Any) -> Any:
     return jnp.where(classes, scores, -1e30)
 
 
+class GradientRule:
+    """What the rules by gradient have in common: linear values of standardised features."""
+
+    def scores(self, state: GradientState, rows: Any) -> Any:
+        """Logits or decision values; a class that has not been seen never wins."""
+        return among_seen(state.classes, state.statistics.linear(state.weights, state.bias, rows))
+
+    def trained(self, state: GradientState) -> int:
+        """Weights and bias."""
+        return int(state.weights.size + state.bias.size)
+
+
 @dataclass(frozen=True)
-class SoftmaxRule:
+class SoftmaxRule(GradientRule):
     """w_c <- (1 - rate decay) w_c + rate (1[y = c] - p_c) z, with z the standardised features and p the softmax over
     the classes seen so far. plain: z are the features as they are.
     """
 
     plain: bool = False
 
-    @property
-    def peek(self) -> bool:
-        """Never."""
-        return False
+    peek: ClassVar[bool] = False
+    scale: ClassVar[str] = "logits"
 
     def prepare(self, state: GradientState, rows: Any, targets: Any, counted: Any) -> GradientState:
         """Nothing: the rule is online."""
@@ -130,28 +153,12 @@ class SoftmaxRule:
         features = statistics.standardised(row)
         classes = state.classes.at[target].set(True)
         chances = jax.nn.softmax(state.weights @ features + state.bias, where=classes)
-        wrong = jax.nn.one_hot(target, len(state.bias)) - chances
-        weights = (1.0 - state.rate * state.decay) * state.weights + state.rate * wrong[:, None] * features
-        bias = state.bias + state.rate * wrong
-        return state._replace(weights=weights, bias=bias, statistics=statistics, classes=classes)
-
-    @property
-    def scale(self) -> str:
-        """A softmax makes probabilities of them."""
-        return "logits"
-
-    def scores(self, state: GradientState, rows: Any) -> Any:
-        """Logits; a class that has not been seen never wins."""
-        return among_seen(state.classes, state.statistics.linear(state.weights, state.bias, rows))
-
-    def trained(self, state: GradientState) -> int:
-        """Weights and bias."""
-        return int(state.weights.size + state.bias.size)
+        return state.pushed(jax.nn.one_hot(target, len(state.bias)) - chances, features, statistics, classes)
 
 
 @training("sgd", version=1)
 @dataclass(frozen=True)
-class OnlineSoftmax:
+class OnlineSoftmax(ReadoutTraining):
     """Online softmax readout: one gradient step of cross-entropy per question.
 
     rate: step size. decay: L2 strength on the weights. passes: times the material is shown (1: each example once;
@@ -164,28 +171,22 @@ class OnlineSoftmax:
     passes: int = parameter(1, at_least=1)
     plain: bool = False
 
-    batch: ClassVar[int] = 1
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
-    programs: ClassVar[int] = 4
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("symbols", frozen=True), Usual("strings", frozen=True))
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strings": {"passes": 10}}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"plain": True}}
-
-    def check_core(self, core: CoreSpec) -> None:
-        """Reservoirs only."""
-        check_frozen("sgd", core)
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
         """A fresh pupil."""
 
         def start(features: int) -> GradientState:
-            return gradient_state(features, brief.outputs.width, self.rate, self.decay, known=self.plain)
+            return GradientState.fresh(features, brief.outputs.width, self.rate, self.decay, known=self.plain)
 
         return ReadoutPupil(core, SoftmaxRule(self.plain), start, brief, streams)
 
 
 @dataclass(frozen=True)
-class OneVersusRestRule:
+class OneVersusRestRule(GradientRule):
     """For every class c with y = +1 or -1: w_c <- (1 - rate decay) w_c - rate d/dw log(1 + exp(-y (w_c z + b_c))).
 
     peek: standardise by the statistics of the whole lesson, and allow only its classes, before the first update.
@@ -193,6 +194,8 @@ class OneVersusRestRule:
     """
 
     peek: bool
+
+    scale: ClassVar[str] = "order"
 
     def prepare(self, state: GradientState, rows: Any, targets: Any, counted: Any) -> GradientState:
         """The published programs look at the whole training set first."""
@@ -205,29 +208,12 @@ class OneVersusRestRule:
         features = statistics.standardised(row)
         sign = 2.0 * jax.nn.one_hot(target, len(state.bias)) - 1.0
         push = sign * jax.nn.sigmoid(-sign * (state.weights @ features + state.bias))
-        weights = (1.0 - state.rate * state.decay) * state.weights + state.rate * push[:, None] * features
-        classes = state.classes.at[target].set(True)
-        return state._replace(
-            weights=weights, bias=state.bias + state.rate * push, statistics=statistics, classes=classes
-        )
-
-    @property
-    def scale(self) -> str:
-        """The largest wins; no probabilities are meant."""
-        return "order"
-
-    def scores(self, state: GradientState, rows: Any) -> Any:
-        """Decision values; a class that has not been seen never wins."""
-        return among_seen(state.classes, state.statistics.linear(state.weights, state.bias, rows))
-
-    def trained(self, state: GradientState) -> int:
-        """Weights and bias."""
-        return int(state.weights.size + state.bias.size)
+        return state.pushed(push, features, statistics, state.classes.at[target].set(True))
 
 
 @training("logistic", version=2)
 @dataclass(frozen=True)
-class OnlineLogistic:
+class OnlineLogistic(ReadoutTraining):
     """Online one-vs-rest logistic readout: one gradient step per question and class.
 
     rate: step size. decay: L2 strength on the weights, none on the intercept. passes: times the material is shown.
@@ -240,21 +226,15 @@ class OnlineLogistic:
     passes: int = parameter(1, at_least=1)
     peek: bool = False
 
-    batch: ClassVar[int] = 1
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
-    programs: ClassVar[int] = 4
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("symbols", frozen=True, convention="published"),)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"peek": True}}
-
-    def check_core(self, core: CoreSpec) -> None:
-        """Reservoirs only."""
-        check_frozen("logistic", core)
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
         """A fresh pupil."""
 
         def start(features: int) -> GradientState:
-            return gradient_state(features, brief.outputs.width, self.rate, self.decay)
+            return GradientState.fresh(features, brief.outputs.width, self.rate, self.decay)
 
         return ReadoutPupil(core, OneVersusRestRule(self.peek), start, brief, streams)
 
@@ -274,10 +254,8 @@ class SquaresState(NamedTuple):
 class SquaresRule:
     """k = P z / (f + z P z), W <- W + (y - W z) k, P <- (P - k (P z)) / f, with z the features and a constant 1."""
 
-    @property
-    def peek(self) -> bool:
-        """Never."""
-        return False
+    peek: ClassVar[bool] = False
+    scale: ClassVar[str] = "order"
 
     def prepare(self, state: SquaresState, rows: Any, targets: Any, counted: Any) -> SquaresState:
         """Nothing: the rule is online."""
@@ -293,11 +271,6 @@ class SquaresRule:
         classes = state.classes | (one_hot(target, len(state.weights)) > 0)
         return state._replace(weights=state.weights + wrong[:, None] * gain, inverse=inverse, classes=classes)
 
-    @property
-    def scale(self) -> str:
-        """The largest wins; no probabilities are meant."""
-        return "order"
-
     def scores(self, state: SquaresState, rows: Any) -> Any:
         """The regression's values; a symbol that has not been seen never wins."""
         return among_seen(state.classes, rows @ state.weights[:, :-1].T + state.weights[:, -1])
@@ -309,7 +282,7 @@ class SquaresRule:
 
 @training("rls", version=1)
 @dataclass(frozen=True)
-class RecursiveLeastSquares:
+class RecursiveLeastSquares(ReadoutTraining):
     """Recursive least squares readout: ridge regression on all questions so far, renewed after each.
 
     ridge: strength of the prior that weights are zero; below 0.001 float32 loses the inverse (measured on NARMA-10:
@@ -320,14 +293,6 @@ class RecursiveLeastSquares:
     ridge: float = parameter(1.0, at_least=1e-3)
     forgetting: float = parameter(1.0, above=0, at_most=1)
     passes: int = parameter(1, at_least=1)
-
-    batch: ClassVar[int] = 1
-    programs: ClassVar[int] = 4
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-
-    def check_core(self, core: CoreSpec) -> None:
-        """Reservoirs only."""
-        check_frozen("rls", core)
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
         """A fresh pupil, for symbols or real numbers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.features import KEPT, Shape, all_states, blocks, harvest, streamed
-from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.lanes import grown, named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Speaker, SteppingPupil
 
 
@@ -30,15 +30,15 @@ class Rule(Protocol):
     def peek(self) -> bool:
         """Whether the rule looks at the whole lesson before its first update, as some published programs do."""
 
+    @property
+    def scale(self) -> str:
+        """How the scores of symbols are to be read: `logits` or `order`."""
+
     def prepare(self, state: Any, rows: Any, targets: Any, counted: Any) -> Any:
         """What a rule that peeks does with the whole lesson."""
 
     def update(self, state: Any, row: Any, target: Any) -> Any:
         """The state after one row (F,) with its target, a token or a vector."""
-
-    @property
-    def scale(self) -> str:
-        """How the scores of symbols are to be read: `logits` or `order`."""
 
     def scores(self, state: Any, rows: Any) -> Any:
         """(R, V) scores of rows (R, F)."""
@@ -126,7 +126,7 @@ class ReadoutPupil(SteppingPupil):
         for rows, numbers in blocks(self._cores, exam.examples):
             counts = np.where(there, [len(lane) for lane in numbers], 0)
             targets = np.concatenate(
-                [_lengthened(lane[None, own], rows.shape[1]) for lane, own in zip(exam.targets, numbers, strict=True)]
+                [grown(lane[None, own], 1, rows.shape[1]) for lane, own in zip(exam.targets, numbers, strict=True)]
             )
             sequence = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int32), rows.shape[:2])
             bounds = np.stack([np.zeros_like(counts), counts], axis=1)
@@ -203,11 +203,11 @@ class ReadoutPupil(SteppingPupil):
             exam = Exam(lesson.examples)
             offsets = np.broadcast_to(np.arange(lesson.items + 1), (self.lanes, lesson.items + 1))
         rows = harvest(self._cores, exam, shape, fineness=1 if lesson.item == "example" else 2)
-        targets, counted = (_lengthened(array, rows.shape[1]) for array in (exam.targets, exam.counted))
+        targets, counted = (grown(array, self.lanes, rows.shape[1]) for array in (exam.targets, exam.counted))
         if lesson.item == "example":
             sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)
         else:
-            sequence = _lengthened(lesson.order, rounded(lesson.items, 2))
+            sequence = grown(lesson.order, self.lanes, rounded(lesson.items, 2))
         if self._rule.peek and not self._shown.any() and first == 0:
             self._peek(lesson, rows)
         material = _Material(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
@@ -218,20 +218,19 @@ class ReadoutPupil(SteppingPupil):
         whole = Exam(lesson.examples)
         if lesson.item == "example":  # those rows are of the first examples only
             rows = harvest(self._cores, whole, Shape.of(lesson.examples))
-        targets, counted = (jnp.asarray(_lengthened(array, rows.shape[1])) for array in (whole.targets, whole.counted))
+        targets, counted = (
+            jnp.asarray(grown(array, self.lanes, rows.shape[1])) for array in (whole.targets, whole.counted)
+        )
         self._state = _prepare(self._rule, self._state, rows, targets, counted, self.lanes)
 
 
-def _lengthened(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """Padded with zeros along the second axis."""
-    return np.pad(array, [(0, 0), (0, length - array.shape[1])] + [(0, 0)] * (array.ndim - 2))
-
-
-class _Material:
+class _Material(NamedTuple):
     """Rows, targets, the sequence of updates, and where in it each item begins (lane, item + 1)."""
 
-    def __init__(self, rows: Any, targets: Any, sequence: Any, offsets: NDArray[np.int64]) -> None:
-        self.rows, self.targets, self.sequence, self.offsets = rows, targets, sequence, offsets
+    rows: Any
+    targets: Any
+    sequence: Any
+    offsets: NDArray[np.int64]
 
 
 @eqx.filter_jit

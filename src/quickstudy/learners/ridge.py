@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,8 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jnp
-from quickstudy.learners.features import all_states
-from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.features import Stretch, all_states, blocks
+from quickstudy.learners.lanes import named_arrays, numbers_of, rounded, stack_lanes, with_arrays
 from quickstudy.learners.readout import check_frozen
 from quickstudy.learners.stepping import Reading, Speaker, SteppingPupil
 from quickstudy.learners.trained import Usual
@@ -35,58 +34,11 @@ ROWS_TOGETHER = 512
 """Rows that are added to the sums by one product."""
 
 
-class Stretch(NamedTuple):
-    """The one shape in which material runs through a core: steps at a time, of so many sequences side by side."""
-
-    steps: int
-    together: int
-
-    @classmethod
-    def of(cls, examples: Sequence[Examples]) -> Stretch:
-        """Whole sequences, as many as fit; one that is longer than all that fits goes by itself, piece by piece."""
-        longest, most = (max(getattr(lane, name) for lane in examples) for name in ("steps", "count"))
-        steps = min(STEPS_TOGETHER, rounded(longest, 4))
-        return cls(steps, min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1)
-
-
-class Rows(NamedTuple):
-    """Questions of one lane in a stretch, by example, then time: which example (question,), features, targets."""
-
-    example: NDArray[np.int64]
-    features: NDArray[Any]
-    targets: NDArray[Any]
-
-
-def read(cores: Any, examples: Sequence[Examples], stretch: Stretch) -> Iterator[list[Rows]]:
-    """The questions of one group of sequences, for every lane, stretch after stretch. Nothing else is ever held."""
-    lanes = len(examples)
-    needed = max(int(np.flatnonzero(lane.asked.any(axis=1)).max(initial=-1)) + 1 for lane in examples)
-    state = _started(cores, stretch.together, max(needed, stretch.steps), lanes)
-    for first in range(0, needed, stretch.steps):
-        inputs = np.stack([_piece(lane.inputs, first, stretch) for lane in examples])
-        state, features = _onward(cores, state, jnp.asarray(inputs), lanes)
-        found = []
-        for lane, held in zip(examples, np.asarray(features), strict=True):
-            example, time = np.nonzero(lane.asked[first : first + stretch.steps].T)
-            found.append(Rows(example, held[time, example], lane.targets[first + time, example]))
-        yield found
-
-
-@eqx.filter_jit
-def _started(cores: Any, batch: int, capacity: int, lanes: int) -> Any:
-    return over_lanes(lambda core: core.start(batch, capacity), lanes)(cores)
-
-
-@eqx.filter_jit
-def _onward(cores: Any, state: Any, inputs: Any, lanes: int) -> Any:
-    return over_lanes(lambda core, state, inputs: core.unroll(state, inputs), lanes)(cores, state, inputs)
-
-
-def _piece(inputs: NDArray[Any], first: int, stretch: Stretch) -> NDArray[Any]:
-    """Inputs from a step on, padded to the shape."""
-    piece = inputs[first : first + stretch.steps]
-    grow = [(0, size - there) for size, there in zip(stretch, piece.shape[:2], strict=True)]
-    return np.pad(piece, grow + [(0, 0)] * (inputs.ndim - 2))
+def stretch_of(examples: Sequence[Examples]) -> Stretch:
+    """Whole sequences, as many as fit; one that is longer than all that fits goes by itself, piece by piece."""
+    longest, most = (max(getattr(lane, name) for lane in examples) for name in ("steps", "count"))
+    steps = min(STEPS_TOGETHER, rounded(longest, 4))
+    return Stretch(steps, min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1)
 
 
 class Sums:
@@ -203,15 +155,17 @@ class RidgePupil(SteppingPupil):
         if lesson.item != "example":
             raise UsageError("ridge learns from whole examples, not from single questions")
         self._validation = None if lesson.validation is None else Exam(lesson.validation)
-        stretch = Stretch.of(lesson.examples)
+        stretch = stretch_of(lesson.examples)
         bounds = lesson.within(start, stop)
         for first in range(start // stretch.together * stretch.together, stop, stretch.together):
             chosen = lesson.order[:, first : first + stretch.together]
-            group = [lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)]
-            for found in read(self._cores, group, stretch):
-                for sums, rows, (begin, end) in zip(self._sums, found, bounds - first, strict=True):
-                    wanted = (rows.example >= begin) & (rows.example < end)
-                    sums.add(rows.features[wanted], self._vectors(rows.targets[wanted]))
+            group = Exam([lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)])
+            for block in blocks(self._cores, group.examples, stretch):
+                rows = np.asarray(block.rows)
+                for lane, (numbers, (begin, end)) in enumerate(zip(block.numbers, bounds - first, strict=True)):
+                    example = group.found[lane][numbers, 1]
+                    wanted = np.flatnonzero((example >= begin) & (example < end))
+                    self._sums[lane].add(rows[lane, wanted], self._vectors(group.targets[lane, numbers[wanted]]))
         self._shown += np.diff(bounds)[:, 0]
         self._weights = None
 
@@ -250,15 +204,10 @@ class RidgePupil(SteppingPupil):
     def _values(self, exam: Exam, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, question, W) from weights (lane, F+1, W)."""
         values = np.zeros((*exam.counted.shape, weights.shape[2]))
-        stretch = Stretch.of(exam.examples)
-        ends = np.zeros(self.lanes, dtype=np.int64)
-        for first in range(0, max(lane.count for lane in exam.examples), stretch.together):
-            numbers = np.arange(first, first + stretch.together)
-            group = [lane.take(numbers[numbers < lane.count]) for lane in exam.examples]
-            for found in read(self._cores, group, stretch):
-                for lane, rows in enumerate(found):
-                    begin, ends[lane] = ends[lane], ends[lane] + len(rows.features)
-                    values[lane, begin : ends[lane]] = rows.features @ weights[lane, :-1] + weights[lane, -1]
+        for block in blocks(self._cores, exam.examples, stretch_of(exam.examples)):
+            rows = np.asarray(block.rows)
+            for lane, numbers in enumerate(block.numbers):
+                values[lane, numbers] = rows[lane, : len(numbers)] @ weights[lane, :-1] + weights[lane, -1]
         return values
 
     def _vectors(self, targets: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam
-from quickstudy.learners.lanes import rounded
+from quickstudy.learners.lanes import grown, rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +34,11 @@ class Rows:
     def padded(self, rows: int, places: int, examples: int, questions: int) -> Rows:
         """Grown to a shape that lanes and seeds can share."""
         return Rows(
-            _grown(self.symbols, rows, places),
-            np.maximum(_grown(self.sizes, rows), 1),
-            _grown(self.targets, rows),
-            _grown(self.of_example, examples, questions),
-            _grown(self.shares, examples, questions),
+            grown(self.symbols, rows, places),
+            np.maximum(grown(self.sizes, rows), 1),
+            grown(self.targets, rows),
+            grown(self.of_example, examples, questions),
+            grown(self.shares, examples, questions),
         )
 
 
@@ -88,8 +88,3 @@ def rows_of_lanes(examples: Sequence[Examples], reading: Reading) -> list[Rows]:
     shapes = [(*lane.symbols.shape, *lane.of_example.shape) for lane in rows]
     count, places, items, questions = (max(sizes) for sizes in zip(*shapes, strict=True))
     return [lane.padded(rounded(count, 4), rounded(places, 4), rounded(items, 4), questions) for lane in rows]
-
-
-def _grown(array: NDArray[Any], *shape: int) -> NDArray[Any]:
-    grow = [(0, wanted - size) for size, wanted in zip(array.shape, shape, strict=True)]
-    return np.pad(array, grow) if any(after for _, after in grow) else array

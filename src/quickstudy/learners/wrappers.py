@@ -1,5 +1,5 @@
-"""Learners that hold another learner: one that begins anew after every so many examples, the baseline of keeping; and one
-that is tested on inputs with false answers in them, which one that does not look ahead cannot notice.
+"""Learners that hold another: one that begins anew after every so many examples, the baseline of keeping; and one that
+is tested on inputs with false answers in them, which one that does not look ahead cannot notice.
 """
 
 from __future__ import annotations
