@@ -142,7 +142,7 @@ def test_real_numbers_are_refused(space):
 
 
 def test_parameters_out_of_range():
-    for given, message in [
+    for wrong, message in [
         ({"rule": 256}, "rule must be at least 0 and at most 255, got 256"),
         ({"projection": "one-to-none"}, "projection must be one of"),
         ({"projection": "one-to-many", "pattern": 9, "block": 8}, "reca: pattern must be at most 8, got 9"),
@@ -152,7 +152,7 @@ def test_parameters_out_of_range():
         ),
     ]:
         with pytest.raises(UsageError, match=message):
-            configure("reca", ReservoirAutomaton, given)
+            configure("reca", ReservoirAutomaton, wrong)
 
 
 def test_rules_and_seeds_share_one_program():

@@ -19,6 +19,7 @@ from quickstudy.measures.wade import (
     published_reservoirs,
     wade,
     wade_above_chance,
+    wade_preset,
 )
 
 TENTHS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]

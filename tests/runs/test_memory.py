@@ -8,8 +8,9 @@ import pytest
 from quickstudy.base import machine
 from quickstudy.base.errors import TooManyLanes, UsageError
 from quickstudy.learners import lanes as lanes_module
+from quickstudy.learners.choice import LANES, fewer_lanes, lanes_for
 from quickstudy.learners.lanes import check_room
-from quickstudy.learners.naming import LANES, bring, choose_learner, fewer_lanes, lanes_for
+from quickstudy.learners.naming import bring, choose_learner
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
 from quickstudy.runs.job import Setting, examine

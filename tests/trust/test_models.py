@@ -22,7 +22,7 @@ from quickstudy.base.lesson import Exam
 from quickstudy.base.origin import LONGEST, whole_traceback
 from quickstudy.base.spaces import Tokens
 from quickstudy.cli.main import main
-from quickstudy.learners.saving import revive
+from quickstudy.learners.naming import revive
 from quickstudy.report.gather import gather
 from quickstudy.testing.global_state import undisturbed
 

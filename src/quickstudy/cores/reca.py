@@ -1,8 +1,8 @@
 """Reservoir cellular automaton: an elementary automaton that inputs disturb and a rule mixes, never trained.
 
-Rings of cells are packed into words: 32 cells a word, cell i in bit i mod 32 of word i // 32. Rings are (words, ...): the
-words of one ring stand on the first axis, and operations take all rings of the other axes at once. Bits of the last
-word beyond the ring are always zero.
+Rings of cells are packed into words: 32 cells a word, cell i in bit i mod 32 of word i // 32. Rings are (words, ...):
+the words of one ring stand on the first axis, and operations take all rings of the other axes at once. Bits of the
+last word beyond the ring are always zero.
 """
 
 from __future__ import annotations

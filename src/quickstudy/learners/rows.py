@@ -5,20 +5,21 @@ A learner that reads a row as a whole, in any order or both ways, cannot look ah
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
-from quickstudy.base.lesson import Exam
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.gateway import jax, jnp
 from quickstudy.learners.lanes import grown, rounded
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(NamedTuple):
     """The questions of some examples, numbered by example, then time.
 
     symbols: (row, place), 0 after the row's end. sizes: (row,) places in use. targets: (row,). of_example: (example,
@@ -88,3 +89,115 @@ def rows_of_lanes(examples: Sequence[Examples], reading: Reading) -> list[Rows]:
     shapes = [(*lane.symbols.shape, *lane.of_example.shape) for lane in rows]
     count, places, items, questions = (max(sizes) for sizes in zip(*shapes, strict=True))
     return [lane.padded(rounded(count, 4), rounded(places, 4), rounded(items, 4), questions) for lane in rows]
+
+
+@dataclass(frozen=True)
+class RowSettings:
+    """How batches are made. reading: from examples to rows. rate, batch: of Adam. smallest: places that even the
+    shortest batch is given; with few sizes, many updates are one call. together: places answered in one call.
+    padding_counts: whether a row's padding, up to the longest row of its batch, is part of it.
+    """
+
+    reading: Reading
+    rate: float
+    batch: int
+    smallest: int
+    together: int
+    padding_counts: bool = False
+
+
+class Batch(NamedTuple):
+    """symbols: (row, place). sizes: (row,) places in use. limits: (row,) places that count, padding included where a
+    model counts it. shares: (row,) parts of the batch, 0 for rows that are not there.
+    """
+
+    symbols: Any
+    sizes: Any
+    limits: Any
+    shares: Any
+
+
+class RowLesson:
+    """A lesson's rows and order on the device, and the places that each update needs."""
+
+    def __init__(self, lesson: Lesson, plan: RowSettings) -> None:
+        rows = rows_of_lanes(lesson.examples, plan.reading)
+        self.shared = len(rows) == 1
+        self.rows = _on_device(rows, self.shared)
+        order = grown(lesson.order, len(lesson.order), rounded(lesson.items, 4))
+        self.order = jnp.asarray(order, jnp.int32)
+        updates = lesson.items // plan.batch
+        needed = np.zeros(updates, dtype=np.int64)
+        for lane, order in enumerate(lesson.order):
+            own = rows[0 if self.shared else lane]
+            longest = np.where(own.shares > 0, own.sizes[own.of_example], 1).max(axis=1)
+            batches = longest[order[: updates * plan.batch]].reshape(updates, plan.batch)
+            needed = np.maximum(needed, batches.max(axis=1))
+        most = rows[0].symbols.shape[1]
+        self._places = {size: min(max(rounded(size, 1), plan.smallest), most) for size in np.unique(needed).tolist()}
+        self._needed = needed
+
+    def calls(self, first: int, last: int) -> list[tuple[int, int, int]]:
+        """(first, last, places) of the calls for updates first .. last-1."""
+        places = np.array([self._places[needed] for needed in self._needed[first:last].tolist()], dtype=np.int64)
+        if not len(places):
+            return []
+        cuts = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
+        return [(first + begin, first + end, int(places[begin])) for begin, end in itertools.pairwise(cuts)]
+
+
+class RowExam:
+    """An exam's rows in batches of about equal size. places: (lane or 1, question) where each question's answer is."""
+
+    def __init__(self, exam: Exam, plan: RowSettings) -> None:
+        rows = rows_of_lanes(exam.examples, plan.reading)
+        self.shared = len(rows) == 1
+        limits = np.stack([_limits(lane.sizes, plan) for lane in rows])
+        orders = np.argsort(limits, axis=1, kind="stable")
+        ordered = np.take_along_axis(limits, orders, axis=1).max(axis=0)
+        most = rows[0].symbols.shape[1]
+        self.batches = []
+        starts, stop = [], len(ordered)
+        while stop:  # from the longest down, so that a batch has the size of its first
+            places = min(rounded(int(ordered[stop - 1]), 2), most)
+            count = 1 << max(0, (plan.together // places).bit_length() - 1)
+            first = max(0, stop - count)
+            chosen = [np.pad(order[first:stop], (0, count - (stop - first)), mode="edge") for order in orders]
+            lanes = [
+                Batch(lane.symbols[own][:, :places], lane.sizes[own], limit[own], np.ones(count, np.float32))
+                for lane, limit, own in zip(rows, limits, chosen, strict=True)
+            ]
+            self.batches.append(_on_device(lanes, self.shared))
+            starts.append((first, stop, count))
+            stop = first
+        # Where the row that is n-th by size has its answer, batch after batch; and so for each question.
+        at = np.zeros(len(ordered), dtype=np.int64)
+        done = 0
+        for first, stop, count in starts:
+            at[first:stop] = done + np.arange(stop - first)
+            done += count
+        self.places = np.zeros(orders.shape, dtype=np.int64)
+        np.put_along_axis(self.places, orders, np.broadcast_to(at, orders.shape), axis=1)
+
+
+def _limits(sizes: NDArray[np.int64], plan: RowSettings) -> NDArray[np.int64]:
+    """Places that count: a row's own, or those of the longest in its batch, taken in the order of the questions."""
+    if not plan.padding_counts:
+        return sizes
+    groups = np.arange(len(sizes)) // plan.batch
+    longest = np.zeros(groups[-1] + 1, dtype=np.int64)
+    np.maximum.at(longest, groups, sizes)
+    return longest[groups]
+
+
+def _on_device(lanes: Sequence[Any], shared: bool) -> Any:
+    """Trees of arrays with a lane axis, unless all lanes share the one there is."""
+    if shared:
+        return jax.tree.map(_device_array, lanes[0])
+    return jax.tree.map(lambda *leaves: _device_array(np.stack(leaves)), *lanes)
+
+
+def _device_array(array: NDArray[Any]) -> Any:
+    if array.dtype in (np.uint16, np.int32):
+        return jnp.asarray(array)
+    return jnp.asarray(array, jnp.float32 if np.issubdtype(array.dtype, np.floating) else jnp.int32)

@@ -23,7 +23,8 @@ from quickstudy.base.parameters import CONVENTIONS, HANDED_ON, parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens, check_spaces
 from quickstudy.cores.core import ABSENT
-from quickstudy.learners.naming import Choice, choose_learner
+from quickstudy.learners.choice import Choice
+from quickstudy.learners.naming import choose_learner
 
 
 class Wrapping:
@@ -78,6 +79,38 @@ class Wrapping:
         return choice
 
 
+class WrappingPupil:
+    """As the pupil that it holds, but for what a subclass does otherwise."""
+
+    def __init__(self, pupil: Answering) -> None:
+        self.lanes, self._pupil = pupil.lanes, pupil
+
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """As the other one."""
+        self._pupil.learn(lesson, start, stop)
+
+    def answer(self, exam: Exam) -> NDArray[Any]:
+        """As the other one."""
+        return self._pupil.answer(exam)
+
+    @property
+    def scale(self) -> str:
+        """As the other one."""
+        return self._pupil.scale
+
+    def snapshot(self) -> Snapshot:
+        """The other one."""
+        return face(self._pupil, Keeping).snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        face(self._pupil, Keeping).restore(snapshot)
+
+    def cost(self) -> Sequence[Cost]:
+        """Of the other one."""
+        return self._pupil.cost()
+
+
 @learner("relearning", version=1)
 @dataclass(frozen=True)
 class Relearning(Wrapping):
@@ -102,40 +135,29 @@ class Relearning(Wrapping):
         return RelearningPupil(self.other, self.every, brief, streams)
 
 
-class RelearningPupil:
+class RelearningPupil(WrappingPupil):
     """Holds the pupil that is learning now, and counts what its predecessors have cost."""
 
     def __init__(self, other: Learner, every: int, brief: Brief, streams: Sequence[Streams]) -> None:
-        self.lanes = len(streams)
-        self._every = every
         self._begin: Callable[[], Answering] = lambda: face(other.begin(brief, streams), Answering)
-        self._pupil = self._begin()
-        self._since = 0
+        super().__init__(self._begin())
+        self._every, self._since = every, 0
         self._before = np.zeros((self.lanes, 2), dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """In pieces that end where it begins anew."""
         while start < stop:
             if self._since == self._every:
-                self._before += self._spent()
+                self._before += np.array([(cost.examples, cost.updates) for cost in self._pupil.cost()])
                 self._pupil, self._since = self._begin(), 0
             end = min(stop, start + self._every - self._since)
             self._pupil.learn(lesson, start, end)
             self._since += end - start
             start = end
 
-    def answer(self, exam: Exam) -> NDArray[Any]:
-        """What the pupil of now answers."""
-        return self._pupil.answer(exam)
-
-    @property
-    def scale(self) -> str:
-        """As the other learner."""
-        return self._pupil.scale
-
     def snapshot(self) -> Snapshot:
         """The pupil of now, and the counts, with the lane axis."""
-        kept = face(self._pupil, Keeping).snapshot()
+        kept = super().snapshot()
         counts = {"since": np.full(self.lanes, self._since), "before": self._before.copy()}
         return Snapshot({**kept.arrays, **counts}, kept.facts)
 
@@ -143,7 +165,7 @@ class RelearningPupil:
         """Be as at the snapshot."""
         arrays = dict(snapshot.arrays)
         self._since, self._before = int(arrays.pop("since")[0]), arrays.pop("before").copy()
-        face(self._pupil, Keeping).restore(Snapshot(arrays, snapshot.facts))
+        super().restore(Snapshot(arrays, snapshot.facts))
 
     def cost(self) -> list[Cost]:
         """Examples and updates of all pupils so far, the parameters of one."""
@@ -151,9 +173,6 @@ class RelearningPupil:
             dataclasses.replace(cost, examples=cost.examples + int(examples), updates=cost.updates + int(updates))
             for cost, (examples, updates) in zip(self._pupil.cost(), self._before, strict=True)
         ]
-
-    def _spent(self) -> NDArray[np.int64]:
-        return np.array([(cost.examples, cost.updates) for cost in self._pupil.cost()])
 
 
 @learner("tampered", version=1)
@@ -185,41 +204,19 @@ class Tampered(Wrapping):
         return TamperedPupil(face(self.other.begin(brief, streams), Answering), self.how)
 
 
-class TamperedPupil:
+class TamperedPupil(WrappingPupil):
     """Learns as the pupil that it holds, and hands it false exams."""
 
     def __init__(self, pupil: Answering, how: str) -> None:
-        self.lanes = pupil.lanes
-        self._pupil = pupil
+        super().__init__(pupil)
         self._how = how
         self._exam: tuple[Exam, Exam] | None = None
-
-    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """As the other one."""
-        self._pupil.learn(lesson, start, stop)
 
     def answer(self, exam: Exam) -> NDArray[Any]:
         """What the other one answers when the answers in its inputs are false."""
         if self._exam is None or self._exam[0] is not exam:
             self._exam = exam, Exam([tampered(lane, self._how) for lane in exam.examples])
-        return self._pupil.answer(self._exam[1])
-
-    @property
-    def scale(self) -> str:
-        """As the other one."""
-        return self._pupil.scale
-
-    def snapshot(self) -> Snapshot:
-        """The other one."""
-        return face(self._pupil, Keeping).snapshot()
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        face(self._pupil, Keeping).restore(snapshot)
-
-    def cost(self) -> Sequence[Cost]:
-        """Of the other one."""
-        return self._pupil.cost()
+        return super().answer(self._exam[1])
 
 
 def tampered(examples: Examples, how: str) -> Examples:

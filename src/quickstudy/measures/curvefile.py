@@ -20,6 +20,7 @@ import numpy as np
 from quickstudy.base.errors import UsageError
 from quickstudy.data.tables import read_content
 from quickstudy.measures.curve import Curve, fault
+from quickstudy.measures.wade import wade_preset
 
 _SHAPES = '{"accuracy": [...], "step": [...]}, a list of accuracies, or a list of {"step": ..., "accuracy": ...}'
 

@@ -1,6 +1,4 @@
-"""What every examination has in common: what is learned from, the loop of learning and tests, its schedule, its clock, its
-marks, what comes of it.
-"""
+"""What every examination has in common: material, the loop of learning and tests, schedule, clock, marks, outcome."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import asked_of
 from quickstudy.base.trace import Trace
-from quickstudy.learners.naming import Choice, choose_learner, fewer_lanes
+from quickstudy.learners.choice import Choice, fewer_lanes
+from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.watching import Watched
 from quickstudy.runs import provenance
 from quickstudy.runs.scoring import find_measures, score_trace

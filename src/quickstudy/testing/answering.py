@@ -22,8 +22,9 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import asked_of
+from quickstudy.learners.choice import Choice
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import Choice, choose_learner
+from quickstudy.learners.naming import choose_learner
 from quickstudy.testing.finding import Broken, Finding, Promise
 from quickstudy.testing.material import Material
 from quickstudy.testing.shield import Shield

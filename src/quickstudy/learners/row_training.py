@@ -6,10 +6,8 @@ row there is; test rows are answered in groups of about equal length.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,43 +17,16 @@ from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
-from quickstudy.learners.lanes import grown, named_arrays, over_lanes, rounded, size_of, stack_lanes, with_arrays
-from quickstudy.learners.rows import Reading, Rows, rows_of_lanes
+from quickstudy.learners.lanes import named_arrays, over_lanes, size_of, stack_lanes, with_arrays
+from quickstudy.learners.rows import Batch, RowExam, RowLesson, RowSettings
 from quickstudy.learners.stepping import SteppingPupil
-
-_ADAM = optax.scale_by_adam()
-
-
-class Batch(NamedTuple):
-    """symbols: (row, place). sizes: (row,) places in use. limits: (row,) places that count, padding included where a
-    model counts it. shares: (row,) parts of the batch, 0 for rows that are not there.
-    """
-
-    symbols: Any
-    sizes: Any
-    limits: Any
-    shares: Any
-
-
-@dataclass(frozen=True)
-class RowSettings:
-    """How batches are made. reading: from examples to rows. rate, batch: of Adam. smallest: places that even the
-    shortest batch is given; with few sizes, many updates are one call. together: places answered in one call.
-    padding_counts: whether a row's padding, up to the longest row of its batch, is part of it.
-    """
-
-    reading: Reading
-    rate: float
-    batch: int
-    smallest: int
-    together: int
-    padding_counts: bool = False
+from quickstudy.learners.updates import ADAM
 
 
 class BatchPupil(SteppingPupil):
     """Models in training, one per lane. A model is called with a batch, what it has noted so far and a key (None when
-    it answers), and gives (row, output) logits and its notes; it has `notes()` to begin with, `noisy` and `trainable`,
-    and `speaker(notes)`, which answers step by step.
+    it answers), and gives (row, output) logits and its notes; it has `notes()` to begin with, `trainable`, and
+    `speaker(notes)`, which answers step by step.
     """
 
     scale = "logits"
@@ -67,10 +38,10 @@ class BatchPupil(SteppingPupil):
         whole = eqx.filter(models[0], eqx.is_inexact_array)
         self._trainable = models[0].trainable()
         self._sizes = size_of(trained), size_of(whole) - size_of(trained)
-        self._state = stack_lanes([(model, model.notes(), _ADAM.init(trained)) for model in models])
+        self._state = stack_lanes([(model, model.notes(), ADAM.init(trained)) for model in models])
         self._keys = jnp.stack([stream.jax("noise") for stream in streams])
-        self._lesson: tuple[Lesson, _Material] | None = None
-        self._exam: tuple[Exam, _Questions] | None = None
+        self._lesson: tuple[Lesson, RowLesson] | None = None
+        self._exam: tuple[Exam, RowExam] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
@@ -78,7 +49,7 @@ class BatchPupil(SteppingPupil):
         if lesson.item != "example":
             raise UsageError("a learner of whole rows learns from whole examples, not from single questions")
         if self._lesson is None or self._lesson[0] is not lesson:
-            self._lesson = lesson, _Material(lesson, self._plan)
+            self._lesson = lesson, RowLesson(lesson, self._plan)
         material = self._lesson[1]
         bounds = lesson.within(start, stop) // self._plan.batch
         rates = jnp.full((self.lanes,), self._plan.rate, jnp.float32)
@@ -94,7 +65,7 @@ class BatchPupil(SteppingPupil):
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits."""
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, _Questions(exam, self._plan)
+            self._exam = exam, RowExam(exam, self._plan)
         questions = self._exam[1]
         models, notes = self._state[:2]
         answers = [_answer(models, notes, batch, self.lanes, questions.shared) for batch in questions.batches]
@@ -121,93 +92,6 @@ class BatchPupil(SteppingPupil):
     def cost(self) -> list[Cost]:
         """Updates are full batches."""
         return [Cost(int(shown), int(shown) // self._plan.batch, *self._sizes) for shown in self._shown]
-
-
-class _Material:
-    """A lesson's rows and order on the device, and the places that each update needs."""
-
-    def __init__(self, lesson: Lesson, plan: RowSettings) -> None:
-        rows = rows_of_lanes(lesson.examples, plan.reading)
-        self.shared = len(rows) == 1
-        self.rows = _on_device(rows, self.shared)
-        order = grown(lesson.order, len(lesson.order), rounded(lesson.items, 4))
-        self.order = jnp.asarray(order, jnp.int32)
-        updates = lesson.items // plan.batch
-        needed = np.zeros(updates, dtype=np.int64)
-        for lane, order in enumerate(lesson.order):
-            own = rows[0 if self.shared else lane]
-            longest = np.where(own.shares > 0, own.sizes[own.of_example], 1).max(axis=1)
-            batches = longest[order[: updates * plan.batch]].reshape(updates, plan.batch)
-            needed = np.maximum(needed, batches.max(axis=1))
-        most = rows[0].symbols.shape[1]
-        self._places = {size: min(max(rounded(size, 1), plan.smallest), most) for size in np.unique(needed).tolist()}
-        self._needed = needed
-
-    def calls(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """(first, last, places) of the calls for updates first .. last-1."""
-        places = np.array([self._places[needed] for needed in self._needed[first:last].tolist()], dtype=np.int64)
-        if not len(places):
-            return []
-        cuts = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
-        return [(first + begin, first + end, int(places[begin])) for begin, end in itertools.pairwise(cuts)]
-
-
-class _Questions:
-    """An exam's rows in batches of about equal size. places: (lane or 1, question) where each question's answer is."""
-
-    def __init__(self, exam: Exam, plan: RowSettings) -> None:
-        rows = rows_of_lanes(exam.examples, plan.reading)
-        self.shared = len(rows) == 1
-        limits = np.stack([_limits(lane.sizes, plan) for lane in rows])
-        orders = np.argsort(limits, axis=1, kind="stable")
-        ordered = np.take_along_axis(limits, orders, axis=1).max(axis=0)
-        most = rows[0].symbols.shape[1]
-        self.batches = []
-        starts, stop = [], len(ordered)
-        while stop:  # from the longest down, so that a batch has the size of its first
-            places = min(rounded(int(ordered[stop - 1]), 2), most)
-            count = 1 << max(0, (plan.together // places).bit_length() - 1)
-            first = max(0, stop - count)
-            chosen = [np.pad(order[first:stop], (0, count - (stop - first)), mode="edge") for order in orders]
-            lanes = [
-                Batch(lane.symbols[own][:, :places], lane.sizes[own], limit[own], np.ones(count, np.float32))
-                for lane, limit, own in zip(rows, limits, chosen, strict=True)
-            ]
-            self.batches.append(_on_device(lanes, self.shared))
-            starts.append((first, stop, count))
-            stop = first
-        # Where the row that is n-th by size has its answer, batch after batch; and so for each question.
-        at = np.zeros(len(ordered), dtype=np.int64)
-        done = 0
-        for first, stop, count in starts:
-            at[first:stop] = done + np.arange(stop - first)
-            done += count
-        self.places = np.zeros(orders.shape, dtype=np.int64)
-        np.put_along_axis(self.places, orders, np.broadcast_to(at, orders.shape), axis=1)
-
-
-def _limits(sizes: NDArray[np.int64], plan: RowSettings) -> NDArray[np.int64]:
-    """Places that count: a row's own, or those of the longest in its batch, taken in the order of the questions."""
-    if not plan.padding_counts:
-        return sizes
-    groups = np.arange(len(sizes)) // plan.batch
-    longest = np.zeros(groups[-1] + 1, dtype=np.int64)
-    np.maximum.at(longest, groups, sizes)
-    return longest[groups]
-
-
-def _on_device(lanes: Sequence[Any], shared: bool) -> Any:
-    """Trees of arrays with a lane axis, unless all lanes share the one there is."""
-    trees = [tuple(vars(lane).values()) if isinstance(lane, Rows) else lane for lane in lanes]
-    if shared:
-        return jax.tree.map(_device_array, trees[0])
-    return jax.tree.map(lambda *leaves: _device_array(np.stack(leaves)), *trees)
-
-
-def _device_array(array: NDArray[Any]) -> Any:
-    if array.dtype in (np.uint16, np.int32):
-        return jnp.asarray(array)
-    return jnp.asarray(array, jnp.float32 if np.issubdtype(array.dtype, np.floating) else jnp.int32)
 
 
 def _with_material(function: Any, lanes: int, shared: bool) -> Any:
@@ -243,7 +127,7 @@ def _train(
             # The moments count the updates, over all lessons and calls.
             noise = jax.random.fold_in(key, moments.count)
             gradients, notes = jax.grad(loss, has_aux=True)(trained, notes, chosen, noise)
-            steps, moments = _ADAM.update(gradients, moments)
+            steps, moments = ADAM.update(gradients, moments)
             return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), notes, moments
 
         trained, notes, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, notes, moments))
