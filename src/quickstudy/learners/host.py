@@ -31,9 +31,9 @@ from quickstudy.learners.host_values import (
     Prefixes,
     action_checker,
     answers_before,
-    as_lane,
+    as_lanes,
     checked_rows,
-    first_lane,
+    of_lane,
     own_copy,
     parameters_counted,
 )
@@ -198,9 +198,9 @@ class HostPupil:
         self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
     ) -> Any:
         gained = float(reward[0]) if reward.ndim == 1 else reward[0]
-        action = self._host_act(learning)(first_lane(observation), gained, bool(first[0]))
+        action = self._host_act(learning)(of_lane(observation, 0), gained, bool(first[0]))
         self._shown += learning
-        return as_lane(self._checked(action, gained))
+        return as_lanes([self._checked(action, gained)])
 
     def _live(self, world: World, steps: int, first: bool, learning: bool = True) -> Life:
         # With a host that echoes, in a world that only compares, one core: 0.3 million steps/s by `act`, through
@@ -227,7 +227,7 @@ class HostPupil:
         return np.stack([np.asarray(column) for column in columns], axis=1)[None]
 
     def _step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
-        state, answers = self._stepper.step(state, own_copy(first_lane(inputs)))
+        state, answers = self._stepper.step(state, own_copy(of_lane(inputs, 0)))
         return state, self._rows(answers, len(answers))[None]
 
     def _snapshot(self) -> Snapshot:

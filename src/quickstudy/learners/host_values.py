@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -104,18 +104,18 @@ class Prefixes:
         return tuple(state[number] for number in numbers)
 
 
-def first_lane(observation: Any) -> Any:
-    """An observation without its lane axis, through all the fields it has."""
-    if isinstance(observation, Mapping):
-        return {name: first_lane(part) for name, part in observation.items()}
-    return observation[0]
+def of_lane(value: Any, lane: int) -> Any:
+    """A lane's part of a value with a lane axis, through all the fields it has."""
+    if isinstance(value, Mapping):
+        return {name: of_lane(part, lane) for name, part in value.items()}
+    return value[lane]
 
 
-def as_lane(action: Any) -> Any:
-    """An action with a lane axis, through all the fields it has."""
-    if isinstance(action, Mapping):
-        return {name: as_lane(part) for name, part in action.items()}
-    return np.asarray([action])
+def as_lanes(values: Sequence[Any]) -> Any:
+    """Values of one space, one per lane, with a lane axis in front, through all the fields they have."""
+    if isinstance(values[0], Mapping):
+        return {name: as_lanes([value[name] for value in values]) for name in values[0]}
+    return np.stack([np.asarray(value) for value in values])
 
 
 def answers_before(targets: NDArray[Any]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jax, jnp, lax
-from quickstudy.learners.readout import ReadoutPupil, check_frozen, one_hot
+from quickstudy.learners.readout import ReadoutPupil, Rule, check_frozen, one_hot
 from quickstudy.learners.trained import Usual
 
 
@@ -120,7 +120,7 @@ def among_seen(classes: Any, scores: Any) -> Any:
     return jnp.where(classes, scores, -1e30)
 
 
-class GradientRule:
+class GradientRule(Rule):
     """What the rules by gradient have in common: linear values of standardised features."""
 
     def scores(self, state: GradientState, rows: Any) -> Any:
@@ -140,12 +140,7 @@ class SoftmaxRule(GradientRule):
 
     plain: bool = False
 
-    peek: ClassVar[bool] = False
-    scale: ClassVar[str] = "logits"
-
-    def prepare(self, state: GradientState, rows: Any, targets: Any, counted: Any) -> GradientState:
-        """Nothing: the rule is online."""
-        return state
+    scale = "logits"
 
     def update(self, state: GradientState, row: Any, target: Any) -> GradientState:
         """Statistics first, so that the very first row has some. Empty ones leave a row as it is."""
@@ -193,9 +188,7 @@ class OneVersusRestRule(GradientRule):
     With two classes the two regressions are mirror images: the same decisions as one binary regression.
     """
 
-    peek: bool
-
-    scale: ClassVar[str] = "order"
+    peek: bool = False
 
     def prepare(self, state: GradientState, rows: Any, targets: Any, counted: Any) -> GradientState:
         """The published programs look at the whole training set first."""
@@ -251,15 +244,8 @@ class SquaresState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SquaresRule:
+class SquaresRule(Rule):
     """k = P z / (f + z P z), W <- W + (y - W z) k, P <- (P - k (P z)) / f, with z the features and a constant 1."""
-
-    peek: ClassVar[bool] = False
-    scale: ClassVar[str] = "order"
-
-    def prepare(self, state: SquaresState, rows: Any, targets: Any, counted: Any) -> SquaresState:
-        """Nothing: the rule is online."""
-        return state
 
     def update(self, state: SquaresState, row: Any, target: Any) -> SquaresState:
         """One rank-one change of the inverse."""

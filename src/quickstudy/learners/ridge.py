@@ -16,12 +16,11 @@ from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.learners.features import Stretch, all_states, blocks
-from quickstudy.learners.lanes import named_arrays, numbers_of, rounded, stack_lanes, with_arrays
-from quickstudy.learners.readout import check_frozen
-from quickstudy.learners.stepping import Reading, Speaker, SteppingPupil
+from quickstudy.learners.features import Stretch, blocks
+from quickstudy.learners.lanes import named_arrays, rounded, with_arrays
+from quickstudy.learners.readout import ReservoirPupil, check_frozen
+from quickstudy.learners.stepping import Reading, Speaker
 from quickstudy.learners.trained import Usual
 
 STRENGTHS = tuple(10.0**exponent for exponent in range(-9, 4))
@@ -135,20 +134,16 @@ class Features(Speaker):
         return features
 
 
-class RidgePupil(SteppingPupil):
+class RidgePupil(ReservoirPupil):
     """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
 
     def __init__(self, strength: float | None, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
-        self.lanes = len(streams)
+        super().__init__(core, brief, streams)
         self._strength = strength
-        cores = [core.build(brief.inputs, stream.numpy("core")) for stream in streams]
-        self._cores = stack_lanes(cores)
         self._outputs = brief.outputs.width
-        self._tokens = isinstance(brief.outputs, Tokens)
-        self._sums = [Sums(cores[0].width, self._outputs) for _ in streams]
+        self._sums = [Sums(self._width, self._outputs) for _ in streams]
         self._weights: NDArray[np.float64] | None = None
         self._validation: Exam | None = None
-        self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Items start .. stop-1. The core always reads the same groups of the order, wherever a lesson is cut."""
@@ -224,10 +219,6 @@ class RidgePupil(SteppingPupil):
         values = self._scores(flat @ weights[:, :-1] + weights[:, -1:])
         return state, values.reshape(*features.shape[:-1], -1)
 
-    def states(self, inputs: Any) -> Any:
-        """(lane, time, example, feature) states of the cores."""
-        return all_states(self._cores, inputs, self.lanes)
-
     def snapshot(self) -> Snapshot:
         """Core, sums and readout, with the lane axis."""
         sums = {name: np.stack([lane.arrays[name] for lane in self._sums]) for name in self._sums[0].arrays}
@@ -247,9 +238,5 @@ class RidgePupil(SteppingPupil):
         return "order" if self._tokens else "values"
 
     def cost(self) -> list[Cost]:
-        """Every question changes the fit. Fixed parameters are the core's numbers that are not zero."""
-        trained = self._sums[0].arrays["products"].size
-        return [
-            Cost(int(shown), int(sums.arrays["rows"]), trained, fixed)
-            for shown, sums, fixed in zip(self._shown, self._sums, numbers_of(self._cores, self.lanes), strict=True)
-        ]
+        """Every question changes the fit."""
+        return self._costs([sums.arrays["rows"] for sums in self._sums], self._sums[0].arrays["products"].size)
