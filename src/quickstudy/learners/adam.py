@@ -108,10 +108,7 @@ class Adam:
         "reals": {"rate": 0.005, "passes": 200},
         "strings": {"passes": 100},
     }
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "published": {"total": "sum"},
-        "written": {"batch": 1},
-    }
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"total": "sum"}, "written": {"batch": 1}}
 
     def check_core(self, core: CoreSpec) -> None:
         """Any core: for a reservoir, only the head is trained."""

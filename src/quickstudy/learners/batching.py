@@ -23,6 +23,9 @@ from quickstudy.cores.core import ABSENT
 from quickstudy.gateway import jnp
 from quickstudy.learners.lanes import grown, rounded
 
+SHORT = 32
+"""Sequences up to so many steps are all padded alike: every further length is compiled for itself."""
+
 
 class PackedPlan(NamedTuple):
     """How batches are read. Of batch u, with every sequence's steps (T, examples) numbered time * examples + example:
@@ -186,10 +189,6 @@ def _by_batch(
 def _lengthened(array: NDArray[Any], length: int) -> Any:
     """(1, length, ...): padded with zeros at the end, and with an axis for the one lane."""
     return jnp.asarray(grown(array, length)[None])
-
-
-SHORT = 32
-"""Sequences up to so many steps are all padded alike: every further length is compiled for itself."""
 
 
 class Lengths(NamedTuple):

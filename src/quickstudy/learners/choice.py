@@ -11,12 +11,7 @@ from typing import Any
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Learner, pace_of
 from quickstudy.base.origin import Origin, object_origin
-from quickstudy.base.parameters import (
-    changed_parameters,
-    configure,
-    parameters_of,
-    write_assignments,
-)
+from quickstudy.base.parameters import changed_parameters, configure, parameters_of, write_assignments
 
 LANES = (1, 2, 3, 6, 12, 25, 50, 100)
 """Repetitions that may run side by side in one call: each size is a program of its own, so they are few. Each is about

@@ -24,6 +24,17 @@ TOGETHER = 64
 """The most sequences that run through a core side by side: enough to be fast, few enough to stay in the cache."""
 BESIDE_LANES = 16
 """The same for each of several lanes, which are side by side already: the features of all steps are held at once."""
+KEPT = 1 << 29
+"""Bytes of one lane's features that are held at once, and kept from test to test; more of them are streamed. (1,800
+units on the largest exam of the language tasks are 137 MB.)"""
+STATES = 1 << 26
+"""Bytes of the states of the rows that are read side by side: a core that keeps all its past reads fewer."""
+BLOCK = 64
+"""Steps of a block that has as many rows as it may; of fewer rows, as many more: a block costs a call, and holds its
+features."""
+FEW, MANY = 64, 512
+"""The most sequences side by side through a large core, and through a small one, which they keep busy; of each of
+several lanes a quarter."""
 
 
 class Shape(NamedTuple):
@@ -168,19 +179,6 @@ def all_states(cores: Any, inputs: Any, lanes: int) -> Any:
         return core.unroll(core.start(batch, steps), inputs)[1]
 
     return over_lanes(single, lanes)(cores)
-
-
-KEPT = 1 << 29
-"""Bytes of one lane's features that are held at once, and kept from test to test; more of them are streamed. (1,800
-units on the largest exam of the language tasks are 137 MB.)"""
-STATES = 1 << 26
-"""Bytes of the states of the rows that are read side by side: a core that keeps all its past reads fewer."""
-BLOCK = 64
-"""Steps of a block that has as many rows as it may; of fewer rows, as many more: a block costs a call, and holds its
-features."""
-FEW, MANY = 64, 512
-"""The most sequences side by side through a large core, and through a small one, which they keep busy; of each of
-several lanes a quarter."""
 
 
 class Block(NamedTuple):

@@ -12,17 +12,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import (
-    Brief,
-    Cost,
-    HostLearner,
-    Pace,
-    Snapshot,
-    check_scale,
-    face,
-    name_of,
-    pace_of,
-)
+from quickstudy.base.learner import Brief, Cost, HostLearner, Pace, Snapshot, check_scale, face, name_of, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens, check_spaces

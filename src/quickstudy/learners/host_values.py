@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.actions import checked_action
 from quickstudy.base.errors import LearnerFault, NotApplicable
-from quickstudy.base.learner import (
-    check_distributions,
-)
+from quickstudy.base.learner import check_distributions
 from quickstudy.base.spaces import Space, Tokens
 
 

@@ -101,7 +101,7 @@ class ReadoutPupil(ReservoirPupil):
         self._rule = rule
         self._state = stack_lanes([start(self._width)] * self.lanes)
         self._room = KEPT // (4 * self._width)  # rows of features
-        self._lesson: tuple[Lesson, int, _Material] | None = None
+        self._lesson: tuple[Lesson, int, _UpdateRows] | None = None
         self._shape: tuple[Lesson, Shape] | None = None
         self._exam: tuple[Exam, Any] | None = None
         self._updates = np.zeros(self.lanes, dtype=np.int64)
@@ -139,9 +139,9 @@ class ReadoutPupil(ReservoirPupil):
             )
             sequence = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int32), rows.shape[:2])
             bounds = np.stack([np.zeros_like(counts), counts], axis=1)
-            self._go_on(_Material(rows, jnp.asarray(targets), jnp.asarray(sequence), bounds), bounds)
+            self._go_on(_UpdateRows(rows, jnp.asarray(targets), jnp.asarray(sequence), bounds), bounds)
 
-    def _go_on(self, material: _Material, bounds: NDArray[np.int64]) -> None:
+    def _go_on(self, material: _UpdateRows, bounds: NDArray[np.int64]) -> None:
         """The updates between two places (lane, 2) of the material's sequence."""
         rows, targets, sequence, _ = material
         ends = jnp.asarray(bounds, jnp.int32)
@@ -194,7 +194,7 @@ class ReadoutPupil(ReservoirPupil):
         """An update for every question."""
         return self._costs(self._updates, self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state)))
 
-    def _material(self, lesson: Lesson, first: int, size: int, shape: Shape) -> _Material:
+    def _material(self, lesson: Lesson, first: int, size: int, shape: Shape) -> _UpdateRows:
         if self._lesson is not None and self._lesson[0] is lesson and self._lesson[1] == first:
             return self._lesson[2]
         if lesson.item == "example":
@@ -212,7 +212,7 @@ class ReadoutPupil(ReservoirPupil):
             sequence = grown(lesson.order, self.lanes, rounded(lesson.items, 2))
         if self._rule.peek and not self._shown.any() and first == 0:
             self._peek(lesson, rows)
-        material = _Material(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
+        material = _UpdateRows(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
         self._lesson = lesson, first, material
         return material
 
@@ -226,7 +226,7 @@ class ReadoutPupil(ReservoirPupil):
         self._state = _prepare(self._rule, self._state, rows, targets, counted, self.lanes)
 
 
-class _Material(NamedTuple):
+class _UpdateRows(NamedTuple):
     """Rows, targets, the sequence of updates, and where in it each item begins (lane, item + 1)."""
 
     rows: Any

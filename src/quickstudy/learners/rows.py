@@ -43,7 +43,7 @@ class Rows(NamedTuple):
         )
 
 
-Reading = Callable[[Examples, NDArray[np.int64]], tuple[NDArray[Any], NDArray[np.int64]]]
+RowReader = Callable[[Examples, NDArray[np.int64]], tuple[NDArray[Any], NDArray[np.int64]]]
 """From examples and the (time, example) of questions to symbols (row, place) and sizes (row,)."""
 
 
@@ -67,7 +67,7 @@ def distinct(examples: Examples, found: NDArray[np.int64]) -> tuple[NDArray[Any]
     return rows, sizes
 
 
-def rows_of(examples: Examples, reading: Reading) -> Rows:
+def rows_of(examples: Examples, reading: RowReader) -> Rows:
     """The rows of all questions."""
     found = Exam([examples]).found[0]
     counts = np.bincount(found[:, 1], minlength=examples.count)
@@ -82,7 +82,7 @@ def rows_of(examples: Examples, reading: Reading) -> Rows:
     )
 
 
-def rows_of_lanes(examples: Sequence[Examples], reading: Reading) -> list[Rows]:
+def rows_of_lanes(examples: Sequence[Examples], reading: RowReader) -> list[Rows]:
     """The rows of every lane, in one shape; of one lane only, where all are shown the same examples."""
     different = examples[:1] if all(lane is examples[0] for lane in examples) else examples
     rows = [rows_of(lane, reading) for lane in different]
@@ -98,7 +98,7 @@ class RowSettings:
     padding_counts: whether a row's padding, up to the longest row of its batch, is part of it.
     """
 
-    reading: Reading
+    reading: RowReader
     rate: float
     batch: int
     smallest: int

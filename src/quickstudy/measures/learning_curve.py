@@ -31,6 +31,8 @@ PUBLISHED_STRIDE = 8
 ACCURACIES = (0.5, 0.75, 0.9)
 """The accuracies of `steps-to-accuracy`."""
 SHARE = "share of test questions answered rightly"
+SPAN = 10
+"""Of the published smoothing."""
 
 
 @measure(
@@ -228,10 +230,6 @@ def _fact(trace: Trace, name: str) -> Any:
     if name not in trace.facts:
         raise UsageError(f'the learning curve has no fact "{name}"; the protocol that made it must state it')
     return trace.facts[name]
-
-
-SPAN = 10
-"""Of the published smoothing."""
 
 
 @measure(

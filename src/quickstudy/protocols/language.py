@@ -65,9 +65,7 @@ class LanguageProtocol:
     )  # fmt: skip
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "published": {"order": "published", "schedule": "every"},
-    }
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"order": "published", "schedule": "every"}}
 
     @staticmethod
     def unfit(task: Any) -> str:

@@ -56,7 +56,7 @@ class ReviewsProtocol:
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "published": {"stride": PUBLISHED_STRIDE, "schedule": "every"},
+        "published": {"stride": PUBLISHED_STRIDE, "schedule": "every"}
     }
 
     def examine(
