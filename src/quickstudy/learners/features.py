@@ -189,10 +189,11 @@ class Block(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """How blocks are cut: steps at a time, of so many sequences side by side."""
+    """How blocks are cut: steps at a time, of so many sequences side by side, with no more than so many questions."""
 
     steps: int
     together: int
+    rows: int
 
 
 def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = None) -> Iterator[Block]:
@@ -212,12 +213,13 @@ def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = N
         steps = min(BLOCK * most // together, capacity)
         orders = [np.argsort(-lane, kind="stable") for lane in needed]
     else:
-        steps, together = stretch
+        steps, together, rows = stretch
         capacity, orders = max(longest, steps), [np.arange(lane.count) for lane in examples]
     counts = [np.add.reduceat(lane.asked, np.arange(0, lane.steps, steps), axis=0, dtype=np.int32) for lane in examples]
     firsts = [np.cumsum(lane.sum(axis=0, dtype=np.int64)) - lane.sum(axis=0) for lane in counts]
     starts = range(0, count, together)
-    rows = steps * together if stretch else rounded(max(map(_most, counts, orders, [starts] * lanes)), 0)
+    if stretch is None:
+        rows = rounded(max(map(_most, counts, orders, [starts] * lanes)), 0)
     for first in starts:
         columns = [order[first : first + together] for order in orders]
         longest = max(int(wanted[own].max(initial=0)) for wanted, own in zip(needed, columns, strict=True))

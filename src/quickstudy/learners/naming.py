@@ -107,7 +107,9 @@ def choose_named(
         chosen = whole_learner(brought.name, brought.found, parameters, convention, version, asked)
         return dataclasses.replace(chosen, origins=(brought.origin,))
     if name == "oracle" and task is not None:
-        name = _oracle(task)
+        name = getattr(task, "oracle", None) or "none is known"
+        if name not in catalogue.control:
+            raise UsageError(f"{task.id} has no oracle: {name}")
     if name in catalogue.control:
         return _control(name, given)
     if name in catalogue.learner:
@@ -123,13 +125,6 @@ def choose_named(
 def learner_names() -> list[str]:
     """Everything that can be named as a learner: cores, whole learners, controls."""
     return sorted({*catalogue.core.names(), *catalogue.learner.names(), *catalogue.control.names(), "oracle"})
-
-
-def _oracle(task: Any) -> str:
-    name = getattr(task, "oracle", None)
-    if name is None or name not in catalogue.control:
-        raise UsageError(f"{task.id} has no oracle: {name or 'none is known'}")
-    return str(name)
 
 
 def _control(name: str, given: Mapping[str, Any]) -> Choice:
@@ -239,7 +234,12 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     if not file.is_file():
         raise UsageError(f'no file {file}, which the learner "{text}" names')
     module = include(file)
-    known = [key for key, value in vars(module).items() if _is_learner(value, module.__name__)]
+    known = [
+        key
+        for key, value in vars(module).items()
+        if isinstance(value, functools.partial)
+        or (callable(value) and getattr(value, "__module__", None) == module.__name__)
+    ]
     if name not in known:
         wanted = f'no learner "{name}" in {file}' if name else f"which learner of {file}?"
         raise UsageError(f"{wanted}; {nearest(name, known)}; type {file}:NAME")
@@ -254,11 +254,6 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     note_stranger(found)
     chosen = whole_learner(called, found, given, convention, origin.version, asked)
     return dataclasses.replace(chosen, origins=(origin,))
-
-
-def _is_learner(value: Any, module: str) -> bool:
-    made_here = getattr(value, "__module__", None) == module
-    return callable(value) and (made_here or isinstance(value, functools.partial))
 
 
 def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None) -> Pupil:

@@ -36,8 +36,10 @@ ROWS_TOGETHER = 512
 def stretch_of(examples: Sequence[Examples]) -> Stretch:
     """Whole sequences, as many as fit; one that is longer than all that fits goes by itself, piece by piece."""
     longest, most = (max(getattr(lane, name) for lane in examples) for name in ("steps", "count"))
+    questions = max(int(lane.asked.sum(axis=0).max(initial=1)) for lane in examples)
     steps = min(STEPS_TOGETHER, rounded(longest, 4))
-    return Stretch(steps, min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1)
+    together = min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1
+    return Stretch(steps, together, together * min(steps, rounded(questions, 2)))
 
 
 class Sums:

@@ -23,7 +23,7 @@ from quickstudy.learners.stepping import SteppingPupil
 from quickstudy.learners.updates import ADAM
 
 
-class BatchPupil(SteppingPupil):
+class RowPupil(SteppingPupil):
     """Models in training, one per lane. A model is called with a batch, what it has noted so far and a key (None when
     it answers), and gives (row, output) logits and its notes; it has `notes()` to begin with, `trainable`, and
     `speaker(notes)`, which answers step by step.
@@ -31,9 +31,9 @@ class BatchPupil(SteppingPupil):
 
     scale = "logits"
 
-    def __init__(self, plan: RowSettings, models: Sequence[Any], streams: Sequence[Streams]) -> None:
+    def __init__(self, settings: RowSettings, models: Sequence[Any], streams: Sequence[Streams]) -> None:
         self.lanes = len(models)
-        self._plan = plan
+        self._settings = settings
         trained = eqx.filter(models[0], models[0].trainable())
         whole = eqx.filter(models[0], eqx.is_inexact_array)
         self._trainable = models[0].trainable()
@@ -49,15 +49,15 @@ class BatchPupil(SteppingPupil):
         if lesson.item != "example":
             raise UsageError("a learner of whole rows learns from whole examples, not from single questions")
         if self._lesson is None or self._lesson[0] is not lesson:
-            self._lesson = lesson, RowLesson(lesson, self._plan)
+            self._lesson = lesson, RowLesson(lesson, self._settings)
         material = self._lesson[1]
-        bounds = lesson.within(start, stop) // self._plan.batch
-        rates = jnp.full((self.lanes,), self._plan.rate, jnp.float32)
+        bounds = lesson.within(start, stop) // self._settings.batch
+        rates = jnp.full((self.lanes,), self._settings.rate, jnp.float32)
         for first, last, places in material.calls(int(bounds[:, 0].min()), int(bounds[:, 1].max())):
             part = jnp.asarray(np.clip(bounds, first, last), jnp.int32)
             self._state = _train(
                 self._state, (material.order, part, rates, self._keys), material.rows, self._trainable, places,
-                self._plan.batch, self._plan.padding_counts, self.lanes, material.shared,
+                self._settings.batch, self._settings.padding_counts, self.lanes, material.shared,
             )  # fmt: skip
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
         jax.block_until_ready(self._state)
@@ -65,7 +65,7 @@ class BatchPupil(SteppingPupil):
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits."""
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, RowExam(exam, self._plan)
+            self._exam = exam, RowExam(exam, self._settings)
         questions = self._exam[1]
         models, notes = self._state[:2]
         answers = [_answer(models, notes, batch, self.lanes, questions.shared) for batch in questions.batches]
@@ -75,7 +75,7 @@ class BatchPupil(SteppingPupil):
         return found[:, : exam.counted.shape[1]]
 
     def _speaker(self) -> Any:
-        if self._plan.padding_counts:
+        if self._settings.padding_counts:
             raise NotApplicable("a network that counts the padding of its batch reads whole rows, not single steps")
         models, notes = self._state[:2]
         return models.speaker(notes)
@@ -91,7 +91,7 @@ class BatchPupil(SteppingPupil):
 
     def cost(self) -> list[Cost]:
         """Updates are full batches."""
-        return [Cost(int(shown), int(shown) // self._plan.batch, *self._sizes) for shown in self._shown]
+        return [Cost(int(shown), int(shown) // self._settings.batch, *self._sizes) for shown in self._shown]
 
 
 def _with_material(function: Any, lanes: int, shared: bool) -> Any:

@@ -120,21 +120,23 @@ class Batch(NamedTuple):
 class RowLesson:
     """A lesson's rows and order on the device, and the places that each update needs."""
 
-    def __init__(self, lesson: Lesson, plan: RowSettings) -> None:
-        rows = rows_of_lanes(lesson.examples, plan.reading)
+    def __init__(self, lesson: Lesson, settings: RowSettings) -> None:
+        rows = rows_of_lanes(lesson.examples, settings.reading)
         self.shared = len(rows) == 1
         self.rows = _on_device(rows, self.shared)
         order = grown(lesson.order, len(lesson.order), rounded(lesson.items, 4))
         self.order = jnp.asarray(order, jnp.int32)
-        updates = lesson.items // plan.batch
+        updates = lesson.items // settings.batch
         needed = np.zeros(updates, dtype=np.int64)
         for lane, order in enumerate(lesson.order):
             own = rows[0 if self.shared else lane]
             longest = np.where(own.shares > 0, own.sizes[own.of_example], 1).max(axis=1)
-            batches = longest[order[: updates * plan.batch]].reshape(updates, plan.batch)
+            batches = longest[order[: updates * settings.batch]].reshape(updates, settings.batch)
             needed = np.maximum(needed, batches.max(axis=1))
         most = rows[0].symbols.shape[1]
-        self._places = {size: min(max(rounded(size, 1), plan.smallest), most) for size in np.unique(needed).tolist()}
+        self._places = {
+            size: min(max(rounded(size, 1), settings.smallest), most) for size in np.unique(needed).tolist()
+        }
         self._needed = needed
 
     def calls(self, first: int, last: int) -> list[tuple[int, int, int]]:
@@ -149,18 +151,19 @@ class RowLesson:
 class RowExam:
     """An exam's rows in batches of about equal size. places: (lane or 1, question) where each question's answer is."""
 
-    def __init__(self, exam: Exam, plan: RowSettings) -> None:
-        rows = rows_of_lanes(exam.examples, plan.reading)
+    def __init__(self, exam: Exam, settings: RowSettings) -> None:
+        rows = rows_of_lanes(exam.examples, settings.reading)
         self.shared = len(rows) == 1
-        limits = np.stack([_limits(lane.sizes, plan) for lane in rows])
+        limits = np.stack([_limits(lane.sizes, settings) for lane in rows])
         orders = np.argsort(limits, axis=1, kind="stable")
         ordered = np.take_along_axis(limits, orders, axis=1).max(axis=0)
         most = rows[0].symbols.shape[1]
         self.batches = []
-        starts, stop = [], len(ordered)
+        # Where the row that is n-th by size has its answer, batch after batch; and so for each question.
+        at, done, stop = np.zeros(len(ordered), dtype=np.int64), 0, len(ordered)
         while stop:  # from the longest down, so that a batch has the size of its first
             places = min(rounded(int(ordered[stop - 1]), 2), most)
-            count = 1 << max(0, (plan.together // places).bit_length() - 1)
+            count = 1 << max(0, (settings.together // places).bit_length() - 1)
             first = max(0, stop - count)
             chosen = [np.pad(order[first:stop], (0, count - (stop - first)), mode="edge") for order in orders]
             lanes = [
@@ -168,23 +171,17 @@ class RowExam:
                 for lane, limit, own in zip(rows, limits, chosen, strict=True)
             ]
             self.batches.append(_on_device(lanes, self.shared))
-            starts.append((first, stop, count))
-            stop = first
-        # Where the row that is n-th by size has its answer, batch after batch; and so for each question.
-        at = np.zeros(len(ordered), dtype=np.int64)
-        done = 0
-        for first, stop, count in starts:
             at[first:stop] = done + np.arange(stop - first)
-            done += count
+            done, stop = done + count, first
         self.places = np.zeros(orders.shape, dtype=np.int64)
         np.put_along_axis(self.places, orders, np.broadcast_to(at, orders.shape), axis=1)
 
 
-def _limits(sizes: NDArray[np.int64], plan: RowSettings) -> NDArray[np.int64]:
+def _limits(sizes: NDArray[np.int64], settings: RowSettings) -> NDArray[np.int64]:
     """Places that count: a row's own, or those of the longest in its batch, taken in the order of the questions."""
-    if not plan.padding_counts:
+    if not settings.padding_counts:
         return sizes
-    groups = np.arange(len(sizes)) // plan.batch
+    groups = np.arange(len(sizes)) // settings.batch
     longest = np.zeros(groups[-1] + 1, dtype=np.int64)
     np.maximum.at(longest, groups, sizes)
     return longest[groups]

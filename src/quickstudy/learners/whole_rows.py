@@ -18,7 +18,7 @@ from quickstudy.cores.bag import BagCore, BagOfWords
 from quickstudy.cores.core import ABSENT, CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.adam import Head, Model
-from quickstudy.learners.row_training import BatchPupil
+from quickstudy.learners.row_training import RowPupil
 from quickstudy.learners.rows import Batch, RowSettings, distinct, in_order
 
 MEMORY = 0.1
@@ -202,12 +202,12 @@ class Pooled:
         if core.frozen:
             raise UsageError(f"pooled trains the whole network, and {core.id} is a reservoir; use {core.id}+adam")
 
-    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> BatchPupil:
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RowPupil:
         """A fresh pupil."""
-        plan = RowSettings(
+        settings = RowSettings(
             in_order, self.rate, self.batch, smallest=32, together=1 << 15, padding_counts=self._padded(core)
         )
-        return BatchPupil(plan, [self._net(core, brief, stream) for stream in streams], streams)
+        return RowPupil(settings, [self._net(core, brief, stream) for stream in streams], streams)
 
     def _padded(self, core: CoreSpec) -> bool:
         """Whether padding makes a difference."""
@@ -273,12 +273,12 @@ class Sparse:
         if not isinstance(core, BagOfWords):
             raise UsageError(f"sparse is for the core bag, not {core.id}; use {core.id}+adam")
 
-    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> BatchPupil:
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RowPupil:
         """A fresh pupil."""
         # Measured on reviews: nearly every batch of 8 fits into 512 different pieces, so that hundreds of updates are
         # one call.
-        plan = RowSettings(distinct, self.rate, self.batch, smallest=512, together=1 << 19)
-        return BatchPupil(plan, [LinearBag(_head(core, brief, stream)) for stream in streams], streams)
+        settings = RowSettings(distinct, self.rate, self.batch, smallest=512, together=1 << 19)
+        return RowPupil(settings, [LinearBag(_head(core, brief, stream)) for stream in streams], streams)
 
 
 def _head(core: CoreSpec, brief: Brief, streams: Streams) -> Head:
