@@ -16,12 +16,12 @@ from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import LSTM
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.harvest import TOGETHER, rows_at
+from quickstudy.learners.features import TOGETHER, rows_at
 from quickstudy.learners.lanes import stack_lanes
-from quickstudy.learners.logistic import OnlineLogistic
+from quickstudy.learners.online_readouts import OnlineLogistic
 from quickstudy.measures.curve import threshold_times
 from quickstudy.measures.wade import paper
 from quickstudy.tasks.language.qa import Qa

@@ -94,10 +94,10 @@ def setting(model, task, schedule):
 
 def run(chosen):
     """CPU seconds of a run, and its outcome. Nothing that an earlier run has drawn is used."""
-    from quickstudy.protocols import material
+    from quickstudy.protocols import examination
     from quickstudy.runs.job import examine
 
-    material._drawn.cache_clear()
+    examination._drawn.cache_clear()
     began = time.process_time()
     (outcome,) = examine(chosen, [0])
     if outcome.record.status != "ok":
@@ -109,8 +109,8 @@ def multiply_adds(model, chosen, outcome):
     """Multiply-adds that the model cannot do without: padding, sampling and elementwise functions are not counted."""
     from quickstudy.base.seeds import Streams
     from quickstudy.base.spaces import Tokens
-    from quickstudy.learners.packing import needed_steps
-    from quickstudy.protocols.material import draw_material
+    from quickstudy.learners.batching import needed_steps
+    from quickstudy.protocols.examination import draw_material
 
     parts = chosen.resolve()
     material = draw_material(parts.task, Streams(0, parts.task.id, 0), parts.protocol.sequences, parts.protocol.share)

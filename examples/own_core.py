@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import quickstudy as qs
-from quickstudy.cores.core import InputWeights, Reservoir
-from quickstudy.gateway import jnp
+from quickstudy.cores import InputWeights, Reservoir, jnp
 
 
 class RingCore(Reservoir):

@@ -18,8 +18,7 @@ from quickstudy.base.record import Record
 from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
 from quickstudy.base.trace import Answered, answered
-from quickstudy.learners.naming import bring_all
-from quickstudy.learners.saving import revive
+from quickstudy.learners.naming import bring_all, revive
 from quickstudy.report.study.found import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute

@@ -8,7 +8,7 @@ from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import Core
-from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import LSTM
 from quickstudy.gateway import double, eqx, jax, jnp
 from quickstudy.learners.adam import Adam
 

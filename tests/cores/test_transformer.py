@@ -12,9 +12,8 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.cores.attention import attend
+from quickstudy.cores.attention import Dropout, Noise, attend
 from quickstudy.cores.core import ABSENT, Core
-from quickstudy.cores.dropout import Dropout, Noise
 from quickstudy.cores.transformer import Transformer
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import subprocess
 import sys
 
 import pytest
 
-EXAMPLES = sorted((pathlib.Path(__file__).resolve().parent.parent.parent / "examples").glob("*.py"))
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PUBLIC = re.compile(r"quickstudy(\.(cores|compiled|testing|adapters)(\.\w+)*)?")
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
@@ -29,6 +32,12 @@ def test_an_example_runs(example: pathlib.Path, tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_is_short(example: pathlib.Path) -> None:
     assert len(example.read_text().splitlines()) < 40
+
+
+@pytest.mark.parametrize("written", [*EXAMPLES, *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda path: path.stem)
+def test_a_reader_imports_public_names_only(written: pathlib.Path) -> None:
+    named = re.findall(r"\b(?:from|import) (quickstudy[\w.]*)", written.read_text(encoding="utf-8"))
+    assert [module for module in named if not PUBLIC.fullmatch(module.rstrip("."))] == []
 
 
 def test_there_are_examples() -> None:

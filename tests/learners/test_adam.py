@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,8 @@ from quickstudy.base.parameters import parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import LSTM
+from quickstudy.cores.transformer import Transformer
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam, Head, Model
 
@@ -217,3 +220,77 @@ def test_real_outputs_are_learned_by_squared_error():
     assert error() < 0.2 * before
     assert pupil.answer(exam).shape == (1, 96, 1)
     assert pupil.scale == "values"
+
+
+NOISY = Transformer(embedding=8, heads=2, hidden=6, dropout=0.5)
+
+
+@pytest.fixture(scope="module")
+def noisy_setup(world):
+    train, test = world.examples(24), world.examples(10, seed=1)
+    return world.lesson(train), Exam([test]), world.brief(train)
+
+
+class Elsewhere(Streams):
+    """Streams that differ in the noise only."""
+
+    def words(self, purpose, count=8):
+        return super().words("other noise" if purpose == "noise" else purpose, count)
+
+
+def taught(noisy_setup, core, streams, *cuts):
+    lesson, exam, brief = noisy_setup
+    pupil = Adam(rate=0.01).begin(core, brief, [streams])
+    for start, stop in zip((0, *cuts), (*cuts, lesson.items), strict=True):
+        pupil.learn(lesson, start, stop)
+    return pupil, pupil.answer(exam)
+
+
+def test_the_stream_of_noise_makes_the_noise(noisy_setup):
+    pupil, answers = taught(noisy_setup, NOISY, Streams(0, "noise", 0))
+    assert np.array_equal(taught(noisy_setup, NOISY, Streams(0, "noise", 0))[1], answers)
+    _, others = taught(noisy_setup, NOISY, Elsewhere(0, "noise", 0))
+    assert not np.allclose(others, answers)
+    # Answers are without noise: asked twice, they are the same.
+    assert np.array_equal(pupil.answer(noisy_setup[1]), answers)
+
+
+def test_every_update_has_noise_of_its_own_wherever_the_lesson_is_cut(noisy_setup):
+    answers = taught(noisy_setup, NOISY, Streams(0, "noise", 0))[1]
+    assert np.array_equal(taught(noisy_setup, NOISY, Streams(0, "noise", 0), 8, 13)[1], answers)
+
+
+def test_a_restored_learner_goes_on_with_the_noise_it_had(noisy_setup):
+    lesson, exam, brief = noisy_setup
+    pupil, answers = taught(noisy_setup, NOISY, Streams(0, "noise", 0), 8)
+    first = Adam(rate=0.01).begin(NOISY, brief, [Streams(0, "noise", 0)])
+    first.learn(lesson, 0, 8)
+    second = Adam(rate=0.01).begin(NOISY, brief, [Elsewhere(0, "noise", 7)])
+    second.restore(first.snapshot())
+    second.learn(lesson, 8, lesson.items)
+    assert np.array_equal(second.answer(exam), answers)
+    assert second.cost() == pupil.cost()
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_noise_does_not_depend_on_the_lanes_beside(world, causal):
+    core = replace(NOISY, causal=causal)
+    short, long = world.examples(24, longest=7), world.examples(24, seed=1, longest=30)
+    exams, streams = [world.examples(10, seed=seed, longest=7) for seed in (2, 3)], world.streams(2)
+    lesson = world.lesson(short, long)
+    both = Adam(rate=0.01).begin(core, world.brief(long), streams)
+    both.learn(lesson, 0, lesson.items)
+    alone = Adam(rate=0.01).begin(core, world.brief(long), streams[:1])
+    alone.learn(Lesson([short], lesson.order[:1]), 0, lesson.items)
+    answers = alone.answer(Exam(exams[:1]))
+    np.testing.assert_allclose(both.answer(Exam(exams))[:1, : answers.shape[1]], answers, atol=1e-5)
+
+
+def test_a_core_without_noise_has_no_key(noisy_setup):
+    _, _, brief = noisy_setup
+    quiet, noisy = (
+        Adam().begin(core, brief, [Streams(0, "noise", 0)]).snapshot().arrays for core in (LSTM(units=3), NOISY)
+    )
+    keys = [array for array in noisy.values() if array.dtype == np.uint32]
+    assert [array.shape for array in keys] == [(1, 2)]
+    assert not any(array.dtype == np.uint32 for array in quiet.values())

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.cores.lstm import LSTM
-from quickstudy.gateway import double, jnp
+from quickstudy.cores.recurrent import LSTM
+from quickstudy.gateway import double, jax, jnp
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.lanes import named_arrays, rounded, stack_lanes, with_arrays
-from quickstudy.learners.logistic import OnlineLogistic
-from quickstudy.learners.rls import RecursiveLeastSquares
-from quickstudy.learners.sgd import OnlineSoftmax
+from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.online_readouts import OnlineLogistic, OnlineSoftmax, RecursiveLeastSquares
 from quickstudy.protocols.examination import Examination
 
 ESN = EchoState(units=8, terms=4)
@@ -134,3 +134,41 @@ def test_arrays_by_name_and_back():
     again = with_arrays(tree, {name: array + 1 for name, array in named.items()})
     assert np.asarray(again["a"]).tolist() == [1.0, 2.0, 3.0]
     assert again["b"][1] == "text"
+
+
+@pytest.fixture
+def compiled():
+    """The events of compiling, as they come."""
+    events = []
+
+    def listener(event, seconds, **_):
+        if event.startswith("/jax/core/compile/"):
+            events.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(listener)
+    yield events
+    jax.monitoring.unregister_event_duration_listener(listener)
+
+
+def fresh(count, world):
+    """Episodes of one length with a question at the end, drawn anew."""
+    tokens = np.random.default_rng(count).integers(world.symbols, size=(count, 12))
+    return Lesson([Examples.from_sequences(tokens, [[11]] * count)], np.arange(count)[None])
+
+
+@pytest.mark.parametrize(
+    "name", ["lstm:units=5", "transformer:embedding=8,hidden=8", "esn:units=20", "lstm:units=5,batch=0"]
+)
+def test_lessons_of_different_sizes_share_a_program(name, world, compiled):
+    pupil = choose_learner(name, "corrected").make(None).begin(world.brief(world.examples(9)), world.streams())
+    lesson = fresh(96, world)
+    pupil.learn(lesson, 0, lesson.items)
+    before = pupil.snapshot().arrays
+    assert compiled
+    compiled.clear()
+    for count in (90, 93, 91):
+        lesson = fresh(count, world)
+        pupil.learn(lesson, 0, lesson.items)
+    assert compiled == []
+    changed = [name for name, array in pupil.snapshot().arrays.items() if not np.array_equal(array, before[name])]
+    assert changed

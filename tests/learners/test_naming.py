@@ -1,3 +1,5 @@
+"""From names to learners; that more than one pass is replay is said by the name and the record."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -190,3 +192,18 @@ def test_lanes_depend_on_the_kind_of_device_and_on_how_many_are_asked_for():
     assert [chosen.lanes(asked, "gpu") for asked in (1, 2, 6, 7, 100, 1000)] == [2, 2, 6, 12, 100, 100]
     assert choose("majority").lanes(100, "gpu") == 1
     assert choose("majority").device() == "cpu"
+
+
+@pytest.mark.parametrize("text", ["esn", "reca", "bag", "esn+rls", "lstm", "rnn", "gru", "transformer"])
+def test_the_record_says_how_often_the_material_is_shown(text):
+    chosen = choose_learner(text, "corrected")
+    assert chosen.what["parameters"]["passes"] == chosen.make(None).pace.passes
+    assert (chosen.make(None).pace.passes > 1) == chosen.what["id"].endswith("+adam")
+
+
+@pytest.mark.parametrize(("text", "passes"), [("esn", 3), ("reca+rls", 2), ("lstm", 1), ("transformer", 20)])
+def test_another_number_of_passes_is_another_learner_with_another_name(text, passes):
+    usual, other = choose_learner(text, "corrected"), choose_learner(f"{text}:passes={passes}", "corrected")
+    assert usual.what != other.what
+    assert other.what["parameters"]["passes"] == passes
+    assert other.label == f"{usual.label}:passes={passes}"

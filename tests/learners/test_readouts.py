@@ -13,10 +13,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.logistic import OnlineLogistic
-from quickstudy.learners.rls import RecursiveLeastSquares
-from quickstudy.learners.sgd import OnlineSoftmax
-from quickstudy.learners.standard import Statistics
+from quickstudy.learners.online_readouts import OnlineLogistic, OnlineSoftmax, RecursiveLeastSquares, Statistics
 from quickstudy.learners.trained import Trained
 
 CORE = EchoState(units=8, terms=4)

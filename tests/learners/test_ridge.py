@@ -17,7 +17,8 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.reca import ReservoirAutomaton
 from quickstudy.learners import ridge
-from quickstudy.learners.ridge import STRENGTHS, WITHOUT_VALIDATION, Ridge, Stretch, read
+from quickstudy.learners.features import blocks
+from quickstudy.learners.ridge import STRENGTHS, WITHOUT_VALIDATION, Ridge, stretch_of
 from quickstudy.learners.trained import Trained
 
 ESN = EchoState(units=12, radius=0.9)
@@ -42,13 +43,11 @@ def begun(core, brief, streams, **parameters):
 
 def rows_of(pupil, examples, lane=0):
     """Features and targets of the questions of one lane, in float64."""
-    stretch = Stretch.of([examples])
-    parts = []
-    for first in range(0, examples.count, stretch.together):
-        numbers = np.arange(first, min(first + stretch.together, examples.count))
-        group = [examples.take(numbers)] * pupil.lanes
-        parts += [found[lane] for found in read(pupil._cores, group, stretch)]
-    return np.concatenate([part.features for part in parts]).astype(float), np.concatenate([p.targets for p in parts])
+    found = [
+        np.asarray(block.rows)[lane, : len(block.numbers[lane])]
+        for block in blocks(pupil._cores, [examples] * pupil.lanes, stretch_of([examples]))
+    ]
+    return np.concatenate(found).astype(float), Exam([examples]).targets[0]
 
 
 def driven(steps, seed=0, washout=10, validation=0, test=0):
@@ -124,7 +123,7 @@ def test_a_series_longer_than_what_is_held_at_once_is_read_piece_by_piece(world,
         pupil = begun(ESN, of_reals(training), world.streams(), strength=0.1)
         pupil.learn(Lesson([training], np.array([[0]])), 0, 1)
         answers[steps] = pupil.answer(exam)
-        assert Stretch.of([training]).steps <= steps
+        assert stretch_of([training]).steps <= steps
     np.testing.assert_allclose(answers[64], answers[2048], atol=1e-5)
     assert answers[64].std() > 0.1
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from quickstudy.base.errors import UsageError
 from quickstudy.measures.wade import (
     above_chance,
-    find_preset,
     paper,
     published_imdb,
     published_nets,
     published_reservoirs,
     wade,
     wade_above_chance,
+    wade_preset,
 )
 
 TENTHS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
@@ -252,17 +252,17 @@ def test_impossible_constant(constant):
 )
 def test_refused_presets(name, options, words):
     with pytest.raises(UsageError, match=words):
-        find_preset(name, **options)
+        wade_preset(name, **options)
 
 
 def test_presets_by_name():
-    assert find_preset("paper") == paper(10)
-    assert find_preset("paper", thresholds=100) == paper(100)
-    assert find_preset("published-nets") == published_nets()
-    assert find_preset("published-imdb") == published_imdb()
+    assert wade_preset("paper") == paper(10)
+    assert wade_preset("paper", thresholds=100) == paper(100)
+    assert wade_preset("published-nets") == published_nets()
+    assert wade_preset("published-imdb") == published_imdb()
     curve = [1, 2, 3], [0.1, 0.4, 0.8]
-    assert find_preset("published-reservoirs", None, 2.5).score(*curve) == published_reservoirs(2.5).score(*curve)
-    assert find_preset("above-chance", constant=0.25).score(*curve) == above_chance(0.25).score(*curve)
+    assert wade_preset("published-reservoirs", None, 2.5).score(*curve) == published_reservoirs(2.5).score(*curve)
+    assert wade_preset("above-chance", constant=0.25).score(*curve) == above_chance(0.25).score(*curve)
 
 
 def test_refused_weights():

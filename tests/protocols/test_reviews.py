@@ -8,8 +8,7 @@ import pytest
 from made_up_reviews import made_up_reviews, write_reviews
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.seeds import Streams
-from quickstudy.measures.learning_curve import data_efficiency
-from quickstudy.measures.smoothed import exponential_mean, smoothed_efficiency
+from quickstudy.measures.learning_curve import data_efficiency, exponential_mean, smoothed_efficiency
 from quickstudy.measures.wade import published_imdb
 from quickstudy.protocols.reviews import ReviewsProtocol, exam_points
 from quickstudy.runs.job import examine

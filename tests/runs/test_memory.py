@@ -8,8 +8,9 @@ import pytest
 from quickstudy.base import machine
 from quickstudy.base.errors import TooManyLanes, UsageError
 from quickstudy.learners import lanes as lanes_module
+from quickstudy.learners.choice import LANES, fewer_lanes, lanes_for
 from quickstudy.learners.lanes import check_room
-from quickstudy.learners.naming import LANES, bring, choose_learner, fewer_lanes, lanes_for
+from quickstudy.learners.naming import bring, choose_learner
 from quickstudy.runs.engines import Begun, choose_engine
 from quickstudy.runs.execute import execute
 from quickstudy.runs.job import examine
@@ -105,7 +106,7 @@ def test_features_that_would_fill_the_memory_are_held_in_fewer_lanes(gpu, monkey
         asked.append((lanes, bytes_of_lane))
         check_room(lanes, bytes_of_lane)
 
-    monkeypatch.setattr("quickstudy.learners.harvest.check_room", counting)
+    monkeypatch.setattr("quickstudy.learners.features.check_room", counting)
     few = {"sequences": 30, "schedule": "thinned"}
     setting = Setting("language/qa", "esn:units=50", "published", protocol=few)
     outcomes = list(examine(setting, range(6)))
@@ -125,7 +126,7 @@ def test_room_is_asked_for_before_it_is_taken(monkeypatch):
 
 
 def test_a_training_may_want_fewer_lanes(monkeypatch):
-    from quickstudy.learners.sgd import OnlineSoftmax
+    from quickstudy.learners.online_readouts import OnlineSoftmax
 
     monkeypatch.setattr(OnlineSoftmax, "most_lanes", 20, raising=False)
     assert choose_learner("esn", "corrected").lanes(100, "gpu") == 12

@@ -16,7 +16,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.base.task import PureWorldTask, Turn, spaces_of
 from quickstudy.cores.esn import EchoState
-from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import LSTM
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax, optax
 from quickstudy.learners.adam import Head, Model
 from quickstudy.learners.episodes import play

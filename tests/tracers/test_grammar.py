@@ -14,10 +14,10 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask
 from quickstudy.base.trace import Trace
 from quickstudy.cores.esn import EchoState
-from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import LSTM
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.rls import RecursiveLeastSquares
+from quickstudy.learners.online_readouts import RecursiveLeastSquares
 from quickstudy.learners.trained import Trained
 
 

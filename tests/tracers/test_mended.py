@@ -16,10 +16,10 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.harvest import Shape, harvest
+from quickstudy.learners.features import Shape, harvest
 from quickstudy.learners.host import HostPupil
 from quickstudy.learners.lanes import named_arrays, stack_lanes, with_arrays
-from quickstudy.learners.rls import RecursiveLeastSquares
+from quickstudy.learners.online_readouts import RecursiveLeastSquares
 
 
 class Host:

@@ -13,7 +13,7 @@ from quickstudy.base.lesson import Exam
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import Array, Core
-from quickstudy.cores.lstm import LSTM, LongShortTermMemory
+from quickstudy.cores.recurrent import LSTM, LongShortTermMemory
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.adam import Adam
 from quickstudy.learners.trained import Trained

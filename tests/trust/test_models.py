@@ -22,7 +22,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.base.trace import Answered, answer_arrays, answered
 from quickstudy.base.wording import LONGEST, whole_traceback
 from quickstudy.cli.main import main
-from quickstudy.learners.saving import revive
+from quickstudy.learners.naming import revive
 from quickstudy.report.gather import gather
 from quickstudy.testing.finding import undisturbed
 

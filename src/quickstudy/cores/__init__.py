@@ -1,1 +1,19 @@
-"""Memories that fold an input stream into features. One file each."""
+"""Memories: what folds an input stream into features. What a core of one's own is made of can be imported from here."""
+
+from quickstudy.cores.core import ABSENT, PRECISIONS, Array, Core, CoreSpec, InputWeights, Reservoir, at_precision
+from quickstudy.gateway import eqx, jax, jnp, lax
+
+__all__ = [
+    "ABSENT",
+    "PRECISIONS",
+    "Array",
+    "Core",
+    "CoreSpec",
+    "InputWeights",
+    "Reservoir",
+    "at_precision",
+    "eqx",
+    "jax",
+    "jnp",
+    "lax",
+]

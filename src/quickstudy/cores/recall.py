@@ -15,7 +15,6 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens, check_spaces
 from quickstudy.cores.core import Array, Reservoir
-from quickstudy.cores.tempo import Runs
 from quickstudy.gateway import eqx, jnp
 
 RECORD_KEPT = 0.9
@@ -48,7 +47,7 @@ class _State(NamedTuple):
     agreement: Array
     last: Array
     counts: Array
-    runs: Runs
+    runs: RunLengths
     guesses: Array
     record: Array
 
@@ -103,7 +102,7 @@ class RecallCore(Reservoir):
             agreement=jnp.zeros_like(past),
             last=jnp.full((capacity + 1, batch, self.size), -1, jnp.int32),
             counts=jnp.zeros((batch, self.size), jnp.int32),
-            runs=Runs.none(self.order + 2, batch, self.size),
+            runs=RunLengths.none(self.order + 2, batch, self.size),
             guesses=jnp.full((guessers, batch), self.size, jnp.int32),
             record=jnp.zeros((guessers, batch)),
         )
@@ -247,3 +246,38 @@ class Recall:
         if self.hops > self.lags:
             raise UsageError(f"hops must be at most lags ({self.lags}), got {self.hops}")
         return RecallCore(inputs.width, self.lags, self.hops, self.order, self.most)
+
+
+class RunLengths(NamedTuple):
+    """The last runs of equal symbols, the present one first: lengths and symbols, (run, B)."""
+
+    lengths: Array
+    symbols: Array
+
+    @classmethod
+    def none(cls, kept: int, batch: int, size: int) -> RunLengths:
+        """No runs yet; the symbol `size` stands for none."""
+        return cls(jnp.zeros((kept, batch), jnp.int32), jnp.full((kept, batch), size, jnp.int32))
+
+    def read(self, x: Array) -> RunLengths:
+        """One more symbol (B,): the present run goes on, or a new one begins."""
+        same = self.symbols[0] == x
+        lengths = jnp.where(
+            same, self.lengths.at[0].add(1), jnp.concatenate([jnp.ones_like(x)[None], self.lengths[:-1]])
+        )
+        symbols = jnp.where(same, self.symbols, jnp.concatenate([x[None], self.symbols[:-1]]))
+        return RunLengths(lengths, symbols)
+
+    def continued(self, most: int, size: int) -> list[Array]:
+        """What comes next if the rhythm repeats after R runs at a changed tempo, for R = 1 .. most; `size`: unknown.
+
+        The run R ago had length a, the one before it b, and the run before the present one has c: then the present one
+        should have length a c / b. While it is shorter it goes on; after that comes the symbol that came then.
+        """
+        guesses = []
+        for back in range(1, most + 1):
+            known = (self.symbols[back] == self.symbols[0]) & (self.lengths[back + 1] > 0)
+            shorter = self.lengths[0] * self.lengths[back + 1] < self.lengths[back] * self.lengths[1]
+            goes_on = jnp.where(shorter, self.symbols[0], self.symbols[back - 1])
+            guesses.append(jnp.where(known, goes_on, size))
+        return guesses

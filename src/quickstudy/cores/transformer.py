@@ -12,10 +12,8 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.cores.attention import Affine, EncoderLayer, draw_layer
+from quickstudy.cores.attention import Affine, EncoderLayer, Noise, draw_layer
 from quickstudy.cores.core import ABSENT, Array, Core, InputWeights
-from quickstudy.cores.dropout import Noise
-from quickstudy.cores.sizing import matched_widths
 from quickstudy.gateway import eqx, jax, jnp
 
 SPREAD = 0.1
@@ -145,11 +143,10 @@ class Transformer:
 
     embedding: width of the embedding and of the layers, a multiple of `heads`. heads: attention heads of a layer.
     hidden: width of a layer's feed-forward part (ReLU). Without them the network is the largest with `budget`
-    parameters per input symbol, an output layer for as many symbols as it reads included: see
-    `quickstudy.cores.sizing`. layers: how many. dropout: share of numbers left out while learning (drawn to 1/65,536,
-    and exactly for multiples of 1/256), after the embedding, in the attention, in the feed-forward part and after both.
-    Embeddings are scaled by the square root of their width, positions are sines and cosines, layers are normalised
-    after each part.
+    parameters per input symbol, an output layer for as many symbols as it reads included (`matched_widths`). layers:
+    how many. dropout: share of numbers left out while learning (drawn to 1/65,536, and exactly for multiples of 1/256),
+    after the embedding, in the attention, in the feed-forward part and after both. Embeddings are scaled by the square
+    root of their width, positions are sines and cosines, layers are normalised after each part.
 
     causal: a step sees those before it and itself. `causal=false`, the preset of the convention `published`, is a
     DEFECT kept to repeat published numbers, and good for nothing else: attention goes both ways over the whole
@@ -187,3 +184,33 @@ class Transformer:
         weights = jnp.asarray(rng.uniform(-SPREAD, SPREAD, (inputs.width, embedding)), jnp.float32)
         layers = tuple(draw_layer(embedding, hidden, self.heads, rng) for _ in range(self.layers))
         return TransformerCore(InputWeights(weights, inputs), layers, self.dropout, self.causal)
+
+
+def matched_widths(
+    width: int, budget: int, heads: int, layers: int, embedding: int | None, hidden: int | None
+) -> tuple[int, int]:
+    """Embedding and feed-forward widths of a Transformer, where they are None: the most within budget * width.
+
+    The embedding is the largest multiple of `heads` that leaves room for a feed-forward part of 5/8 of it, the ratio of
+    the published network (80 and 50); then the feed-forward part takes all the room there is. With `width` inputs and
+    outputs an embedding e and layers of feed-forward width f have e width + layers (4 e^2 + 2 e f + 9 e + f) + (e + 1)
+    width parameters. An embedding that is given gets 5/8 of it.
+
+    >>> matched_widths(2, 1800, 8, 1, None, None)
+    (24, 20)
+    """
+
+    def parameters(e: int, f: int) -> int:
+        return e * width + layers * (4 * e * e + 2 * e * f + 9 * e + f) + (e + 1) * width
+
+    def usual(e: int) -> int:
+        return max(1, 5 * e // 8) if hidden is None else hidden
+
+    if embedding is not None:
+        return embedding, usual(embedding)
+    e = heads
+    while parameters(e + heads, usual(e + heads)) <= budget * width:
+        e += heads
+    if hidden is None:
+        hidden = max(1, (budget * width - parameters(e, 0)) // (layers * (2 * e + 1)))
+    return e, hidden

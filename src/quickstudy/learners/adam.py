@@ -19,14 +19,20 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.harvest import all_states
-from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
-from quickstudy.learners.leak import check_leak
-from quickstudy.learners.lengths import Lengths
-from quickstudy.learners.packing import GroupedExam, grouped_exam, needed_steps, packed_lesson, whole_lesson
-from quickstudy.learners.padding import padded_lanes, padded_lesson
+from quickstudy.learners.batching import (
+    GroupedExam,
+    Lengths,
+    check_leak,
+    grouped_exam,
+    needed_steps,
+    packed_lesson,
+    padded_lanes,
+    padded_lesson,
+    whole_lesson,
+)
+from quickstudy.learners.features import KEPT, all_states, streamed
+from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Speaker, SteppingPupil
-from quickstudy.learners.streaming import KEPT, streamed
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, updating
 
@@ -102,10 +108,7 @@ class Adam:
         "reals": {"rate": 0.005, "passes": 200},
         "strings": {"passes": 100},
     }
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "published": {"total": "sum"},
-        "written": {"batch": 1},
-    }
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"total": "sum"}, "written": {"batch": 1}}
 
     def check_core(self, core: CoreSpec) -> None:
         """Any core: for a reservoir, only the head is trained."""
@@ -140,7 +143,7 @@ class AdamPupil(SteppingPupil):
         )
         # Model and moments are kept as bare arrays: what they are part of is put together where it is compiled.
         self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
-        self._sizes = _size(trained), _size(eqx.filter(models[0], eqx.is_inexact_array)) - _size(trained)
+        self._sizes = size_of(trained), size_of(eqx.filter(models[0], eqx.is_inexact_array)) - size_of(trained)
         self._widths = models[0].core.width, brief.outputs.width
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
@@ -272,7 +275,3 @@ def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
     rng = streams.numpy("core")
     built = core.build(brief.inputs, rng)
     return Model(built, Head.drawn(built, brief.outputs.width, rng))
-
-
-def _size(tree: Any) -> int:
-    return sum(int(leaf.size) for leaf in jax.tree.leaves(tree))

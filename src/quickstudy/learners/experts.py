@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from quickstudy.gateway import jax, jnp, lax
+from quickstudy.learners.readout import Rule
 
 HITS, MISSES = 1.0, 0.2
 """A copier starts as if it had been right once and wrong a fifth of a time: bold, so that one question unmasks it."""
@@ -82,7 +83,7 @@ class _Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class VotingRule:
+class VotingRule(Rule):
     """Experts are tables (the answer depends on this code) and copiers (the answer is this symbol).
 
     p(answer) = sum over gates and experts of weight x p(answer | expert), weights by Bayes' rule. A gate is one of the
@@ -94,7 +95,9 @@ class VotingRule:
 
     symbols: int
     context: int
-    peek: bool
+    peek: bool = False
+
+    scale = "logits"
 
     def prepare(self, state: VotingState, rows: Any, targets: Any, counted: Any) -> VotingState:
         """As the published programs: which answers there are, and how the features are distributed."""
@@ -228,11 +231,6 @@ class VotingRule:
             scale=jnp.clip(scale, *SCALE_RANGE),
             record=KEPT * state.record + jnp.log(jnp.stack([vote[target], final[target]]) + 1e-3),
         )
-
-    @property
-    def scale(self) -> str:
-        """Logarithms of chances."""
-        return "logits"
 
     def scores(self, state: VotingState, rows: Any) -> Any:
         """Logarithms of the chances of the answers to rows, or to rows that share their symbols.

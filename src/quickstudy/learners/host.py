@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,14 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.actions import checked_action
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, HostLearner, Pace, Snapshot, face, name_of, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space, Tokens, check_distributions, check_scale, check_spaces
+from quickstudy.base.spaces import Tokens, check_scale, check_spaces
 from quickstudy.base.task import Life, World
+from quickstudy.learners.host_values import (
+    Prefixes,
+    action_checker,
+    answers_before,
+    as_lanes,
+    checked_rows,
+    of_lane,
+    own_copy,
+    parameters_counted,
+)
 
 MANY = 256
 """Sequences that are put to `predict_many` in one call: an exam of any size then takes bounded memory."""
@@ -68,7 +74,7 @@ class HostPupil:
         self._scale = check_scale(getattr(host, "scale", usual), brief.outputs)
         self._shown = 0
         self._fixed: tuple[Exam, NDArray[np.float64]] | None = None
-        self._checked = _checker(brief.outputs)
+        self._checked = action_checker(brief.outputs)
         self._many_checked = False
         self._told = control and hasattr(host, "told")
         for name in ("act", "states", "snapshot", "restore"):
@@ -80,7 +86,7 @@ class HostPupil:
             self.watch = host.watch
         if hasattr(host, "predict") and not self._told:  # who steps is asked before anybody knows the answers
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
-            stepper: Any = host if own else _Prefixes(self._predicted)
+            stepper: Any = host if own else Prefixes(self._predicted)
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
 
     @property
@@ -129,7 +135,7 @@ class HostPupil:
         for piece, inputs in zip(pieces, read, strict=True):
             if self._told:
                 answers = examples.targets[: len(inputs), counted[piece.start, 1]]
-                self.host.told(_own(_before(answers)))  # type: ignore[attr-defined]
+                self.host.told(own_copy(answers_before(answers)))  # type: ignore[attr-defined]
             scores[0, piece] = next(predicted)[counted[piece, 0]]
         return scores
 
@@ -139,7 +145,7 @@ class HostPupil:
         """
         for start in range(0, len(read), MANY):
             some = read[start : start + MANY]
-            given = list(self.host.predict_many([_own(inputs) for inputs in some]))  # type: ignore[attr-defined]
+            given = list(self.host.predict_many([own_copy(inputs) for inputs in some]))  # type: ignore[attr-defined]
             if len(given) != len(some):
                 raise LearnerFault(f"predict_many must give one answer per sequence: {len(some)}, got {len(given)}")
             rows = [self._rows(one, len(inputs)) for one, inputs in zip(given, some, strict=True)]
@@ -154,7 +160,7 @@ class HostPupil:
 
     def cost(self) -> list[Cost]:
         """Items shown, steps lived while it might learn; parameters and bits where the host says them."""
-        trained, fixed = _counted(self.host)
+        trained, fixed = parameters_counted(self.host)
         if trained is None and (self._control or not getattr(self.host, "learns", True)):
             trained = 0  # a rule has none
         return [Cost(self._shown, self._shown, trained, fixed, bits=getattr(self.host, "bits", None))]
@@ -170,38 +176,21 @@ class HostPupil:
         targets = examples.targets[:length, index]
         nothing = -1 if np.issubdtype(targets.dtype, np.integer) else np.nan
         mask = asked[:length].reshape(-1, *[1] * (targets.ndim - 1))
-        self.host.learn(_own(examples.inputs[:length, index]), _own(np.where(mask, targets, nothing)))
-
-    def _predicted(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
-        return self._rows(self.host.predict(_own(inputs)), len(inputs))
+        self.host.learn(own_copy(examples.inputs[:length, index]), own_copy(np.where(mask, targets, nothing)))
 
     def _rows(self, predicted: Any, length: int) -> NDArray[np.float64]:
-        try:
-            rows = np.asarray(predicted)
-        except ValueError as error:
-            raise LearnerFault(f"predict must give an array, got what makes none: {error}") from error
-        if rows.dtype.kind not in "biuf" and rows.size and rows.ndim:
-            raise LearnerFault(f"predict must give real numbers, got {rows.dtype}")
-        width = self._brief.outputs.width
-        if rows.shape == (length,) and isinstance(self._brief.outputs, Tokens):
-            if not np.issubdtype(rows.dtype, np.integer) or rows.min() < 0 or rows.max() >= width:
-                raise LearnerFault(f"predict must give tokens 0..{width - 1}, got {rows.min()}..{rows.max()}")
-            return np.asarray(rows[:, None] == np.arange(width), dtype=np.float64)
-        if rows.shape != (length, width):
-            raise LearnerFault(f"predict must give one row per input row: ({length}, {width}), got {rows.shape}")
-        if not np.isfinite(rows).all():
-            raise LearnerFault("predict gave a score that is not finite")
-        if self.scale == "probabilities":
-            check_distributions(rows)
-        return rows.astype(np.float64)
+        return checked_rows(predicted, length, self._brief.outputs, self._scale)
+
+    def _predicted(self, inputs: NDArray[Any]) -> NDArray[np.float64]:
+        return self._rows(self.host.predict(own_copy(inputs)), len(inputs))
 
     def _act(
         self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
     ) -> Any:
         gained = float(reward[0]) if reward.ndim == 1 else reward[0]
-        action = self._host_act(learning)(_first_lane(observation), gained, bool(first[0]))
+        action = self._host_act(learning)(of_lane(observation, 0), gained, bool(first[0]))
         self._shown += learning
-        return _as_lane(self._checked(action, gained))
+        return as_lanes([self._checked(action, gained)])
 
     def _live(self, world: World, steps: int, first: bool, learning: bool = True) -> Life:
         # With a host that echoes, in a world that only compares, one core: 0.3 million steps/s by `act`, through
@@ -228,7 +217,7 @@ class HostPupil:
         return np.stack([np.asarray(column) for column in columns], axis=1)[None]
 
     def _step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
-        state, answers = self._stepper.step(state, _own(_first_lane(inputs)))
+        state, answers = self._stepper.step(state, own_copy(of_lane(inputs, 0)))
         return state, self._rows(answers, len(answers))[None]
 
     def _snapshot(self) -> Snapshot:
@@ -247,98 +236,3 @@ class HostPupil:
         self._shown = int(snapshot.facts["shown"])
         lane = {name: array[0] for name, array in snapshot.arrays.items()}
         self.host.restore(Snapshot(lane, snapshot.facts))  # type: ignore[attr-defined]
-
-
-def _counted(host: Any) -> tuple[int | None, int]:
-    """Trained and fixed parameters of a host: what it says under `parameters`, a whole number, or the numbers in its
-    arrays, or a function that gives either. Trained: None where it says nothing that can be counted.
-    """
-    own: Any = getattr(host, "parameters", None)
-    try:
-        said = own() if callable(own) else own
-        # What can be gone through only once would count nothing at the next test.
-        if isinstance(said, bool) or (said is own and not isinstance(said, list | tuple | numbers.Integral)):
-            return None, 0
-        if isinstance(said, numbers.Integral):
-            return int(said), 0
-        sizes = [(getattr(part, "requires_grad", True), _size(part)) for part in said]
-    except Exception:  # a method of that name that is for something else
-        return None, 0
-    return sum(size for trained, size in sizes if trained), sum(size for trained, size in sizes if not trained)
-
-
-def _size(array: Any) -> int:
-    return int(array.numel()) if callable(getattr(array, "numel", None)) else math.prod(array.shape)
-
-
-def _checker(space: Space) -> Callable[[Any, Any], Any]:
-    """A function of (action, reward): the action if it is in the space, else LearnerFault. Rewards tell the players."""
-    tokens = space.size if isinstance(space, Tokens) else 0
-    index, several = operator.index, np.ndarray
-
-    def checked(action: Any, reward: Any) -> Any:
-        # One token of one player needs no array to be looked at: 0.1 microseconds where the rest takes 12.
-        if tokens and reward.__class__ is not several:
-            try:
-                token = index(action)
-            except TypeError:
-                token = -1
-            if 0 <= token < tokens:
-                return token
-        return checked_action(space, action, np.shape(reward))
-
-    return checked
-
-
-class _Prefixes:
-    """Stepping by prediction alone: what was read is kept, and read again after every step."""
-
-    def __init__(self, predicted: Callable[[NDArray[Any]], NDArray[np.float64]]) -> None:
-        self._predicted = predicted
-
-    def start(self, rows: int, capacity: int) -> tuple[list[Any], ...]:
-        """Of every row what it has read."""
-        return ([],) * rows
-
-    def step(self, state: tuple[list[Any], ...], inputs: Any) -> tuple[tuple[list[Any], ...], NDArray[np.float64]]:
-        """The last row of every prediction."""
-        if isinstance(inputs, Mapping):
-            raise NotApplicable("a host learner that has no step of its own reads arrays, not fields")
-        longer = tuple([*read, x] for read, x in zip(state, inputs, strict=True))
-        return longer, np.stack([self._predicted(np.stack(read))[-1] for read in longer])
-
-    def rows(self, state: tuple[list[Any], ...], numbers: NDArray[Any]) -> tuple[list[Any], ...]:
-        """What these rows have read."""
-        return tuple(state[number] for number in numbers)
-
-
-def _first_lane(observation: Any) -> Any:
-    """An observation without its lane axis, through all the fields it has."""
-    if isinstance(observation, Mapping):
-        return {name: _first_lane(part) for name, part in observation.items()}
-    return observation[0]
-
-
-def _as_lane(action: Any) -> Any:
-    """An action with a lane axis, through all the fields it has."""
-    if isinstance(action, Mapping):
-        return {name: _as_lane(part) for name, part in action.items()}
-    return np.asarray([action])
-
-
-def _before(targets: NDArray[Any]) -> NDArray[Any]:
-    """The right answers one row later; nothing in the first row."""
-    nothing = np.full_like(targets[:1], -1 if np.issubdtype(targets.dtype, np.integer) else np.nan)
-    return np.concatenate([nothing, targets[:-1]])
-
-
-_TYPES: dict[str, Any] = {"i": np.int32, "u": np.int32, "f": np.float64}
-"""What a host is given, whatever a task has made: a model must not meet another type in the next task."""
-
-
-def _own(values: Any) -> Any:
-    """A copy, through all the fields it has: whatever a host does to it, nobody else sees."""
-    if isinstance(values, Mapping):
-        return {name: _own(part) for name, part in values.items()}
-    array = np.asarray(values)
-    return np.array(array, dtype=_TYPES.get(array.dtype.kind, array.dtype))

@@ -87,6 +87,12 @@ def rounded(count: int, fineness: int) -> int:
     return -(-count // unit) * unit
 
 
+def grown(array: NDArray[Any], *lengths: int) -> NDArray[Any]:
+    """Padded with zeros at the end of its first axes, to these lengths; itself where nothing is missing."""
+    grow = [(0, length - size) for length, size in zip(lengths, array.shape, strict=False)]
+    return np.pad(array, grow + [(0, 0)] * (array.ndim - len(lengths))) if any(more for _, more in grow) else array
+
+
 def numbers_of(tree: Any, lanes: int) -> list[int]:
     """Of every lane, how many numbers of its inexact arrays are not zero."""
     leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(tree) if eqx.is_inexact_array(leaf)]
@@ -120,3 +126,8 @@ def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
         return array if bare is leaf else jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf))
 
     return jax.tree_util.tree_map_with_path(place, tree)
+
+
+def size_of(tree: Any) -> int:
+    """How many numbers there are in the arrays of a tree."""
+    return sum(int(leaf.size) for leaf in jax.tree.leaves(tree))

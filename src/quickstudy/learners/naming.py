@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import inspect
 import pathlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.base.file_origin import Origin, file_origin
 from quickstudy.base.guests import note_module, note_stranger
-from quickstudy.base.learner import Learner, pace_of
+from quickstudy.base.learner import Brief, Keeping, Learner, Pupil, Snapshot, face
 from quickstudy.base.origin import code_of, is_ours, object_origin, origin_of
 from quickstudy.base.parameters import (
     changed_parameters,
@@ -28,11 +25,9 @@ from quickstudy.base.parameters import (
     parse_assignments,
     write_assignments,
 )
-from quickstudy.base.registry import include
-
-LANES = (1, 2, 3, 6, 12, 25, 50, 100)
-"""Repetitions that may run side by side in one call: each size is a program of its own, so they are few. Each is about
-half of the next; 6 is the usual number of seeds."""
+from quickstudy.base.registry import include, included_files
+from quickstudy.base.seeds import Streams
+from quickstudy.learners.choice import LANES, Choice, labelled, whole_learner
 
 
 class _Brought(NamedTuple):
@@ -45,64 +40,6 @@ class _Brought(NamedTuple):
 
 
 _brought: dict[str, _Brought] = {}
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A learner that was chosen: how it is called, its identity, its role, and how it is made for a task.
-
-    programs: how many programs one task needs compiled. compiled: whether it runs on the accelerator, in lanes.
-    most_lanes: that it wants side by side there. origins: of the code of a user's own.
-    """
-
-    label: str
-    what: Mapping[str, Any]
-    role: str
-    maker: Callable[[Any], Learner]
-    programs: int = 0
-    compiled: bool = False
-    most_lanes: int = LANES[-1]
-    origins: tuple[Origin, ...] = ()
-
-    def make(self, task: Any) -> Learner:
-        """The learner. Only a control may look at the task."""
-        return self.maker(task)
-
-    def device(self) -> str:
-        """The kind of device it runs on."""
-        if not self.compiled:
-            return "cpu"
-        from quickstudy.gateway import device_kind
-
-        return device_kind()
-
-    def lanes(self, wanted: int, device: str | None = None) -> int:
-        """Repetitions that run side by side, of so many that are wanted, unless memory is short.
-
-        device: its kind, default that of this process. On a CPU 1.
-        """
-        return lanes_for(wanted, self.most_lanes) if self.compiled and (device or self.device()) != "cpu" else 1
-
-
-def lanes_for(wanted: int, most: int = LANES[-1]) -> int:
-    """Lanes on an accelerator: the least of LANES that hold as many as are wanted, at most so many.
-
-    At least 2, since one lane alone is run step by step, which is made for a CPU.
-
-    >>> [lanes_for(wanted) for wanted in (1, 3, 7, 100, 250)], lanes_for(100, most=30)
-    ([2, 3, 12, 100, 100], 25)
-    """
-    allowed = [lanes for lanes in LANES if lanes <= most]
-    return next((lanes for lanes in allowed if lanes >= max(2, wanted)), allowed[-1])
-
-
-def fewer_lanes(lanes: int, fit: int | None = None) -> int:
-    """The next of LANES after a call that had no room: those that fit, if that is known, else about half.
-
-    >>> fewer_lanes(100), fewer_lanes(100, fit=20), fewer_lanes(2, fit=0)
-    (50, 12, 1)
-    """
-    return max(size for size in LANES if size == 1 or (size < lanes and (fit is None or size <= fit)))
 
 
 def bring(learner: Any) -> str:
@@ -125,7 +62,7 @@ def bring(learner: Any) -> str:
     # The parameters of a dataclass are in the identity already.
     looked_at = found if hasattr(found, "__name__") or not dataclasses.is_dataclass(found) else type(found)
     brought = _Brought(name, found, dict(given), object_origin(looked_at))
-    label = _label(name, given)
+    label = labelled(name, given)
     _brought[label] = brought
     return label
 
@@ -168,15 +105,17 @@ def choose_named(
         brought = _brought[name]
         note_module("__main__")
         parameters, version = {**brought.given, **given}, brought.origin.version
-        chosen = _whole(brought.name, brought.found, parameters, convention, version, asked)
+        chosen = whole_learner(brought.name, brought.found, parameters, convention, version, asked)
         return dataclasses.replace(chosen, origins=(brought.origin,))
     if name == "oracle" and task is not None:
-        name = _oracle(task)
+        name = getattr(task, "oracle", None) or "none is known"
+        if name not in catalogue.control:
+            raise UsageError(f"{task.id} has no oracle: {name}")
     if name in catalogue.control:
         return _control(name, given)
     if name in catalogue.learner:
         found = catalogue.learner.get(name)
-        chosen = _whole(found.id, found, given, convention, found.version, asked)
+        chosen = whole_learner(found.id, found, given, convention, found.version, asked)
         return dataclasses.replace(chosen, what={**chosen.what, **code_of(found)}, origins=_origins(found))
     core, _, training = name.partition("+")
     if core not in catalogue.core:
@@ -187,13 +126,6 @@ def choose_named(
 def learner_names() -> list[str]:
     """Everything that can be named as a learner: cores, whole learners, controls."""
     return sorted({*catalogue.core.names(), *catalogue.learner.names(), *catalogue.control.names(), "oracle"})
-
-
-def _oracle(task: Any) -> str:
-    name = getattr(task, "oracle", None)
-    if name is None or name not in catalogue.control:
-        raise UsageError(f"{task.id} has no oracle: {name or 'none is known'}")
-    return str(name)
 
 
 def _control(name: str, given: Mapping[str, Any]) -> Choice:
@@ -258,7 +190,7 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
         **code_of(core_class, training_class),
     }
     return Choice(
-        _label(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True,
+        labelled(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True,
         getattr(training, "most_lanes", LANES[-1]), _origins(core_class, training_class),
     )  # fmt: skip
 
@@ -281,67 +213,11 @@ def _untrained(
         raise reason
 
     changed = {**changed_parameters(core, convention, asked), **of_training}
-    return Choice(_label(name, changed), what, "learner", maker, compiled=True)
+    return Choice(labelled(name, changed), what, "learner", maker, compiled=True)
 
 
 def _names(component: Any) -> set[str]:
     return {field.name for field in dataclasses.fields(component)}
-
-
-def _whole(name: str, found: Any, given: Mapping[str, Any], convention: str, version: Any, asked: str) -> Choice:
-    """A learner that is whole by itself: something with `begin`, or a host class made by make(brief, seed)."""
-    from quickstudy.learners.host import Hosted
-
-    if hasattr(found, "begin"):
-        if given and not isinstance(found, type):
-            raise UsageError(f"{name}: a learner that is made already takes no parameters, got {', '.join(given)}")
-        made = configure(name, found, given, convention, asked) if isinstance(found, type) else found
-        if hasattr(made, "asked_for"):
-            made = made.asked_for(asked)
-        what = {"id": name, "version": version, "parameters": parameters_of(made)}
-        if hasattr(made, "within"):
-            what["within"] = made.within
-        compiled = bool(getattr(found, "compiled", False))
-        label = _label(name, changed_parameters(made, convention, asked))
-        programs, most = getattr(found, "programs", 0), getattr(made, "most_lanes", LANES[-1])
-        return Choice(label, what, "learner", lambda _: made, programs, compiled, most)
-    parameters = {parameter: _literal(value) for parameter, value in given.items()}
-    _check_host(name, found, parameters)
-    defaults = _defaults(found)
-    parameters = {parameter: _like(defaults.get(parameter), value) for parameter, value in parameters.items()}
-    changed = {parameter: value for parameter, value in parameters.items() if not _same(value, parameter, defaults)}
-    what = {"id": name, "version": version, "parameters": {**defaults, **{n: _plain(v) for n, v in changed.items()}}}
-    pace_of(found)  # one that makes no sense is said now
-    hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found)
-    return Choice(_label(name, changed), what, "learner", lambda _: hosted)
-
-
-def _defaults(found: Any) -> dict[str, Any]:
-    """The parameters of a host class that have a plain default: what it is when nobody says otherwise."""
-    parameters = list(inspect.signature(found).parameters.values())[2:]
-    return {one.name: one.default for one in parameters if _is_plain(one.default)}
-
-
-def _is_plain(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return all(map(_is_plain, value))
-    return value is None or isinstance(value, bool | int | float | str)
-
-
-def _like(default: Any, value: Any) -> Any:
-    """A whole number where the default is a fraction is that fraction: `rate=1` is `rate=1.0`; `none` is None."""
-    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    return None if default is None and isinstance(value, str) and value == "none" else value
-
-
-def _same(value: Any, parameter: str, defaults: Mapping[str, Any]) -> bool:
-    return parameter in defaults and type(value) is type(defaults[parameter]) and value == defaults[parameter]
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as it stands in an identity; one that is no number, word or list of them by what it is made of."""
-    return value if _is_plain(value) else {"made of": object_origin(value).version}
 
 
 def place(text: str) -> str:
@@ -359,7 +235,12 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     if not file.is_file():
         raise UsageError(f'no file {file}, which the learner "{text}" names')
     module = include(file)
-    known = [key for key, value in vars(module).items() if _is_learner(value, module.__name__)]
+    known = [
+        key
+        for key, value in vars(module).items()
+        if isinstance(value, functools.partial)
+        or (callable(value) and getattr(value, "__module__", None) == module.__name__)
+    ]
     if name not in known:
         wanted = f'no learner "{name}" in {file}' if name else f"which learner of {file}?"
         raise UsageError(f"{wanted}; {nearest(name, known)}; type {file}:NAME")
@@ -372,57 +253,45 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
         given = {**found.keywords, **given}
         found = found.func
     note_stranger(found)
-    chosen = _whole(called, found, given, convention, origin.version, asked)
+    chosen = whole_learner(called, found, given, convention, origin.version, asked)
     return dataclasses.replace(chosen, origins=(origin,))
 
 
-def _is_learner(value: Any, module: str) -> bool:
-    made_here = getattr(value, "__module__", None) == module
-    return callable(value) and (made_here or isinstance(value, functools.partial))
-
-
-def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
-    if not callable(found):
-        raise UsageError(f"{name}: a learner is a class with learn and predict, or something with begin, got {found!r}")
-    faces = {face for face in ("learn", "predict", "act") if hasattr(found, face)}
-    missing = sorted({"learn", "predict"} - faces)
-    # What a function or a class with __getattr__ makes can only be seen once it is made.
-    if isinstance(found, type) and missing and "act" not in faces and not hasattr(found, "__getattr__"):
-        own = [attribute for attribute in vars(found) if not attribute.startswith("_")][:6]
-        raise UsageError(
-            f"{name}: a learner needs learn(inputs, targets) and predict(inputs), or act; "
-            f"the class has no {' and no '.join(missing)}, it has {', '.join(own) or 'nothing'}"
-        )
-    every = list(inspect.signature(found).parameters.values())[2:]
-    accepted = [one.name for one in every if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
-    for parameter in given if all(one.kind is not one.VAR_KEYWORD for one in every) else ():
-        if parameter not in accepted:
-            raise UsageError(f'{name}: no parameter "{parameter}"; {nearest(parameter, accepted)}')
-
-
-def _literal(value: Any) -> Any:
-    """Host classes declare no types: text of a number is read as that number, all else stays as it is."""
-    if not isinstance(value, str):
-        return value
-    for kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            continue
-    return {"true": True, "false": False}.get(value.lower(), value)
-
-
-def _label(name: str, changed: Mapping[str, Any]) -> str:
-    said = {parameter: _said(value) for parameter, value in changed.items()}
-    return f"{name}:{write_assignments(said)}" if said else name
-
-
-def _said(value: Any) -> Any:
-    """A parameter as it stands in a label: a function or class by its name, any other object by its kind and the
-    beginning of what it is made of. Never where it lies in memory.
+def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None) -> Pupil:
+    """A pupil of one lane, as it was when the snapshot was taken. file: where a learner out of a file is, if that file
+    was not included here yet: a snapshot of somebody else's must not say what is imported. Raises UsageError if it does
+    not say what it is, or is not what it was.
     """
-    if _is_plain(value):
-        return value
-    name = getattr(value, "__name__", type(value).__name__)
-    told = isinstance(value, type | FunctionType | BuiltinFunctionType) and name != "<lambda>"
-    return name if told else f"{name.strip('<>')}-{object_origin(value).version[:6]}"
+    try:
+        what, brief = snapshot.facts["learner"], Brief.from_facts(snapshot.facts["brief"])
+    except KeyError as error:
+        raise UsageError(f"the snapshot does not say which learner it is: no {error} in its facts") from error
+    choice = _choice_in(what, snapshot.facts.get("convention", "corrected"), file)
+    if choice.what["version"] != what["version"]:
+        raise UsageError(
+            f"{what['id']} is at version {choice.what['version']}, the snapshot at {what['version']}: "
+            "its code has changed since"
+        )
+    # Whatever is drawn here is overwritten by the snapshot.
+    pupil = choice.make(None).begin(brief, [Streams(0, "revived", 0)])
+    face(pupil, Keeping).restore(snapshot)
+    return pupil
+
+
+def _choice_in(what: Mapping[str, Any], convention: str, file: str | pathlib.Path | None) -> Choice:
+    name, is_file, kind = str(what["id"]).rpartition(".py:")
+    if not is_file:
+        return choose_named(what["id"], what["parameters"], convention)
+    if file is None:
+        known = [path for path in included_files() if pathlib.Path(path).name == f"{name}.py"]
+        if len(known) != 1:
+            raise UsageError(
+                f'{what["id"]} comes from a file; say where it is: learner(key, file="{name}.py"), '
+                "and only if you trust it, since it is run"
+            )
+        file = known[0]
+    usual = choose_learner(f"{file}:{kind}", convention)
+    # What is as usual need not be typed, and might not be spelled as it would have to be.
+    defaults = usual.what["parameters"]
+    changed = {one: value for one, value in what["parameters"].items() if one not in defaults or defaults[one] != value}
+    return choose_learner(f"{file}:{kind}:{write_assignments(changed)}", convention) if changed else usual

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,35 +16,35 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.harvest import Shape, all_states, harvest
-from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
+from quickstudy.learners.features import KEPT, Shape, all_states, blocks, harvest, streamed
+from quickstudy.learners.lanes import grown, named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Speaker, SteppingPupil
-from quickstudy.learners.streaming import KEPT, blocks, streamed
 
 
-class Rule(Protocol):
+class Rule:
     """How a readout changes with one row of features and its target. Stateless and hashable; the state is a tree.
 
-    Settings that change no shape are arrays in the state, so that settings share compiled programs.
+    Settings that change no shape are arrays in the state, so that settings share compiled programs. peek: the rule
+    looks at the whole lesson before its first update, as some published programs do. scale: how the scores of symbols
+    are to be read, `logits` or `order`.
     """
 
-    @property
-    def peek(self) -> bool:
-        """Whether the rule looks at the whole lesson before its first update, as some published programs do."""
+    peek: bool = False
+    scale: str = "order"
 
     def prepare(self, state: Any, rows: Any, targets: Any, counted: Any) -> Any:
-        """What a rule that peeks does with the whole lesson."""
+        """What a rule that peeks does with the whole lesson. Others are online: nothing."""
+        return state
 
+    @abstractmethod
     def update(self, state: Any, row: Any, target: Any) -> Any:
         """The state after one row (F,) with its target, a token or a vector."""
 
-    @property
-    def scale(self) -> str:
-        """How the scores of symbols are to be read: `logits` or `order`."""
-
+    @abstractmethod
     def scores(self, state: Any, rows: Any) -> Any:
         """(R, V) scores of rows (R, F)."""
 
+    @abstractmethod
     def trained(self, state: Any) -> int:
         """Number of trained parameters."""
 
@@ -65,34 +66,45 @@ class Readout(Speaker):
         return self.rule.scores(self.state, features)
 
 
-class ReadoutPupil(SteppingPupil):
+class ReservoirPupil(SteppingPupil):
+    """What is trained on top of reservoirs, one per lane, that stay as they were drawn."""
+
+    def __init__(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+        self.lanes = len(streams)
+        cores = [core.build(brief.inputs, stream.numpy("core")) for stream in streams]
+        self._cores, self._width = stack_lanes(cores), cores[0].width
+        self._tokens = isinstance(brief.outputs, Tokens)
+        self._shown = np.zeros(self.lanes, dtype=np.int64)
+
+    def states(self, inputs: Any) -> Any:
+        """(lane, time, example, feature) states of the cores."""
+        return all_states(self._cores, inputs, self.lanes)
+
+    def _costs(self, updates: Iterable[int], trained: int) -> list[Cost]:
+        """Of every lane. Fixed parameters are the core's numbers that are not zero."""
+        lanes = zip(self._shown, updates, numbers_of(self._cores, self.lanes), strict=True)
+        return [Cost(int(shown), int(made), trained, fixed) for shown, made, fixed in lanes]
+
+
+class ReadoutPupil(ReservoirPupil):
     """Runs the core once over what it is shown, and changes the readout question by question.
 
     Examples stream: the features of a few dozen are held at a time, and of a long one those of a stretch of time.
-    An exam's features are kept if they fit (`streaming.KEPT`), else made anew for every test. Questions in a free
+    An exam's features are kept if they fit (`features.KEPT`), else made anew for every test. Questions in a free
     order (as published), and a rule that peeks, need the features of the whole lesson at once.
     """
 
     def __init__(
-        self,
-        core: CoreSpec,
-        rule: Rule,
-        start: Callable[[int], Any],
-        brief: Brief,
-        streams: Sequence[Streams],
+        self, core: CoreSpec, rule: Rule, start: Callable[[int], Any], brief: Brief, streams: Sequence[Streams]
     ) -> None:
-        self.lanes = len(streams)
+        super().__init__(core, brief, streams)
         self._rule = rule
-        cores = [core.build(brief.inputs, stream.numpy("core")) for stream in streams]
-        self._cores = stack_lanes(cores)
-        self._state = stack_lanes([start(cores[0].width)] * self.lanes)
-        self._room = KEPT // (4 * cores[0].width)  # rows of features
-        self._lesson: tuple[Lesson, int, _Material] | None = None
+        self._state = stack_lanes([start(self._width)] * self.lanes)
+        self._room = KEPT // (4 * self._width)  # rows of features
+        self._lesson: tuple[Lesson, int, _UpdateRows] | None = None
         self._shape: tuple[Lesson, Shape] | None = None
         self._exam: tuple[Exam, Any] | None = None
-        self._shown = np.zeros(self.lanes, dtype=np.int64)
         self._updates = np.zeros(self.lanes, dtype=np.int64)
-        self._tokens = isinstance(brief.outputs, Tokens)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Items start .. stop-1, streamed in chunks of the order."""
@@ -113,11 +125,7 @@ class ReadoutPupil(SteppingPupil):
             begin, end = max(start, first) - first, min(stop, first + size) - first
             ends = np.minimum([[begin, end]], np.maximum(lesson.lengths[:, None] - first, 0))
             bounds = np.take_along_axis(material.offsets, ends, axis=1)
-            self._state = _advance(
-                self._rule, self._state, material.rows, material.targets, material.sequence,
-                jnp.asarray(bounds, jnp.int32), self.lanes,
-            )  # fmt: skip
-            self._updates += bounds[:, 1] - bounds[:, 0]
+            self._go_on(material, bounds)
 
     def _learn_long(self, lesson: Lesson, number: int) -> None:
         """One example, of which not even the features fit: stretch after stretch."""
@@ -127,15 +135,18 @@ class ReadoutPupil(SteppingPupil):
         for rows, numbers in blocks(self._cores, exam.examples):
             counts = np.where(there, [len(lane) for lane in numbers], 0)
             targets = np.concatenate(
-                [_lengthened(lane[None, own], rows.shape[1]) for lane, own in zip(exam.targets, numbers, strict=True)]
+                [grown(lane[None, own], 1, rows.shape[1]) for lane, own in zip(exam.targets, numbers, strict=True)]
             )
             sequence = np.broadcast_to(np.arange(rows.shape[1], dtype=np.int32), rows.shape[:2])
             bounds = np.stack([np.zeros_like(counts), counts], axis=1)
-            self._state = _advance(
-                self._rule, self._state, rows, jnp.asarray(targets), jnp.asarray(sequence),
-                jnp.asarray(bounds, jnp.int32), self.lanes,
-            )  # fmt: skip
-            self._updates += counts
+            self._go_on(_UpdateRows(rows, jnp.asarray(targets), jnp.asarray(sequence), bounds), bounds)
+
+    def _go_on(self, material: _UpdateRows, bounds: NDArray[np.int64]) -> None:
+        """The updates between two places (lane, 2) of the material's sequence."""
+        rows, targets, sequence, _ = material
+        ends = jnp.asarray(bounds, jnp.int32)
+        self._state = _advance(self._rule, self._state, rows, targets, sequence, ends, self.lanes)
+        self._updates += bounds[:, 1] - bounds[:, 0]
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) scores. The features of the last exam are kept: the core does not change."""
@@ -163,10 +174,6 @@ class ReadoutPupil(SteppingPupil):
     def _speaker(self) -> Readout:
         return Readout(self._cores, self._state, self._rule)
 
-    def states(self, inputs: Any) -> Any:
-        """(lane, time, example, feature) states of the cores."""
-        return all_states(self._cores, inputs, self.lanes)
-
     def snapshot(self) -> Snapshot:
         """Core and readout, with the lane axis."""
         counts = {"shown": self._shown.copy(), "updates": self._updates.copy()}
@@ -184,16 +191,10 @@ class ReadoutPupil(SteppingPupil):
         return self._rule.scale if self._tokens else "values"
 
     def cost(self) -> list[Cost]:
-        """Fixed parameters are the core's numbers that are not zero."""
-        trained = self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state))
-        return [
-            Cost(int(shown), int(updates), trained, fixed)
-            for shown, updates, fixed in zip(
-                self._shown, self._updates, numbers_of(self._cores, self.lanes), strict=True
-            )
-        ]
+        """An update for every question."""
+        return self._costs(self._updates, self._rule.trained(jax.tree.map(lambda leaf: leaf[0], self._state)))
 
-    def _material(self, lesson: Lesson, first: int, size: int, shape: Shape) -> _Material:
+    def _material(self, lesson: Lesson, first: int, size: int, shape: Shape) -> _UpdateRows:
         if self._lesson is not None and self._lesson[0] is lesson and self._lesson[1] == first:
             return self._lesson[2]
         if lesson.item == "example":
@@ -204,14 +205,14 @@ class ReadoutPupil(SteppingPupil):
             exam = Exam(lesson.examples)
             offsets = np.broadcast_to(np.arange(lesson.items + 1), (self.lanes, lesson.items + 1))
         rows = harvest(self._cores, exam, shape, fineness=1 if lesson.item == "example" else 2)
-        targets, counted = (_lengthened(array, rows.shape[1]) for array in (exam.targets, exam.counted))
+        targets, counted = (grown(array, self.lanes, rows.shape[1]) for array in (exam.targets, exam.counted))
         if lesson.item == "example":
             sequence = np.broadcast_to(np.arange(rows.shape[1]), counted.shape)
         else:
-            sequence = _lengthened(lesson.order, rounded(lesson.items, 2))
+            sequence = grown(lesson.order, self.lanes, rounded(lesson.items, 2))
         if self._rule.peek and not self._shown.any() and first == 0:
             self._peek(lesson, rows)
-        material = _Material(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
+        material = _UpdateRows(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
         self._lesson = lesson, first, material
         return material
 
@@ -219,20 +220,19 @@ class ReadoutPupil(SteppingPupil):
         whole = Exam(lesson.examples)
         if lesson.item == "example":  # those rows are of the first examples only
             rows = harvest(self._cores, whole, Shape.of(lesson.examples))
-        targets, counted = (jnp.asarray(_lengthened(array, rows.shape[1])) for array in (whole.targets, whole.counted))
+        targets, counted = (
+            jnp.asarray(grown(array, self.lanes, rows.shape[1])) for array in (whole.targets, whole.counted)
+        )
         self._state = _prepare(self._rule, self._state, rows, targets, counted, self.lanes)
 
 
-def _lengthened(array: NDArray[Any], length: int) -> NDArray[Any]:
-    """Padded with zeros along the second axis."""
-    return np.pad(array, [(0, 0), (0, length - array.shape[1])] + [(0, 0)] * (array.ndim - 2))
-
-
-class _Material:
+class _UpdateRows(NamedTuple):
     """Rows, targets, the sequence of updates, and where in it each item begins (lane, item + 1)."""
 
-    def __init__(self, rows: Any, targets: Any, sequence: Any, offsets: NDArray[np.int64]) -> None:
-        self.rows, self.targets, self.sequence, self.offsets = rows, targets, sequence, offsets
+    rows: Any
+    targets: Any
+    sequence: Any
+    offsets: NDArray[np.int64]
 
 
 @eqx.filter_jit

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,11 @@ from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jnp
-from quickstudy.learners.harvest import all_states
-from quickstudy.learners.lanes import named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
-from quickstudy.learners.readout import check_frozen
-from quickstudy.learners.stepping import Reading, Speaker, SteppingPupil
+from quickstudy.learners.features import Stretch, blocks
+from quickstudy.learners.lanes import named_arrays, rounded, with_arrays
+from quickstudy.learners.readout import ReservoirPupil, check_frozen
+from quickstudy.learners.stepping import Reading, Speaker
 from quickstudy.learners.trained import Usual
 
 STRENGTHS = tuple(10.0**exponent for exponent in range(-9, 4))
@@ -35,58 +33,13 @@ ROWS_TOGETHER = 512
 """Rows that are added to the sums by one product."""
 
 
-class Stretch(NamedTuple):
-    """The one shape in which material runs through a core: steps at a time, of so many sequences side by side."""
-
-    steps: int
-    together: int
-
-    @classmethod
-    def of(cls, examples: Sequence[Examples]) -> Stretch:
-        """Whole sequences, as many as fit; one that is longer than all that fits goes by itself, piece by piece."""
-        longest, most = (max(getattr(lane, name) for lane in examples) for name in ("steps", "count"))
-        steps = min(STEPS_TOGETHER, rounded(longest, 4))
-        return cls(steps, min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1)
-
-
-class Rows(NamedTuple):
-    """Questions of one lane in a stretch, by example, then time: which example (question,), features, targets."""
-
-    example: NDArray[np.int64]
-    features: NDArray[Any]
-    targets: NDArray[Any]
-
-
-def read(cores: Any, examples: Sequence[Examples], stretch: Stretch) -> Iterator[list[Rows]]:
-    """The questions of one group of sequences, for every lane, stretch after stretch. Nothing else is ever held."""
-    lanes = len(examples)
-    needed = max(int(np.flatnonzero(lane.asked.any(axis=1)).max(initial=-1)) + 1 for lane in examples)
-    state = _started(cores, stretch.together, max(needed, stretch.steps), lanes)
-    for first in range(0, needed, stretch.steps):
-        inputs = np.stack([_piece(lane.inputs, first, stretch) for lane in examples])
-        state, features = _onward(cores, state, jnp.asarray(inputs), lanes)
-        found = []
-        for lane, held in zip(examples, np.asarray(features), strict=True):
-            example, time = np.nonzero(lane.asked[first : first + stretch.steps].T)
-            found.append(Rows(example, held[time, example], lane.targets[first + time, example]))
-        yield found
-
-
-@eqx.filter_jit
-def _started(cores: Any, batch: int, capacity: int, lanes: int) -> Any:
-    return over_lanes(lambda core: core.start(batch, capacity), lanes)(cores)
-
-
-@eqx.filter_jit
-def _onward(cores: Any, state: Any, inputs: Any, lanes: int) -> Any:
-    return over_lanes(lambda core, state, inputs: core.unroll(state, inputs), lanes)(cores, state, inputs)
-
-
-def _piece(inputs: NDArray[Any], first: int, stretch: Stretch) -> NDArray[Any]:
-    """Inputs from a step on, padded to the shape."""
-    piece = inputs[first : first + stretch.steps]
-    grow = [(0, size - there) for size, there in zip(stretch, piece.shape[:2], strict=True)]
-    return np.pad(piece, grow + [(0, 0)] * (inputs.ndim - 2))
+def stretch_of(examples: Sequence[Examples]) -> Stretch:
+    """Whole sequences, as many as fit; one that is longer than all that fits goes by itself, piece by piece."""
+    longest, most = (max(getattr(lane, name) for lane in examples) for name in ("steps", "count"))
+    questions = max(int(lane.asked.sum(axis=0).max(initial=1)) for lane in examples)
+    steps = min(STEPS_TOGETHER, rounded(longest, 4))
+    together = min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1
+    return Stretch(steps, together, together * min(steps, rounded(questions, 2)))
 
 
 class Sums:
@@ -183,35 +136,33 @@ class Features(Speaker):
         return features
 
 
-class RidgePupil(SteppingPupil):
+class RidgePupil(ReservoirPupil):
     """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
 
     def __init__(self, strength: float | None, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
-        self.lanes = len(streams)
+        super().__init__(core, brief, streams)
         self._strength = strength
-        cores = [core.build(brief.inputs, stream.numpy("core")) for stream in streams]
-        self._cores = stack_lanes(cores)
         self._outputs = brief.outputs.width
-        self._tokens = isinstance(brief.outputs, Tokens)
-        self._sums = [Sums(cores[0].width, self._outputs) for _ in streams]
+        self._sums = [Sums(self._width, self._outputs) for _ in streams]
         self._weights: NDArray[np.float64] | None = None
         self._validation: Exam | None = None
-        self._shown = np.zeros(self.lanes, dtype=np.int64)
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Items start .. stop-1. The core always reads the same groups of the order, wherever a lesson is cut."""
         if lesson.item != "example":
             raise UsageError("ridge learns from whole examples, not from single questions")
         self._validation = None if lesson.validation is None else Exam(lesson.validation)
-        stretch = Stretch.of(lesson.examples)
+        stretch = stretch_of(lesson.examples)
         bounds = lesson.within(start, stop)
         for first in range(start // stretch.together * stretch.together, stop, stretch.together):
             chosen = lesson.order[:, first : first + stretch.together]
-            group = [lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)]
-            for found in read(self._cores, group, stretch):
-                for sums, rows, (begin, end) in zip(self._sums, found, bounds - first, strict=True):
-                    wanted = (rows.example >= begin) & (rows.example < end)
-                    sums.add(rows.features[wanted], self._vectors(rows.targets[wanted]))
+            group = Exam([lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)])
+            for block in blocks(self._cores, group.examples, stretch):
+                rows = np.asarray(block.rows)
+                for lane, (numbers, (begin, end)) in enumerate(zip(block.numbers, bounds - first, strict=True)):
+                    example = group.found[lane][numbers, 1]
+                    wanted = np.flatnonzero((example >= begin) & (example < end))
+                    self._sums[lane].add(rows[lane, wanted], self._vectors(group.targets[lane, numbers[wanted]]))
         self._shown += np.diff(bounds)[:, 0]
         self._weights = None
 
@@ -250,15 +201,10 @@ class RidgePupil(SteppingPupil):
     def _values(self, exam: Exam, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, question, W) from weights (lane, F+1, W)."""
         values = np.zeros((*exam.counted.shape, weights.shape[2]))
-        stretch = Stretch.of(exam.examples)
-        ends = np.zeros(self.lanes, dtype=np.int64)
-        for first in range(0, max(lane.count for lane in exam.examples), stretch.together):
-            numbers = np.arange(first, first + stretch.together)
-            group = [lane.take(numbers[numbers < lane.count]) for lane in exam.examples]
-            for found in read(self._cores, group, stretch):
-                for lane, rows in enumerate(found):
-                    begin, ends[lane] = ends[lane], ends[lane] + len(rows.features)
-                    values[lane, begin : ends[lane]] = rows.features @ weights[lane, :-1] + weights[lane, -1]
+        for block in blocks(self._cores, exam.examples, stretch_of(exam.examples)):
+            rows = np.asarray(block.rows)
+            for lane, numbers in enumerate(block.numbers):
+                values[lane, numbers] = rows[lane, : len(numbers)] @ weights[lane, :-1] + weights[lane, -1]
         return values
 
     def _vectors(self, targets: NDArray[Any]) -> NDArray[Any]:
@@ -274,10 +220,6 @@ class RidgePupil(SteppingPupil):
         flat = features.reshape(self.lanes, -1, features.shape[-1])
         values = self._scores(flat @ weights[:, :-1] + weights[:, -1:])
         return state, values.reshape(*features.shape[:-1], -1)
-
-    def states(self, inputs: Any) -> Any:
-        """(lane, time, example, feature) states of the cores."""
-        return all_states(self._cores, inputs, self.lanes)
 
     def snapshot(self) -> Snapshot:
         """Core, sums and readout, with the lane axis."""
@@ -298,9 +240,5 @@ class RidgePupil(SteppingPupil):
         return "order" if self._tokens else "values"
 
     def cost(self) -> list[Cost]:
-        """Every question changes the fit. Fixed parameters are the core's numbers that are not zero."""
-        trained = self._sums[0].arrays["products"].size
-        return [
-            Cost(int(shown), int(sums.arrays["rows"]), trained, fixed)
-            for shown, sums, fixed in zip(self._shown, self._sums, numbers_of(self._cores, self.lanes), strict=True)
-        ]
+        """Every question changes the fit."""
+        return self._costs([sums.arrays["rows"] for sums in self._sums], self._sums[0].arrays["products"].size)

@@ -10,9 +10,8 @@ from functools import lru_cache, partial
 from typing import Any
 
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax, optax
+from quickstudy.learners.batching import PaddedLesson, phase_rows
 from quickstudy.learners.lanes import Frame, over_lanes
-from quickstudy.learners.packing import phase_rows
-from quickstudy.learners.padding import PaddedLesson
 
 # The step size is applied by hand, as an array: a new setting is no new program.
 ADAM = optax.scale_by_adam()

@@ -24,6 +24,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.measures import wade
 
 KIND = "continual-curve"
+SHARE = "share of test questions answered rightly, mean over segments"
 WITHIN = "share of the greatest possible efficiency, mean over segments"
 
 
@@ -78,15 +79,7 @@ class StreamCurve:
     kinds=(KIND,),
     equation="mean of a(b(K), k) over the segments k = 1..K",
     chance="the mean of the best constant answers c(k), facts of the trace; one constant answer to all gets less",
-    scores=(
-        Score(
-            "average-accuracy",
-            "average accuracy at the end",
-            "share of test questions answered rightly, mean over segments",
-            "higher",
-            (0.0, 1.0),
-        ),
-    ),
+    scores=(Score("average-accuracy", "average accuracy at the end", SHARE, "higher", (0.0, 1.0)),),
 )
 def average_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     """Accuracy at the end of the stream, averaged over its segments: what is known when all is over.
@@ -102,15 +95,7 @@ def average_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     kinds=(KIND,),
     equation="mean of a(b(k), k) over the segments k = 1..K",
     chance="the mean of the best constant answers c(k), facts of the trace",
-    scores=(
-        Score(
-            "learned-accuracy",
-            "learned",
-            "share of test questions answered rightly, mean over segments",
-            "higher",
-            (0.0, 1.0),
-        ),
-    ),
+    scores=(Score("learned-accuracy", "learned", SHARE, "higher", (0.0, 1.0)),),
 )
 def learned_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     """Accuracy on each segment when it has just ended, averaged: what was there to be forgotten.
@@ -150,13 +135,7 @@ def forgetting(trace: Trace, convention: str) -> Mapping[str, float]:
     equation="mean of a(b(K), k) - a(b(k), k) over k = 1..K-1",
     chance="0 for a learner that never learns",
     scores=(
-        Score(
-            "backward-transfer",
-            "gained afterwards",
-            "accuracy gained, mean over segments",
-            "higher",
-            (-1.0, 1.0),
-        ),
+        Score("backward-transfer", "gained afterwards", "accuracy gained, mean over segments", "higher", (-1.0, 1.0)),
     ),
 )
 def backward_transfer(trace: Trace, convention: str) -> Mapping[str, float]:

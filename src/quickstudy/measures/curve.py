@@ -72,12 +72,7 @@ def step_itself(steps: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def threshold_times(
-    steps: ArrayLike,
-    accuracy: ArrayLike,
-    thresholds: ArrayLike,
-    *,
-    strict: bool = False,
-    time: Times = step_itself,
+    steps: ArrayLike, accuracy: ArrayLike, thresholds: ArrayLike, *, strict: bool = False, time: Times = step_itself
 ) -> NDArray[np.float64]:
     """T(α) for every threshold α: the time of the first evaluation that reaches it, inf where none does.
 

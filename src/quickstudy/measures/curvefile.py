@@ -20,7 +20,7 @@ import numpy as np
 from quickstudy.base.errors import UsageError
 from quickstudy.data.tables import read_content
 from quickstudy.measures.curve import Curve, fault
-from quickstudy.measures.wade import find_preset
+from quickstudy.measures.wade import wade_preset
 
 _SHAPES = '{"accuracy": [...], "step": [...]}, a list of accuracies, or a list of {"step": ..., "accuracy": ...}'
 
@@ -40,11 +40,11 @@ def score_file(
     tokens_per_sequence: float | None = None,
     constant: float | None = None,
 ) -> Scored:
-    """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.find_preset` says what each needs).
+    """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.wade_preset` says what each needs).
 
     A published preset counts evaluations, so steps must be their numbers, from 1; not all of them need be there.
     """
-    chosen = find_preset(preset, thresholds, tokens_per_sequence, constant)
+    chosen = wade_preset(preset, thresholds, tokens_per_sequence, constant)
     curve = read_curve(path)
     first = min((step for step in curve.steps if step > 0), default=1)
     if preset.startswith("published") and first != 1:

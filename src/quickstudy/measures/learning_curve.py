@@ -10,13 +10,14 @@ learner) and `batch` (sequences in one update).
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from quickstudy.base.catalogue import measure
 from quickstudy.base.errors import UsageError
@@ -30,6 +31,8 @@ PUBLISHED_STRIDE = 8
 ACCURACIES = (0.5, 0.75, 0.9)
 """The accuracies of `steps-to-accuracy`."""
 SHARE = "share of test questions answered rightly"
+SPAN = 10
+"""Of the published smoothing."""
 
 
 @measure(
@@ -62,7 +65,7 @@ def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
 def published_preset(trace: Trace) -> wade.Preset:
     """What scores a run in the publication: the thresholds, and its unit of time for a learner like this one."""
     if "published_preset" in trace.facts:  # the protocol knows which, and the published number of every evaluation
-        own = wade.find_preset(str(trace.facts["published_preset"]))
+        own = wade.wade_preset(str(trace.facts["published_preset"]))
         return replace(own, time=lambda _: trace.arrays["evaluation"])
     preset = wade.published_nets()
     if trace.facts.get("item") == "question":
@@ -227,3 +230,42 @@ def _fact(trace: Trace, name: str) -> Any:
     if name not in trace.facts:
         raise UsageError(f'the learning curve has no fact "{name}"; the protocol that made it must state it')
     return trace.facts[name]
+
+
+@measure(
+    "wade-smoothed",
+    version=1,
+    kinds=("learning-curve",),
+    equation="wade of s, where s(1) = a(1) and s(i) = 9/11 s(i - 1) + 2/11 a(i)",
+    chance="not 0: as that of wade",
+    scores=(Score("wade-smoothed", "WADE of the smoothed curve", wade.UNIT, "higher", (0.0, 1.0)),),
+)
+def smoothed_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Data efficiency of the smoothed curve: how the published linear model on reviews was scored, and nothing else.
+
+    An exponential moving average of span 10 that starts at the first accuracy, then the published WADE for reviews. For
+    the convention `published` and a curve with every published test only: there is no number otherwise.
+
+    That it starts there is inferred. The published number is 0.0374 with a spread over runs of 0.0075; 12 runs of ours
+    give 0.034 with 0.008, while the same average with weights that are normalised from the start gives 0.044 with
+    0.021, and no smoothing 0.084 with 0.048.
+
+    Source: the programs of Cisneros, Sivic, Mikolov 2022, Table 2, column Linear.
+    """
+    check_convention(convention)
+    evaluations = trace.arrays.get("evaluation")
+    if convention != "published" or evaluations is None or (np.diff(evaluations, prepend=0) != 1).any():
+        return {}
+    preset = wade.wade_preset(str(trace.facts["published_preset"]))
+    return {"wade-smoothed": preset.score(evaluations, exponential_mean(trace.arrays["accuracy"], SPAN))}
+
+
+def exponential_mean(values: ArrayLike, span: int) -> NDArray[np.float64]:
+    """The running mean that starts at the first value and then moves 2/(span + 1) of the way to each further one.
+
+    >>> exponential_mean([1.0, 0.0, 0.0], 3).tolist()
+    [1.0, 0.5, 0.25]
+    """
+    part = 2 / (span + 1)
+    accuracies = np.asarray(values, dtype=np.float64).tolist()
+    return np.array(list(itertools.accumulate(accuracies, lambda mean, now: mean + part * (now - mean))))

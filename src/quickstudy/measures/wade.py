@@ -87,14 +87,8 @@ class Preset:
 
     def score(self, steps: ArrayLike, accuracy: ArrayLike) -> float:
         """WADE of a curve."""
-        return wade(
-            steps,
-            self._curve(accuracy),
-            thresholds=self.thresholds,
-            weights=self.weights,
-            strict=self.strict,
-            time=self.time,
-        )
+        curve = self._curve(accuracy)
+        return wade(steps, curve, thresholds=self.thresholds, weights=self.weights, strict=self.strict, time=self.time)
 
     def _curve(self, accuracy: ArrayLike) -> ArrayLike:
         return confirmed(accuracy) if self.confirm else accuracy
@@ -172,11 +166,8 @@ def wade_above_chance(steps: ArrayLike, accuracy: ArrayLike, constant: float, ti
     return math.nan if constant == 1 else above_chance(constant, time).score(steps, accuracy)
 
 
-def find_preset(
-    name: str,
-    thresholds: int | None = None,
-    tokens_per_sequence: float | None = None,
-    constant: float | None = None,
+def wade_preset(
+    name: str, thresholds: int | None = None, tokens_per_sequence: float | None = None, constant: float | None = None
 ) -> Preset:
     """A preset by its name.
 

@@ -1,4 +1,4 @@
-"""What every examination has in common: the loop of learning and tests, its clock, its marks, what comes of it."""
+"""What every examination has in common: material, the loop of learning and tests, schedule, clock, marks, outcome."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import LearnerFault, NotApplicable
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pupil, Snapshot, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import ANSWERS, SoFar, Trace, Unfinished, answer_arrays
-from quickstudy.tasks.sampling import check_drawn
+from quickstudy.tasks.sampling import Split, check_drawn, draw_unique, split
 
 PIECE_SECONDS = 5.0
 """About the time that one call of `learn` takes where what was learned so far can be handed in between two of them."""
@@ -221,3 +223,66 @@ def right_answers(scores: Any, exam: Exam) -> NDArray[np.bool_]:
     if not np.isfinite(scores).all():
         raise LearnerFault("the learner's scores are not finite: it has diverged")
     return np.asarray((scores.argmax(axis=-1) == exam.targets) & exam.counted)
+
+
+def thinned(points: NDArray[np.int64], dense: int, per_octave: int) -> NDArray[np.int64]:
+    """The first `dense` of some points, then about `per_octave` per doubling, and the last.
+
+    Scores built on first-passage times hardly notice: they need points evenly spaced in log time.
+
+    >>> thinned(np.arange(1, 101), 4, 2).tolist()
+    [1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 100]
+    """
+    count = len(points)
+    octaves = max(0.0, np.log2(max(count, 1) / dense))
+    later = np.round(dense * 2 ** (np.arange(1, int(octaves * per_octave) + 1) / per_octave)).astype(np.int64)
+    numbers = np.unique(np.concatenate([np.arange(1, min(dense, count) + 1), later, [count]]))
+    return np.asarray(points[numbers[(numbers > 0) & (numbers <= count)] - 1])
+
+
+def draw_material(task: Any, streams: Streams, sequences: int, share: float) -> Split:
+    """Different sequences of a task, split. Kept where the task can be hashed, since the next learner gets the same.
+
+    Raises UsageError for a task that has only one.
+    """
+    draw: Any = _drawn if _hashable(task) else _drawn.__wrapped__
+    return draw(task, streams, sequences, share)  # type: ignore[no-any-return]
+
+
+def padded_orders(orders: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """(lane, item): one order per lane; a lane with fewer items than the others ends in -1."""
+    longest = max(len(order) for order in orders)
+    return np.stack([np.pad(order, (0, longest - len(order)), constant_values=-1) for order in orders])
+
+
+@lru_cache(maxsize=128)
+def _drawn(task: Any, streams: Streams, sequences: int, share: float) -> Split:
+    unique = draw_unique(task, streams.numpy("data"), sequences)
+    if unique.count < 2:
+        raise UsageError(
+            f"{task.id}: only {unique.count} different sequence can be drawn, {sequences} were asked for; there must "
+            "be one to learn from and another to be tested on"
+        )
+    return split(unique, streams.numpy("split"), share)
+
+
+def _hashable(task: Any) -> bool:
+    """Whether a task can be remembered: one with a list among its parameters cannot."""
+    try:
+        hash(task)
+    except TypeError:
+        return False
+    return True
+
+
+def curve_facts(train: Examples, test: Examples) -> dict[str, int | float]:
+    """What a learning curve says of its material. constant: the accuracy of the best constant answer to the test."""
+    counts = np.bincount(test.targets[test.asked])
+    return {
+        "training_sequences": train.count,
+        "test_sequences": test.count,
+        "test_questions": test.questions,
+        "tokens_per_sequence": train.questions / train.count,
+        "classes": int((counts > 0).sum()),
+        "constant": float(counts.max() / test.questions),
+    }

@@ -20,9 +20,15 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
-from quickstudy.protocols.examination import Examination, right_answers, sit
-from quickstudy.protocols.material import draw_material, padded_orders
-from quickstudy.protocols.schedule import every, thinned
+from quickstudy.protocols.examination import (
+    Examination,
+    curve_facts,
+    draw_material,
+    padded_orders,
+    right_answers,
+    sit,
+    thinned,
+)
 from quickstudy.tasks.sampling import draw_unique
 
 GROUP = 8
@@ -59,9 +65,7 @@ class LanguageProtocol:
     )  # fmt: skip
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "published": {"order": "published", "schedule": "every"},
-    }
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"order": "published", "schedule": "every"}}
 
     @staticmethod
     def unfit(task: Any) -> str:
@@ -143,6 +147,17 @@ class LanguageProtocol:
         return {"published_tokens_per_sequence": fresh.questions / fresh.count}
 
 
+def every(total: int, stride: int, first: int | None = None) -> NDArray[np.int64]:
+    """After `first` items (if given), then every `stride`, and at the end.
+
+    >>> every(20, 8, first=1).tolist()
+    [1, 9, 17, 20]
+    """
+    start = 0 if first is None else first
+    points = np.arange(start + (stride if first is None else 0), total + 1, stride)
+    return np.unique(np.append(points[points > 0], total))
+
+
 def _is_network(pace: Pace) -> bool:
     """Whether it says how many examples one update takes, and what is updated is not a readout alone."""
     return pace.batch is not None and not pace.by_question
@@ -172,22 +187,7 @@ def _curve(
     """Arrays and facts of one lane's trace. A lane with fewer items than the others ends where it ends."""
     last = int(np.searchsorted(points, lesson.lengths[lane]))
     steps = np.minimum(points[: last + 1], lesson.lengths[lane])
-    training, answers = lesson.examples[lane], exam.targets[lane][exam.counted[lane]]
-    counts = np.bincount(answers)
-    arrays = {
-        "step": steps,
-        "correct": correct[: last + 1],
-        "accuracy": correct[: last + 1] / len(answers),
-    }
-    facts = {
-        "item": lesson.item,
-        "unit": "sequences" if lesson.item == "example" else "tokens",
-        "training_sequences": training.count,
-        "test_sequences": exam.examples[lane].count,
-        "test_questions": len(answers),
-        "tokens_per_sequence": training.questions / training.count,
-        "classes": int((counts > 0).sum()),
-        "constant": float(counts.max() / len(answers)),
-        **known,
-    }
-    return arrays, facts
+    test = exam.examples[lane]
+    arrays = {"step": steps, "correct": correct[: last + 1], "accuracy": correct[: last + 1] / test.questions}
+    unit = "sequences" if lesson.item == "example" else "tokens"
+    return arrays, {"item": lesson.item, "unit": unit, **curve_facts(lesson.examples[lane], test), **known}

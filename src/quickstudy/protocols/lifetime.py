@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Acting, Living, face
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, players_of, spaces_of
+from quickstudy.learners.host_values import as_lanes, of_lane
 from quickstudy.protocols.examination import Clock
 from quickstudy.tasks.worlds import open_world, plain
 
@@ -55,11 +56,11 @@ class Lifetime:
                 Turn(world.reset(), turn.reward, False) if turn.done else turn
                 for world, turn in zip(self.worlds, self._turns, strict=True)
             ]
-            observation = _beside([turn.observation for turn in self._turns])
+            observation = as_lanes([turn.observation for turn in self._turns])
             reward = np.array([turn.reward for turn in self._turns], dtype=np.float32)
             actions = self.pupil.act(observation, reward, first, learning)
             for lane, (world, life) in enumerate(zip(self.worlds, lives, strict=True)):
-                action = checked_action(self._outputs, plain(_of_lane(actions, lane)), self._in_front)
+                action = checked_action(self._outputs, plain(of_lane(actions, lane)), self._in_front)
                 life.observations.append(self._turns[lane].observation)
                 self._turns[lane] = turn = world.step(action)
                 life.actions.append(action)
@@ -72,16 +73,3 @@ class Lifetime:
             life._replace(done=bool(life.actions) and bool(turn.done))
             for life, turn in zip(lives, self._turns, strict=True)
         ]
-
-
-def _beside(values: Sequence[Any]) -> Any:
-    """Values of one space with a lane axis in front of every array in them."""
-    if isinstance(values[0], Mapping):
-        return {name: _beside([value[name] for value in values]) for name in values[0]}
-    return np.stack([np.asarray(value) for value in values])
-
-
-def _of_lane(value: Any, lane: int) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _of_lane(part, lane) for name, part in value.items()}
-    return value[lane]

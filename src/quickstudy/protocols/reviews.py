@@ -18,8 +18,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace, Unfinished
-from quickstudy.protocols.examination import Examination, right_answers, sit
-from quickstudy.protocols.schedule import thinned
+from quickstudy.protocols.examination import Examination, curve_facts, right_answers, sit, thinned
 
 BATCH = 8
 """Examples between two possible tests of a learner that has no batches of its own, as published."""
@@ -57,7 +56,7 @@ class ReviewsProtocol:
     exact: ClassVar[Mapping[str, Any]] = {"schedule": "every"}
     usual: ClassVar[Mapping[str, Any]] = {"schedule": "thinned"}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "published": {"stride": PUBLISHED_STRIDE, "schedule": "every"},
+        "published": {"stride": PUBLISHED_STRIDE, "schedule": "every"}
     }
 
     def examine(
@@ -93,12 +92,7 @@ class ReviewsProtocol:
             "unit": "sequences",
             "batch": batch,
             "passes": passes,
-            "training_sequences": train.count,
-            "test_sequences": test.count,
-            "test_questions": test.questions,
-            "tokens_per_sequence": train.questions / train.count,
-            "classes": len(np.unique(exam.targets[0])),
-            "constant": float(np.bincount(exam.targets[0]).max() / test.questions),
+            **curve_facts(train, test),
             "published_preset": "published-imdb",
             **task.facts(),
         }

@@ -20,7 +20,7 @@ from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.base.wording import described, whole_traceback, words_of
-from quickstudy.learners.naming import fewer_lanes
+from quickstudy.learners.choice import fewer_lanes
 from quickstudy.learners.watching import Watched
 from quickstudy.runs import provenance
 from quickstudy.runs.scoring import find_measures, score_trace

@@ -19,7 +19,8 @@ from quickstudy.base.parameters import (
     write_assignments,
 )
 from quickstudy.base.task import asked_of
-from quickstudy.learners.naming import Choice, choose_learner
+from quickstudy.learners.choice import Choice
+from quickstudy.learners.naming import choose_learner
 
 if TYPE_CHECKING:
     pass

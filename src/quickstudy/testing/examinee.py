@@ -22,8 +22,9 @@ from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, asked_of, spaces_of
+from quickstudy.learners.choice import Choice
 from quickstudy.learners.host import Hosted
-from quickstudy.learners.naming import Choice, choose_learner
+from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.watching import disturbed
 from quickstudy.testing.finding import Broken, as_bytes
 

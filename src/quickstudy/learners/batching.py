@@ -1,4 +1,5 @@
-"""Sequences of different lengths packed without padding, for cores that can read them so (`unroll_packed`).
+"""Lessons and exams laid out for a core that is trained in batches: sequences of different lengths packed without
+padding, for cores that can read them so (`unroll_packed`), or padded to a few lengths.
 
 Only steps that a question depends on are packed: what follows the last question of a sequence changes nothing. Plans
 are made on the host, for all batches at once, and their sizes are rounded so that seeds share compiled programs.
@@ -7,19 +8,26 @@ are made on the host, for all batches at once, and their sizes are rounded so th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Lesson
+from quickstudy.base.spaces import Tokens
+from quickstudy.cores.core import ABSENT
 from quickstudy.gateway import jnp
-from quickstudy.learners.lanes import rounded
+from quickstudy.learners.lanes import grown, rounded
+
+SHORT = 32
+"""Sequences up to so many steps are all padded alike: every further length is compiled for itself."""
 
 
-class Plan(NamedTuple):
+class PackedPlan(NamedTuple):
     """How batches are read. Of batch u, with every sequence's steps (T, examples) numbered time * examples + example:
 
     places (u, N): the steps in packed order; steps (u, P): how long each phase lasts; asked (u, Q): packed rows of
@@ -75,15 +83,15 @@ def whole_lesson(lesson: Lesson) -> tuple[Lesson, list[NDArray[np.float64]]]:
 
 
 def _filled(examples: Examples, count: int) -> Examples:
-    grow = [(0, 0), (0, count - examples.count)]
-    parts = (examples.inputs, examples.targets, examples.asked)
-    grown = [np.pad(part, grow + [(0, 0)] * (part.ndim - 2)) for part in parts]
-    return Examples(grown[0], grown[1], grown[2], np.pad(examples.lengths, grow[1]))
+    inputs, targets, asked = (
+        grown(part, examples.steps, count) for part in (examples.inputs, examples.targets, examples.asked)
+    )
+    return Examples(inputs, targets, asked, grown(examples.lengths, count))
 
 
 def packed_lesson(
     lesson: Lesson, batch: int, weights: Sequence[NDArray[np.float64]] | None = None
-) -> tuple[tuple[Any, ...], Plan]:
+) -> tuple[tuple[Any, ...], PackedPlan]:
     """The steps of a lesson of one lane as inputs and targets (1, T * examples, ...), and how its batches are read.
 
     weights: of the lane's examples, what each counts beside the others. Everything has a lane axis.
@@ -109,7 +117,7 @@ def packed_lesson(
     shares[shares > 0] = of_example
     # What is only looked up in is rounded more: lessons of other sizes share the program, and no number depends on it.
     count = rounded(len(order), 1)
-    plan = Plan(*(_lengthened(array, count) for array in (places, steps.astype(np.int32), asked, shares)))
+    plan = PackedPlan(*(_lengthened(array, count) for array in (places, steps.astype(np.int32), asked, shares)))
     length = rounded(examples.steps, 3) * rounded(examples.count, 1)
     flat = (array.reshape(-1, *array.shape[2:]) for array in (examples.inputs, examples.targets))
     return tuple(_lengthened(array, length) for array in flat), plan
@@ -180,4 +188,100 @@ def _by_batch(
 
 def _lengthened(array: NDArray[Any], length: int) -> Any:
     """(1, length, ...): padded with zeros at the end, and with an axis for the one lane."""
-    return jnp.asarray(np.pad(array, [(0, length - len(array))] + [(0, 0)] * (array.ndim - 1))[None])
+    return jnp.asarray(grown(array, length)[None])
+
+
+class Lengths(NamedTuple):
+    """allowed: the lengths, ascending, constants of a program. chosen (group,): which of them each group has."""
+
+    allowed: tuple[int, ...]
+    chosen: NDArray[np.int32]
+
+    @classmethod
+    def fitted(cls, needed: NDArray[np.int64], steps: int, parts: int = 6) -> Lengths:
+        """For groups that need so many steps of at most `steps`: those of `parts` equal parts that pay.
+
+        A length is left out if fewer than one group in ten has it: its groups have the next.
+        """
+        if steps <= SHORT:
+            return cls((steps,), np.zeros(len(needed), np.int32))
+        all = -(-np.arange(1, parts + 1) * steps // parts)
+        counts = np.bincount(np.searchsorted(all, needed), minlength=parts)
+        allowed = all[(counts > 0.1 * len(needed)) | (all == steps)]
+        return cls(tuple(allowed.tolist()), np.searchsorted(allowed, needed).astype(np.int32))
+
+
+def padded_lanes(examples: Sequence[Examples], leaks: bool) -> list[Examples]:
+    """Lanes of one length, which seeds share; for a core that leaks, with the answers in the inputs."""
+    steps = rounded(max(lane.steps for lane in examples) + leaks, 4)
+    padded = [lane.padded(steps) for lane in examples]
+    return [with_answers(lane) for lane in padded] if leaks else padded
+
+
+class PaddedLesson(NamedTuple):
+    """A lesson padded to one shape, with a lane axis.
+
+    inputs: (lane, T, example, ...). places: (lane, example, Q), steps of every example's questions. targets: (lane,
+    example, Q, ...), their answers. shares: what a question counts in its example, 0 in the padding. order: (lane,
+    item).
+    lengths: of each batch, which of the allowed lengths it is cut to.
+    """
+
+    inputs: Any
+    places: Any
+    targets: Any
+    shares: Any
+    order: Any
+    lengths: Any
+
+
+def padded_lesson(
+    lesson: Lesson, batch: int, leaks: bool, weights: Sequence[NDArray[np.float64]] | None = None
+) -> tuple[PaddedLesson, tuple[int, ...]]:
+    """Device arrays of shapes that seeds share, and the lengths that batches may have.
+
+    weights: of each lane's examples, what each counts beside the others.
+    """
+    padded = padded_lanes(lesson.examples, leaks)
+    steps = padded[0].steps
+    # Examples are only looked up: lessons of other sizes share the program, and no number depends on the padding.
+    count = rounded(max(lane.count for lane in lesson.examples), 1)
+    order = grown(lesson.order, len(padded), rounded(lesson.items, 1))
+    lengths = Lengths((steps,), np.zeros(order.shape[1] // batch, np.int32))
+    if len(padded) == 1:  # lanes side by side would all wait for the longest
+        needed = lesson.examples[0].lengths[order[0, : len(lengths.chosen) * batch]].reshape(-1, batch).max(axis=1)
+        lengths = Lengths.fitted(needed + leaks, steps)
+    places, there = zip(*(asked_steps(lane) for lane in padded), strict=True)
+    targets = [lane.targets[table, np.arange(lane.count)[:, None]] for lane, table in zip(padded, places, strict=True)]
+    shares = [part / np.maximum(part.sum(axis=1, keepdims=True), 1) for part in there]
+    if weights is not None:
+        shares = [part * own[:, None].astype(np.float32) for part, own in zip(shares, weights, strict=True)]
+    width = max(table.shape[1] for table in places)
+    inputs = np.stack([grown(lane.inputs, steps, count) for lane in padded])
+    by_question = (np.stack([grown(part, count, width) for part in lanes]) for lanes in (places, targets, shares))
+    chosen = np.tile(lengths.chosen, (len(padded), 1))
+    return PaddedLesson(*map(jnp.asarray, (inputs, *by_question, order.astype(np.int32), chosen))), lengths.allowed
+
+
+def check_leak(brief: Brief) -> None:
+    """Raise NotApplicable unless answers are symbols of the kind that is read, so that they can be among the inputs."""
+    if brief.inputs != brief.outputs or not isinstance(brief.inputs, Tokens):
+        raise NotApplicable(
+            f"the published leak needs answers that are inputs as well, not {brief.inputs} and {brief.outputs}; "
+            "give causal=true"
+        )
+
+
+def with_answers(examples: Examples) -> Examples:
+    """THE PUBLISHED LEAK: the examples with the last answer written behind the last input, and `ABSENT` behind that.
+
+    The published transformer attends to the whole sequence, in both directions, and the answer is part of it, one step
+    after the place where it has to be given: it reads the answers off its inputs, and its published scores measure
+    nothing else. No core does this unless its parameters ask for it, as they do under the convention `published` alone;
+    the checkers rightly find that it looks ahead. The other answers are there already: they are the next inputs. There
+    must be a step of padding for the last one.
+    """
+    places = np.arange(examples.steps)[:, None]
+    last = examples.targets[examples.lengths - 1, np.arange(examples.count)]
+    after = np.where(places == examples.lengths, last, ABSENT)
+    return replace(examples, inputs=np.where(places < examples.lengths, examples.inputs, after))

@@ -1,11 +1,13 @@
+"""When a learner is tested, and how its time is counted."""
+
 from __future__ import annotations
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quickstudy.protocols.examination import Clock
-from quickstudy.protocols.schedule import every, thinned
+from quickstudy.protocols.examination import Clock, thinned
+from quickstudy.protocols.language import every
 
 
 def test_worked_schedules():

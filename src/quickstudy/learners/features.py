@@ -1,8 +1,12 @@
-"""Features of the asked positions: run a core over sequences, keep the rows that are needed, forget the rest."""
+"""Features of the asked positions: run a core over sequences, keep the rows that are needed, forget the rest.
+
+What fits is read whole (`harvest`), which is faster, and can be kept between two tests of one exam. Exams and series of
+any length are read in blocks of time with the state carried on (`blocks`), and only what is asked is kept.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,13 +17,24 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.lanes import check_room, over_lanes, rounded
-from quickstudy.learners.packing import needed_steps
+from quickstudy.learners.batching import needed_steps
+from quickstudy.learners.lanes import check_room, grown, over_lanes, rounded
 
 TOGETHER = 64
 """The most sequences that run through a core side by side: enough to be fast, few enough to stay in the cache."""
 BESIDE_LANES = 16
 """The same for each of several lanes, which are side by side already: the features of all steps are held at once."""
+KEPT = 1 << 29
+"""Bytes of one lane's features that are held at once, and kept from test to test; more of them are streamed. (1,800
+units on the largest exam of the language tasks are 137 MB.)"""
+STATES = 1 << 26
+"""Bytes of the states of the rows that are read side by side: a core that keeps all its past reads fewer."""
+BLOCK = 64
+"""Steps of a block that has as many rows as it may; of fewer rows, as many more: a block costs a call, and holds its
+features."""
+FEW, MANY = 64, 512
+"""The most sequences side by side through a large core, and through a small one, which they keep busy; of each of
+several lanes a quarter."""
 
 
 class Shape(NamedTuple):
@@ -99,8 +114,9 @@ def harvest(cores: Any, exam: Exam, shape: Shape, fineness: int = 2) -> Any:
     rows = None
     ends = np.zeros(lanes, dtype=np.int64)
     for number, first in enumerate(starts):
-        inputs = np.stack([_chunk(lane, first, shape) for lane in exam.examples])
-        where = np.stack([np.pad(lane[number], [(0, shape.rows - len(lane[number])), (0, 0)]) for lane in parts])
+        some = [lane.inputs[:, first : first + shape.together] for lane in exam.examples]
+        inputs = np.stack([grown(part, shape.steps, shape.together) for part in some])
+        where = np.stack([grown(lane[number], shape.rows) for lane in parts])
         piece = rows_at(cores, jnp.asarray(inputs), jnp.asarray(where), lanes)
         if len(starts) == 1:
             return piece
@@ -129,7 +145,7 @@ def _harvest_by_length(cores: Any, exam: Exam, shape: Shape, fineness: int) -> A
         questions = questions[np.argsort(found[questions, 0], kind="stable")]
         positions = np.full((1, shape.rows, 2), shape.steps)
         positions[0, : len(questions)] = np.stack([found[questions, 0], column[questions]], axis=1)
-        inputs = _padded(sorted_inputs[:, first : first + shape.together], shape)
+        inputs = grown(sorted_inputs[:, first : first + shape.together], shape.steps, shape.together)
         piece = rows_until(cores, jnp.asarray(inputs)[None], jnp.asarray(positions), jnp.asarray(needed[order[first]]))
         if rows is None:
             rows = jnp.zeros((1, rounded(len(found), fineness), piece.shape[2]), piece.dtype)
@@ -165,11 +181,110 @@ def all_states(cores: Any, inputs: Any, lanes: int) -> Any:
     return over_lanes(single, lanes)(cores)
 
 
-def _chunk(examples: Examples, first: int, shape: Shape) -> NDArray[Any]:
-    """Some examples' inputs, padded in time and in number."""
-    return _padded(examples.inputs[:, first : first + shape.together], shape)
+class Block(NamedTuple):
+    """rows: (lane, Q, feature). numbers: of each lane's questions whose features the first rows are."""
+
+    rows: Any
+    numbers: list[NDArray[np.int64]]
 
 
-def _padded(inputs: NDArray[Any], shape: Shape) -> NDArray[Any]:
-    grow = [(0, shape.steps - inputs.shape[0]), (0, shape.together - inputs.shape[1])] + [(0, 0)] * (inputs.ndim - 2)
-    return np.pad(inputs, grow)
+class Stretch(NamedTuple):
+    """How blocks are cut: steps at a time, of so many sequences side by side, with no more than so many questions."""
+
+    steps: int
+    together: int
+    rows: int
+
+
+def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = None) -> Iterator[Block]:
+    """The features at all questions of one `Examples` per lane, block by block; questions are numbered as in `Exam`.
+
+    Sequences that are about equally long go side by side. Of a single sequence, questions come in their order. stretch:
+    how it is cut, and then the sequences keep their order: what is read side by side depends on nothing else.
+    """
+    lanes = len(examples)
+    needed = [needed_steps(lane) for lane in examples]
+    longest = max(int(lane.max(initial=1)) for lane in needed)
+    count = max(lane.count for lane in examples)
+    if stretch is None:
+        capacity = rounded(longest, 4)
+        most = min(max((1 << 17) // _width(cores), FEW), MANY) // (1 if lanes == 1 else 4)
+        together = min(most, rounded(count, 2), _room(cores, capacity, lanes))
+        steps = min(BLOCK * most // together, capacity)
+        orders = [np.argsort(-lane, kind="stable") for lane in needed]
+    else:
+        steps, together, rows = stretch
+        capacity, orders = max(longest, steps), [np.arange(lane.count) for lane in examples]
+    counts = [np.add.reduceat(lane.asked, np.arange(0, lane.steps, steps), axis=0, dtype=np.int32) for lane in examples]
+    firsts = [np.cumsum(lane.sum(axis=0, dtype=np.int64)) - lane.sum(axis=0) for lane in counts]
+    starts = range(0, count, together)
+    if stretch is None:
+        rows = rounded(max(map(_most, counts, orders, [starts] * lanes)), 0)
+    for first in starts:
+        columns = [order[first : first + together] for order in orders]
+        longest = max(int(wanted[own].max(initial=0)) for wanted, own in zip(needed, columns, strict=True))
+        state = _started(cores, together, capacity, lanes)
+        done = [firsts[lane][own] for lane, own in enumerate(columns)]
+        for time in range(0, longest, steps):
+            pairs = zip(examples, columns, strict=True)
+            inputs = np.stack([grown(lane.inputs[time : time + steps, own], steps, together) for lane, own in pairs])
+            positions = np.zeros((lanes, rows, 2), np.int32)
+            numbers = []
+            for lane, own in enumerate(columns):
+                asked = examples[lane].asked[time : time + steps, own]
+                row, step = np.nonzero(asked.T)
+                positions[lane, : len(row)] = np.stack([step, row], axis=1)
+                numbers.append(done[lane][row] + np.cumsum(asked, axis=0)[step, row] - 1)
+                done[lane] = done[lane] + asked.sum(axis=0)
+            state, found = _read(cores, state, jnp.asarray(inputs), jnp.asarray(positions), lanes)
+            yield Block(found, numbers)
+
+
+def streamed(cores: Any, exam: Exam, scored: Callable[[Any], Any]) -> NDArray[Any]:
+    """(lane, question, output) scores of an exam, given those of rows (lane, row, feature)."""
+    answers: NDArray[Any] | None = None
+    for block in blocks(cores, exam.examples):
+        scores = np.asarray(scored(block.rows))
+        if answers is None:
+            questions = max(lane.questions for lane in exam.examples)
+            answers = np.zeros((len(scores), questions, scores.shape[2]), scores.dtype)
+        for lane, numbers in enumerate(block.numbers):
+            answers[lane, numbers] = scores[lane, : len(numbers)]
+    assert answers is not None
+    return answers
+
+
+def _width(cores: Any) -> int:
+    """Features of one lane's core."""
+    kinds = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), eqx.filter(cores, eqx.is_array))
+    return int(eqx.combine(kinds, cores).width)
+
+
+def _room(cores: Any, capacity: int, lanes: int) -> int:
+    """Rows whose states have room, one at least."""
+    kinds = jax.eval_shape(lambda: [_started(cores, rows, capacity, lanes) for rows in (1, 2)])
+    alone, beside = (sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(kind)) for kind in kinds)
+    return int(max(1, STATES // max(beside - alone, 1)))
+
+
+def _most(counts: NDArray[np.int32], order: NDArray[np.int64], starts: range) -> int:
+    """Questions of the fullest block, by questions (block, example)."""
+    there = [first for first in starts if first < len(order)]
+    return int(np.add.reduceat(counts[:, order], there, axis=1).max(initial=1))
+
+
+@eqx.filter_jit
+def _started(cores: Any, rows: int, capacity: int, lanes: int) -> Any:
+    return over_lanes(lambda core: core.start(rows, capacity), lanes)(cores)
+
+
+@eqx.filter_jit
+def _read(cores: Any, state: Any, inputs: Any, positions: Any, lanes: int) -> Any:
+    def single(core: Any, state: Any, inputs: Any, positions: Any) -> Any:
+        # The unroll of a recurrent layer is made for gradients; step by step takes less than half of the time (measured
+        # on 32 units and 512 rows), since nothing but the features is written.
+        unroll = Core.unroll if hasattr(core, "unroll_packed") else type(core).unroll
+        state, features = unroll(core, state, inputs)
+        return state, features[positions[:, 0], positions[:, 1]]
+
+    return over_lanes(single, lanes)(cores, state, inputs, positions)

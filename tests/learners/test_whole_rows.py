@@ -13,9 +13,9 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
-from quickstudy.learners.batch_norm import BatchNorm
 from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.rows import distinct, in_order, rows_of
+from quickstudy.learners.whole_rows import BatchNorm
 
 SYMBOLS = 20
 NETS = (

@@ -1,10 +1,12 @@
-"""Networks that read a whole sequence and then give one answer: word vectors, a core, pooling, a norm, a head."""
+"""Networks that read a whole row and then give one answer: word vectors, a core, pooling, a norm and a head; or a bag
+of words that is never written out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
@@ -12,12 +14,59 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
+from quickstudy.cores.bag import BagCore, BagOfWords
 from quickstudy.cores.core import ABSENT, CoreSpec
-from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.adam import Head
-from quickstudy.learners.batch_norm import BatchNorm
-from quickstudy.learners.batches import Batch, BatchPupil, Plan
-from quickstudy.learners.rows import in_order
+from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.learners.adam import Head, Model
+from quickstudy.learners.row_training import RowPupil
+from quickstudy.learners.rows import Batch, RowSettings, distinct, in_order
+
+MEMORY = 0.1
+"""Part of a new batch in what is remembered."""
+_TINY = 1e-5
+
+
+class Noted(NamedTuple):
+    """Mean and variance (features,) as remembered over batches."""
+
+    mean: Any
+    variance: Any
+
+
+class BatchNorm(eqx.Module):
+    """Zero mean and unit variance over a batch, then a scale and a shift for each feature.
+
+    While learning, by the batch's own mean and (population) variance; they go into a running mean with the sample
+    variance, by which rows are normalised when answering.
+    """
+
+    scale: Any
+    shift: Any
+
+    @classmethod
+    def fresh(cls, width: int) -> BatchNorm:
+        """Scale 1, shift 0."""
+        return cls(jnp.ones(width), jnp.zeros(width))
+
+    def notes(self) -> Noted:
+        """Before any batch: mean 0, variance 1."""
+        return Noted(jnp.zeros_like(self.shift), jnp.ones_like(self.scale))
+
+    def __call__(self, rows: Any, shares: Any, noted: Noted, *, learning: bool) -> tuple[Any, Noted]:
+        """Rows (row, feature), counted where their share is above 0; and what is noted after them."""
+        used = noted
+        if learning:
+            counted = (shares > 0).astype(rows.dtype)[:, None]
+            count = counted.sum()
+            mean = (counted * rows).sum(axis=0) / count
+            variance = (counted * jnp.square(rows - mean)).sum(axis=0) / count
+            used = Noted(mean, variance)
+            sample = variance * count / jnp.maximum(count - 1.0, 1.0)
+            noted = Noted(
+                noted.mean + MEMORY * (lax.stop_gradient(mean) - noted.mean),
+                noted.variance + MEMORY * (lax.stop_gradient(sample) - noted.variance),
+            )
+        return (rows - used.mean) * lax.rsqrt(used.variance + _TINY) * self.scale + self.shift, noted
 
 
 class WordVectors(eqx.Module):
@@ -153,10 +202,12 @@ class Pooled:
         if core.frozen:
             raise UsageError(f"pooled trains the whole network, and {core.id} is a reservoir; use {core.id}+adam")
 
-    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> BatchPupil:
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RowPupil:
         """A fresh pupil."""
-        plan = Plan(in_order, self.rate, self.batch, smallest=32, together=1 << 15, padding_counts=self._padded(core))
-        return BatchPupil(plan, [self._net(core, brief, stream) for stream in streams], streams)
+        settings = RowSettings(
+            in_order, self.rate, self.batch, smallest=32, together=1 << 15, padding_counts=self._padded(core)
+        )
+        return RowPupil(settings, [self._net(core, brief, stream) for stream in streams], streams)
 
     def _padded(self, core: CoreSpec) -> bool:
         """Whether padding makes a difference."""
@@ -171,3 +222,65 @@ class Pooled:
         built = core.build(brief.inputs if words is None else Reals(words.vectors.shape[1]), rng)
         head = Head.drawn(built, brief.outputs.width, rng)
         return PooledNet(words, built, BatchNorm.fresh(built.width) if self.normed else None, head, self.pool)
+
+
+class LinearBag(eqx.Module):
+    """The mean of the weights (symbol, output) of a row's different symbols, plus a bias."""
+
+    head: Head
+
+    def notes(self) -> None:
+        """None are taken."""
+
+    def speaker(self, notes: None) -> Model:
+        """The bag itself, with the same weights on its features."""
+        return Model(BagCore(Tokens(self.head.weights.shape[-2])), self.head)
+
+    def trainable(self) -> Any:
+        """All of it."""
+        return jax.tree.map(lambda _: True, self)
+
+    def __call__(self, batch: Batch, notes: None, key: Any) -> tuple[Any, None]:
+        """(row, output) logits."""
+        there = jnp.arange(batch.symbols.shape[1]) < batch.sizes[:, None]
+        gathered = jnp.where(there[..., None], self.head.weights[batch.symbols], 0.0)
+        return gathered.sum(axis=1) / batch.sizes[:, None] + self.head.bias, None
+
+
+@training("sparse", version=1)
+@dataclass(frozen=True)
+class Sparse:
+    """Adam on a bag of words: as `bag+adam`, but looking up the weights of the words that are there.
+
+    rate: step size. batch: examples per update; their losses are averaged. passes: times the material is shown, in a
+    new order each time. For the core `bag` only, and for symbols only. The same model, the same first weights and the
+    same updates as `bag+adam:total=mean`, up to rounding, at a cost that does not grow with the vocabulary but for
+    Adam's own. Source: the linear model of Cisneros et al. 2022, section 4.
+    """
+
+    rate: float = parameter(0.001, above=0)
+    batch: int = parameter(8, at_least=1)
+    passes: int = parameter(10, at_least=1)
+
+    programs: ClassVar[int] = 8
+    by_question: ClassVar[bool] = False
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def check_core(self, core: CoreSpec) -> None:
+        """A bag of words."""
+        if not isinstance(core, BagOfWords):
+            raise UsageError(f"sparse is for the core bag, not {core.id}; use {core.id}+adam")
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RowPupil:
+        """A fresh pupil."""
+        # Measured on reviews: nearly every batch of 8 fits into 512 different pieces, so that hundreds of updates are
+        # one call.
+        settings = RowSettings(distinct, self.rate, self.batch, smallest=512, together=1 << 19)
+        return RowPupil(settings, [LinearBag(_head(core, brief, stream)) for stream in streams], streams)
+
+
+def _head(core: CoreSpec, brief: Brief, streams: Streams) -> Head:
+    rng = streams.numpy("core")
+    return Head.drawn(core.build(brief.inputs, rng), brief.outputs.width, rng)

@@ -1,0 +1,181 @@
+"""A learner that was chosen: what it is, how it is called, and how many repetitions of it run side by side."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.file_origin import Origin
+from quickstudy.base.learner import Learner, pace_of
+from quickstudy.base.origin import object_origin
+from quickstudy.base.parameters import changed_parameters, configure, parameters_of, write_assignments
+
+LANES = (1, 2, 3, 6, 12, 25, 50, 100)
+"""Repetitions that may run side by side in one call: each size is a program of its own, so they are few. Each is about
+half of the next; 6 is the usual number of seeds."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A learner that was chosen: how it is called, its identity, its role, and how it is made for a task.
+
+    programs: how many programs one task needs compiled. compiled: whether it runs on the accelerator, in lanes.
+    most_lanes: that it wants side by side there. origins: of the code of a user's own.
+    """
+
+    label: str
+    what: Mapping[str, Any]
+    role: str
+    maker: Callable[[Any], Learner]
+    programs: int = 0
+    compiled: bool = False
+    most_lanes: int = LANES[-1]
+    origins: tuple[Origin, ...] = ()
+
+    def make(self, task: Any) -> Learner:
+        """The learner. Only a control may look at the task."""
+        return self.maker(task)
+
+    def device(self) -> str:
+        """The kind of device it runs on."""
+        if not self.compiled:
+            return "cpu"
+        from quickstudy.gateway import device_kind
+
+        return device_kind()
+
+    def lanes(self, wanted: int, device: str | None = None) -> int:
+        """Repetitions that run side by side, of so many that are wanted, unless memory is short.
+
+        device: its kind, default that of this process. On a CPU 1.
+        """
+        return lanes_for(wanted, self.most_lanes) if self.compiled and (device or self.device()) != "cpu" else 1
+
+
+def lanes_for(wanted: int, most: int = LANES[-1]) -> int:
+    """Lanes on an accelerator: the least of LANES that hold as many as are wanted, at most so many.
+
+    At least 2, since one lane alone is run step by step, which is made for a CPU.
+
+    >>> [lanes_for(wanted) for wanted in (1, 3, 7, 100, 250)], lanes_for(100, most=30)
+    ([2, 3, 12, 100, 100], 25)
+    """
+    allowed = [lanes for lanes in LANES if lanes <= most]
+    return next((lanes for lanes in allowed if lanes >= max(2, wanted)), allowed[-1])
+
+
+def fewer_lanes(lanes: int, fit: int | None = None) -> int:
+    """The next of LANES after a call that had no room: those that fit, if that is known, else about half.
+
+    >>> fewer_lanes(100), fewer_lanes(100, fit=20), fewer_lanes(2, fit=0)
+    (50, 12, 1)
+    """
+    return max(size for size in LANES if size == 1 or (size < lanes and (fit is None or size <= fit)))
+
+
+def whole_learner(name: str, found: Any, given: Mapping[str, Any], convention: str, version: Any, asked: str) -> Choice:
+    """A learner that is whole by itself: something with `begin`, or a host class made by make(brief, seed)."""
+    from quickstudy.learners.host import Hosted
+
+    if hasattr(found, "begin"):
+        if given and not isinstance(found, type):
+            raise UsageError(f"{name}: a learner that is made already takes no parameters, got {', '.join(given)}")
+        made = configure(name, found, given, convention, asked) if isinstance(found, type) else found
+        if hasattr(made, "asked_for"):
+            made = made.asked_for(asked)
+        what = {"id": name, "version": version, "parameters": parameters_of(made)}
+        if hasattr(made, "within"):
+            what["within"] = made.within
+        compiled = bool(getattr(found, "compiled", False))
+        label = labelled(name, changed_parameters(made, convention, asked))
+        programs, most = getattr(found, "programs", 0), getattr(made, "most_lanes", LANES[-1])
+        return Choice(label, what, "learner", lambda _: made, programs, compiled, most)
+    parameters = {parameter: _literal(value) for parameter, value in given.items()}
+    _check_host(name, found, parameters)
+    defaults = _defaults(found)
+    parameters = {parameter: _like(defaults.get(parameter), value) for parameter, value in parameters.items()}
+    changed = {parameter: value for parameter, value in parameters.items() if not _same(value, parameter, defaults)}
+    what = {"id": name, "version": version, "parameters": {**defaults, **{n: _plain(v) for n, v in changed.items()}}}
+    pace_of(found)  # one that makes no sense is said now
+    hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found)
+    return Choice(labelled(name, changed), what, "learner", lambda _: hosted)
+
+
+def _defaults(found: Any) -> dict[str, Any]:
+    """The parameters of a host class that have a plain default: what it is when nobody says otherwise."""
+    parameters = list(inspect.signature(found).parameters.values())[2:]
+    return {one.name: one.default for one in parameters if _is_plain(one.default)}
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
+
+
+def _like(default: Any, value: Any) -> Any:
+    """A whole number where the default is a fraction is that fraction: `rate=1` is `rate=1.0`; `none` is None."""
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return None if default is None and isinstance(value, str) and value == "none" else value
+
+
+def _same(value: Any, parameter: str, defaults: Mapping[str, Any]) -> bool:
+    return parameter in defaults and type(value) is type(defaults[parameter]) and value == defaults[parameter]
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as it stands in an identity; one that is no number, word or list of them by what it is made of."""
+    return value if _is_plain(value) else {"made of": object_origin(value).version}
+
+
+def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
+    if not callable(found):
+        raise UsageError(f"{name}: a learner is a class with learn and predict, or something with begin, got {found!r}")
+    faces = {face for face in ("learn", "predict", "act") if hasattr(found, face)}
+    missing = sorted({"learn", "predict"} - faces)
+    # What a function or a class with __getattr__ makes can only be seen once it is made.
+    if isinstance(found, type) and missing and "act" not in faces and not hasattr(found, "__getattr__"):
+        own = [attribute for attribute in vars(found) if not attribute.startswith("_")][:6]
+        raise UsageError(
+            f"{name}: a learner needs learn(inputs, targets) and predict(inputs), or act; "
+            f"the class has no {' and no '.join(missing)}, it has {', '.join(own) or 'nothing'}"
+        )
+    every = list(inspect.signature(found).parameters.values())[2:]
+    accepted = [one.name for one in every if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+    for parameter in given if all(one.kind is not one.VAR_KEYWORD for one in every) else ():
+        if parameter not in accepted:
+            raise UsageError(f'{name}: no parameter "{parameter}"; {nearest(parameter, accepted)}')
+
+
+def _literal(value: Any) -> Any:
+    """Host classes declare no types: text of a number is read as that number, all else stays as it is."""
+    if not isinstance(value, str):
+        return value
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return {"true": True, "false": False}.get(value.lower(), value)
+
+
+def labelled(name: str, changed: Mapping[str, Any]) -> str:
+    """How a learner is called: its name, and what of it is not as usual."""
+    said = {parameter: _said(value) for parameter, value in changed.items()}
+    return f"{name}:{write_assignments(said)}" if said else name
+
+
+def _said(value: Any) -> Any:
+    """A parameter as it stands in a label: a function or class by its name, any other object by its kind and the
+    beginning of what it is made of. Never where it lies in memory.
+    """
+    if _is_plain(value):
+        return value
+    name = getattr(value, "__name__", type(value).__name__)
+    told = isinstance(value, type | FunctionType | BuiltinFunctionType) and name != "<lambda>"
+    return name if told else f"{name.strip('<>')}-{object_origin(value).version[:6]}"
