@@ -127,7 +127,7 @@ def file_origin(path: str) -> Origin:
     version = file_version(path) if len(found) == 1 else content_version(json.dumps(versions).encode())
     sources: dict[str, bytes] = {}
     for place, name in found.items():
-        _add_source(sources, name, contents[place])
+        add_source(sources, name, contents[place])
     return Origin(version, sources, frozenset(libraries), tuple(map(str, found)))
 
 
@@ -137,7 +137,7 @@ def _name_from(place: pathlib.Path, home: pathlib.Path, folder: pathlib.Path) ->
     return pathlib.Path(os.path.relpath(place, home) if top is None else place.relative_to(top)).as_posix()
 
 
-def _add_source(sources: dict[str, bytes], name: str, text: bytes) -> None:
+def add_source(sources: dict[str, bytes], name: str, text: bytes) -> None:
     """Keep a text by its name; another text of a name that is taken is kept beside the first."""
     taken = sources.get(name, text) != text
     sources[f"{content_version(text)}/{name}" if taken else name] = text
@@ -210,7 +210,7 @@ def object_origin(kind: Any) -> Origin:
     files: list[str] = []
     for origin in uses.origins.values():
         for file, text in origin.sources.items():
-            _add_source(sources, file, text)
+            add_source(sources, file, text)
         libraries |= origin.libraries
         files += origin.files
     return Origin(version, sources, frozenset(libraries), tuple(files))

@@ -10,7 +10,7 @@ from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
 from quickstudy.report.model import ReportData
-from quickstudy.runs.reader import Reading, read_results
+from quickstudy.runs.reader import Reading, merged, one_run, read_results
 from quickstudy.runs.traces import load_trace
 
 _RANKS = (FAILED, NOT_APPLICABLE, OK)
@@ -21,7 +21,8 @@ def gather(
     command: str | None = None,
     readings: Mapping[pathlib.Path, Reading] | None = None,
 ) -> ReportData:
-    """Read result folders and merge them by key: an ok run comes before a failed one, then the first folder's.
+    """Read result folders and merge them by key: an ok run comes before a failed one, then the first folder's. The
+    scores of the very same run, in a folder and in a copy of it, are put together.
 
     readings: of folders that have just been read.
     Raises UsageError when there is no folder, no such folder, or not one run in all of them.
@@ -36,7 +37,9 @@ def gather(
             notes.append(f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder.")
         for key, record in reading.records.items():
             known = found.get(key)
-            if known is None or _RANKS.index(record.status) > _RANKS.index(known[0].status):
+            if known is not None and one_run(known[0], record):
+                found[key] = merged(known[0], record), known[1]
+            elif known is None or _RANKS.index(record.status) > _RANKS.index(known[0].status):
                 found[key] = record, folder
     if not found:
         raise UsageError(

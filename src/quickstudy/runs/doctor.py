@@ -27,6 +27,7 @@ from quickstudy.runs.folder import (
     SOURCES,
     TRACES,
     UNFINISHED,
+    make_folder,
     prepare_folder,
     read_marker,
     write_aside,
@@ -147,7 +148,7 @@ def _repair_journal(folder: pathlib.Path, name: str, lines: list[Line]) -> list[
 def _set_aside(folder: pathlib.Path, path: pathlib.Path, why: str) -> str:
     target = _free(folder / DAMAGED / f"{path.parent.name}-{path.name}")
     try:
-        target.parent.mkdir(exist_ok=True)
+        make_folder(target.parent)
         path.rename(target)
     except OSError as error:
         raise writing_fault(error, target) from error

@@ -17,7 +17,17 @@ from typing import BinaryIO
 
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
-from quickstudy.runs.folder import FORGOTTEN, LEARNERS, TRACES, UNFINISHED, prepare_folder, write_aside, writing_fault
+from quickstudy.runs.folder import (
+    FORGOTTEN,
+    LEARNERS,
+    TRACES,
+    UNFINISHED,
+    make_folder,
+    prepare_folder,
+    sync_folder,
+    write_aside,
+    writing_fault,
+)
 from quickstudy.runs.identity import label_of, outdated, tables
 from quickstudy.runs.journal import lock
 from quickstudy.runs.reader import Line, read_lines
@@ -101,7 +111,8 @@ def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | 
             (folder / name).unlink()
     for key in keys:
         for room in (TRACES, LEARNERS):
-            _move(folder / room / f"{key}.npz", aside / room / f"{key}.npz")
+            for path in (folder / room).glob(f"{key}*.npz"):  # one that another machine has made too has a longer name
+                _move(path, aside / room / path.name)
     for path in begun:  # what was made again would go on from the old
         _move(path, aside / UNFINISHED / path.name)
     return aside
@@ -120,7 +131,9 @@ def _room(folder: pathlib.Path) -> pathlib.Path:
     while True:
         room = folder / FORGOTTEN / str(number)
         try:
-            room.mkdir(parents=True)
+            make_folder(room.parent)
+            room.mkdir()
+            sync_folder(room.parent)
         except FileExistsError:
             number += 1
             continue
@@ -133,7 +146,7 @@ def _room(folder: pathlib.Path) -> pathlib.Path:
 def _move(path: pathlib.Path, target: pathlib.Path) -> None:
     if path.is_file():
         try:
-            target.parent.mkdir(exist_ok=True)
+            make_folder(target.parent)
             path.rename(target)
         except OSError as error:
             raise writing_fault(error, target) from error
