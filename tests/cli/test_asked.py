@@ -4,7 +4,6 @@ why it does not.
 
 import json
 
-
 FAMILY = '''
 from dataclasses import dataclass
 from typing import ClassVar

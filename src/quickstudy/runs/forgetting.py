@@ -10,6 +10,7 @@ import fnmatch
 import functools
 import os
 import pathlib
+import shutil
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -101,7 +102,11 @@ def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | 
             if not lock(file):
                 raise QuickstudyError(f"{folder / name} is being written by a running process; try again when it ends")
     aside = _room(folder)
-    # First a safe place for what is taken out, then the journals without it, then the files that nobody else names.
+    # First a safe place for what is taken out, its files before their records; then the journals without it; then the
+    # files that nobody else names. At every moment each run is whole in one of the two places.
+    files = [path for key in keys for room in (TRACES, LEARNERS) for path in (folder / room).glob(f"{key}*.npz")]
+    for path in files:
+        _double(path, aside / path.parent.name / path.name)
     for name, lines in touched.items():
         gone = [line for line in lines if _named(line, keys)]
         kept = [line for line in lines if not _named(line, keys)]
@@ -109,12 +114,10 @@ def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | 
             write_aside(place / name, str(os.getpid()), functools.partial(_write, content))
         if not kept:
             (folder / name).unlink()
-    for key in keys:
-        for room in (TRACES, LEARNERS):
-            for path in (folder / room).glob(f"{key}*.npz"):  # one that another machine has made too has a longer name
-                _move(path, aside / room / path.name)
     for path in begun:  # what was made again would go on from the old
-        _move(path, aside / UNFINISHED / path.name)
+        _double(path, aside / UNFINISHED / path.name)
+    for path in (*files, *begun):
+        path.unlink(missing_ok=True)
     return aside
 
 
@@ -143,10 +146,15 @@ def _room(folder: pathlib.Path) -> pathlib.Path:
         return room
 
 
-def _move(path: pathlib.Path, target: pathlib.Path) -> None:
-    if path.is_file():
+def _double(path: pathlib.Path, target: pathlib.Path) -> None:
+    """A second name for a file, which is never changed; its copy, on a disk that has no second names."""
+    try:
+        make_folder(target.parent)
+        os.link(path, target)
+        sync_folder(target.parent)
+    except OSError:
         try:
-            make_folder(target.parent)
-            path.rename(target)
+            with open(path, "rb") as whole:
+                write_aside(target, str(os.getpid()), functools.partial(shutil.copyfileobj, whole))
         except OSError as error:
             raise writing_fault(error, target) from error

@@ -100,8 +100,8 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
         lines += 1
         order = (_RANKS[line.record.status], line.record.started, line.file, line.number)
         known = best.get(line.key)
-        if known is not None and one_run(known[1], line.record):
-            best[line.key] = max(order, known[0]), merged(known[1], line.record)
+        if known is not None and _one_run(known[1], line.record):
+            best[line.key] = max(order, known[0]), _merged(known[1], line.record)
         elif known is None or order > known[0]:
             best[line.key] = order, line.record
     records = {key: record for key, (_, record) in sorted(best.items(), key=lambda item: _place(item[0], item[1][1]))}
@@ -136,12 +136,21 @@ def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line
         yield from _file_lines(path, f"{RUNS}/{path.name}", files)
 
 
-def one_run(first: Record, second: Record) -> bool:
+def joined(known: Record | None, other: Record) -> Record:
+    """What counts of two records of one key in two folders: `ok` before `not-applicable` before `failed`, then the
+    first; of the very same run, in a folder and in a copy of it, the scores of both.
+    """
+    if known is None or _RANKS[other.status] > _RANKS[known.status]:
+        return other
+    return _merged(known, other) if _one_run(known, other) else known
+
+
+def _one_run(first: Record, second: Record) -> bool:
     """Whether two records of one key are of the very same run, and not of one that was made again."""
     return (first.status, first.where) == (second.status, second.where)
 
 
-def merged(first: Record, second: Record) -> Record:
+def _merged(first: Record, second: Record) -> Record:
     """One run out of two records of it, the same whichever comes first: each measure's scores, and how they are read,
     from the record that has them newer.
     """
