@@ -27,9 +27,11 @@ bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/seeds.py
 
-# 20,000 bits flipped, 1,000 odd records: how many were tried, and how many held.
+# 20,000 bits flipped, 1,000 odd records, power cuts, 120 kills: how many were tried, and how many held.
 chaos: .venv/test
 	$(BIN)/python tests/chaos.py
+	$(BIN)/python tests/powercuts.py
+	$(BIN)/python tests/kills.py
 
 docs: .venv/test
 	$(BIN)/python docs/build.py

@@ -26,6 +26,7 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.record import Record
 from quickstudy.base.trace import SoFar, Trace
+from quickstudy.report.compare import compare
 from quickstudy.report.csv import as_csv
 from quickstudy.report.gather import gather
 from quickstudy.report.html import as_html
@@ -186,6 +187,8 @@ def use(folder):
         (canonical(text) if isinstance(text, dict) else text).encode(errors="backslashreplace")
     for text in (*QUERIES, CURVES):
         query(folder, text)
+    with contextlib.suppress(QuickstudyError):  # a name may mean two by now
+        str(compare([folder], "majority", "polarity"))
     examine_folder(folder)
 
 

@@ -114,3 +114,12 @@ class Twice:
     def predict(self, inputs):
         return 2 * inputs
 """
+
+
+def test_a_task_that_its_protocol_cannot_ask_is_told_before_anything_runs(quickstudy, tmp_path):
+    (tmp_path / "reals.py").write_text(FAMILY.replace("numbers/echo", "language/echo"))
+    command = ("run", "language/echo", "language/qa", "--include", "reals.py", "-l", "esn", "-s", 2, "--no-controls")
+    said = quickstudy(*command, "--dry-run").out
+    assert said.startswith("4 runs: 0 found, 4 to do")
+    assert "2 of them are not applicable: language asks for symbols, and language/echo for reals" in said
+    assert "not applicable" not in quickstudy("run", "language/qa", "-l", "esn", "--dry-run").out

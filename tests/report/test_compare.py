@@ -132,3 +132,14 @@ def test_without_a_direction_nobody_is_better(make_record: Make, save: Make, tmp
     records = runs(make_record, "a", "depth", *[1.0] * 6) + runs(make_record, "b", "depth", *[2.0] * 6)
     (row,) = compare(save(tmp_path, records), "a", "b", score="depth")
     assert (row.better, row.as_text()[-1]) == ("", "no verdict: direction unknown")
+
+
+def test_scores_that_were_added_in_a_copy_of_a_folder_are_compared(
+    make_record: Make, save: Make, tmp_path: Path
+) -> None:
+    later = [*runs(make_record, "a", "depth", 1, 2, 3), *runs(make_record, "b", "depth", 2, 3, 4)]
+    before = [replace(record, scores={}) for record in later]
+    folders = save(tmp_path / "one", before), save(tmp_path / "two", later)
+    for places in (folders, folders[::-1]):
+        (row,) = compare(places, "a", "b", score="depth")
+        assert (row.pairs, row.first_mean, row.second_mean) == (3, 2.0, 3.0)

@@ -69,6 +69,13 @@ def test_a_run_of_another_version_is_another_whatever_it_is_called(study: Study)
     assert seeds(Found([mine, old]), study) == [(0, 0)]
 
 
+@pytest.mark.parametrize("part", ["task", "learner", "protocol", "convention", "root", "repetition"])
+def test_a_run_that_does_not_say_all_that_it_was_is_nobodys(study: Study, part: str, tmp_path: Path) -> None:
+    lacking = Record({name: one for name, one in run_of().what.items() if name != part}, OK)
+    found = Found.of_reading(reader.Reading({"a": lacking, "b": run_of(repetition=2)}), tmp_path)
+    assert (len(found.records), seeds(found, study)) == (1, [(0, 2)])
+
+
 def test_a_run_under_another_label_is_the_same_run(study: Study) -> None:
     renamed = dataclasses.replace(run_of(), labels={"task": "x", "learner": "y", "role": "control"})
     assert seeds(Found([renamed]), study) == [(0, 0)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,18 @@ def test_folders_merge_by_key_and_ok_wins(tmp_path: pathlib.Path, make_record: M
     (row,) = gather([one, two]).tables[0].rows
     assert [run.status for run in row.runs] == ["ok", "ok"]
     assert gather([one, two]) == gather([two, one])
+
+
+def test_scores_that_were_added_in_one_folder_count_in_all(
+    tmp_path: pathlib.Path, make_record: Make, save: Make
+) -> None:
+    """A folder that was copied, and scored again in one of the two places."""
+    made = make_record()
+    more = {**made.scores, "later": {"version": 1, "values": {"later": 0.5}}}
+    one, two = save(tmp_path / "one", [made]), save(tmp_path / "two", [dataclasses.replace(made, scores=more)])
+    for folders in ([one, two], [two, one]):
+        (row,) = gather(folders).tables[0].rows
+        assert row.runs[0].scores["later"] == 0.5
 
 
 def test_damaged_lines_are_told(tmp_path: pathlib.Path, make_record: Make, save: Make) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import quickstudy as qs
 from quickstudy.base.errors import QuickstudyError, UsageError
+from quickstudy.base.record import Record
+from quickstudy.base.trace import Trace
 from quickstudy.cli.main import main
 from quickstudy.runs.doctor import examine_folder
 from quickstudy.runs.identity import Selection
+from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import forget
 from quickstudy.runs.reader import read_results
@@ -73,6 +77,20 @@ def test_traces_and_learners_go_with_their_runs(tmp_path):
     aside = forget(tmp_path, {key})
     assert [path.stem for path in (aside / "learners").iterdir()] == [key]
     assert examine_folder(aside) == examine_folder(tmp_path) == []
+
+
+def test_two_traces_of_one_run_go_both(tmp_path):
+    """As two machines may have left them: the second is called after what is in it."""
+    for size in (9_000, 8_000):
+        trace = Trace("learning-curve", {"step": np.arange(size), "accuracy": np.linspace(0, 1, size)})
+        labels = {"task": "t", "learner": "l", "family": "f", "role": "learner"}
+        with Journal(tmp_path) as journal:
+            record = journal.save(Outcome(Record({"repetition": 0}, "ok", labels=labels), trace))
+    assert len(list((tmp_path / "traces").iterdir())) == 2
+    aside = forget(tmp_path, {record.key})
+    assert len(list((aside / "traces").iterdir())) == 2
+    assert len(read_results(aside).records) == 1
+    assert examine_folder(aside) == list((tmp_path / "traces").iterdir()) == []
 
 
 def test_a_journal_that_is_being_written_is_left_alone(tmp_path):

@@ -387,6 +387,29 @@ def test_what_has_ended_is_on_the_disk_soon(tmp_path, monkeypatch):
         assert synced[-1] == one.path.stat().st_size
 
 
+def test_a_long_call_of_many_lanes_is_on_the_disk_before_what_it_handed_in_is_gone(tmp_path, monkeypatch):
+    synced, fsync, dropped = [], os.fsync, []
+
+    def noting(descriptor):
+        synced.append(os.fstat(descriptor).st_size)
+        fsync(descriptor)
+
+    class Call:
+        def drop(self):
+            dropped.append((synced[-1], one.path.stat().st_size))
+
+    monkeypatch.setattr(os, "fsync", noting)
+    with Journal(tmp_path) as one:
+        for number in range(8):
+            lane = record(number, where={"seconds": 60.0, "lanes": 8})
+            one.save(Outcome(lane, unfinished=Call() if number == 7 else None))
+        ((on_disk, written),) = dropped
+        assert on_disk == written
+        before = len(synced)
+        one.save(Outcome(record(8, where={"seconds": 0.01, "lanes": 1}), unfinished=Call()))
+        assert len(synced) == before  # a short one waits for others
+
+
 def test_an_outcome_of_a_later_version_stays_where_it_is(tmp_path):
     """It is left out, and said; the doctor does not take it for damage, as it would an edited line."""
     saved(tmp_path)

@@ -15,9 +15,12 @@ import pytest
 
 import quickstudy as qs
 from quickstudy.base.errors import UsageError
+from quickstudy.base.file_origin import Origin
 from quickstudy.base.origin import look_again, object_origin
 from quickstudy.base.registry import include
 from quickstudy.learners.naming import bring, bring_all, choose_learner
+from quickstudy.runs import provenance
+from quickstudy.runs.journal import Journal
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.setting import Setting
@@ -427,6 +430,14 @@ def test_a_record_says_what_the_run_rests_on_and_the_folder_keeps_the_code(tmp_p
     rule = next(one for one in results.records if one.labels["role"] == "control")
     assert "sources" not in rule.where
     assert read_results(tmp_path / "out").damage == ()
+
+
+def test_two_files_of_one_name_are_both_kept(tmp_path):
+    """Of a task and of a learner, say, each with a `net.py` beside it."""
+    origins = [Origin("1", {"net.py": b"x = 1"}), Origin("2", {"net.py": b"x = 2"}), Origin("3", {"net.py": b"x = 1"})]
+    kept = provenance.code(origins, Journal(tmp_path))["sources"]
+    assert sorted((tmp_path / name).read_bytes() for name in kept.values()) == [b"x = 1", b"x = 2"]
+    assert (tmp_path / kept["net.py"]).read_bytes() == b"x = 1"
 
 
 def test_changed_code_in_a_script_is_run_again(tmp_path):

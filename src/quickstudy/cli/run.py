@@ -154,6 +154,7 @@ def _page(results: Results) -> pathlib.Path | None:
 def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     """Print what a plan would do."""
     import dataclasses
+    from collections import Counter
 
     from quickstudy.base.machine import cores
     from quickstudy.runs.timing import duration
@@ -165,6 +166,9 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     say(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
     if not summary.to_do:
         return
+    unfit = Counter(cell.unfit for cell in plan.missing(retry_failed=retry_failed) if cell.unfit)
+    for reason, count in unfit.items():
+        say(f"{count} of them are not applicable: {reason}")
     say(f"{summary.programs} programs to compile (fewer where the cache has them)")
     if not summary.measured:
         say("time unknown: nothing of this has been run here before")

@@ -26,7 +26,7 @@ from quickstudy.report.intervals import difference, middle, stream
 from quickstudy.report.numbers import magnitude, written
 from quickstudy.report.scores import ScoreBook, open_book
 from quickstudy.runs.identity import LearnerGroup, TaskGroup, label_of, task_groups, version_of
-from quickstudy.runs.reader import read_results
+from quickstudy.runs.reader import joined, read_results
 from quickstudy.stats.paired import cliffs_delta, cohens_d_paired, holm, paired_permutation_test, signed_ranks
 
 
@@ -137,8 +137,7 @@ def compare(
     records: dict[str, Record] = {}
     for reading in readings:
         for key, record in reading.records.items():
-            if key not in records or records[key].status != OK:
-                records[key] = record
+            records[key] = joined(records.get(key), record)
     found = task_groups(records.values())
     wanted = _named(first, found), _named(second, found)
     if wanted[0] == wanted[1]:

@@ -6,14 +6,12 @@ import pathlib
 from collections.abc import Mapping, Sequence
 
 from quickstudy.base.errors import UsageError
-from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
+from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
 from quickstudy.report.model import ReportData
-from quickstudy.runs.reader import Reading, read_results
+from quickstudy.runs.reader import Reading, joined, read_results
 from quickstudy.runs.traces import load_trace
-
-_RANKS = (FAILED, NOT_APPLICABLE, OK)
 
 
 def gather(
@@ -21,7 +19,7 @@ def gather(
     command: str | None = None,
     readings: Mapping[pathlib.Path, Reading] | None = None,
 ) -> ReportData:
-    """Read result folders and merge them by key: an ok run comes before a failed one, then the first folder's.
+    """Read result folders and merge them by key, as `joined` does.
 
     readings: of folders that have just been read.
     Raises UsageError when there is no folder, no such folder, or not one run in all of them.
@@ -36,8 +34,8 @@ def gather(
             notes.append(f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder.")
         for key, record in reading.records.items():
             known = found.get(key)
-            if known is None or _RANKS.index(record.status) > _RANKS.index(known[0].status):
-                found[key] = record, folder
+            counts = joined(known and known[0], record)
+            found[key] = counts, folder if known is None or counts is record else known[1]
     if not found:
         raise UsageError(
             f"no runs in {', '.join(map(str, folders))}; run something there first, or name another folder"

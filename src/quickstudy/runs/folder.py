@@ -47,9 +47,7 @@ def prepare_folder(folder: pathlib.Path) -> None:
     check_format(folder)
     for room in (folder, folder / RUNS, folder / TRACES):
         try:
-            if not room.is_dir():
-                room.mkdir(parents=True, exist_ok=True)
-                sync_folder(room.parent)
+            make_folder(room)
         except FileExistsError as error:
             raise UsageError(f"{room} is a file, not a folder; choose another folder for the results") from error
         except OSError as error:
@@ -94,9 +92,7 @@ def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], o
     """
     aside = target.with_name(f".{target.name}.{writer}{TEMPORARY}")
     try:
-        if not target.parent.is_dir():
-            target.parent.mkdir(parents=True, exist_ok=True)
-            sync_folder(target.parent.parent)
+        make_folder(target.parent)
         with open(aside, "wb") as file:
             write(file)
             file.flush()
@@ -114,7 +110,7 @@ def write_aside(target: pathlib.Path, writer: str, write: Callable[[BinaryIO], o
 def move_aside(path: pathlib.Path, target: pathlib.Path) -> None:
     """Move a file within a results folder, into a room that is made if need be."""
     try:
-        target.parent.mkdir(exist_ok=True)
+        make_folder(target.parent)
         path.rename(target)
     except OSError as error:
         raise writing_fault(error, target) from error
@@ -166,6 +162,15 @@ def _alive(process: int) -> bool:
     except (OSError, OverflowError):
         return False
     return process != os.getpid()  # whoever asks is not writing
+
+
+def make_folder(folder: pathlib.Path) -> None:
+    """Make a folder where it is missing, and those above it, and bring the names of all to the disk. Raises OSError."""
+    if not folder.is_dir():
+        if not folder.parent.exists():
+            make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
 
 
 def sync_folder(folder: pathlib.Path) -> None:

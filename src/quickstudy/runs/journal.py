@@ -4,7 +4,8 @@ A line is written by a single call, so that only the last line of a file can be 
 process or of the machine. A file that is open is locked (where the system can), so that a repair leaves it alone.
 
 A line is on the disk at most SYNC_SECONDS after it was written: at once where the one before is older than that, as it
-is with all runs that take as long, else with the others of that time. A power cut loses no other run that has ended.
+is with all runs that take as long, else with the others of that time. Runs that were made side by side, in a call that
+has taken as long, are all there when the last of them is. A power cut loses no other run that has ended.
 """
 
 from __future__ import annotations
@@ -23,7 +24,16 @@ from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import FAILED, STATUSES, Record
-from quickstudy.runs.folder import LEARNERS, RUNS, TRACES, host_name, sync_folder, write_aside, writing_fault
+from quickstudy.runs.folder import (
+    LEARNERS,
+    RUNS,
+    TRACES,
+    host_name,
+    make_folder,
+    sync_folder,
+    write_aside,
+    writing_fault,
+)
 from quickstudy.runs.traces import inline_trace, snapshot_arrays, write_arrays
 
 if TYPE_CHECKING:
@@ -107,8 +117,11 @@ class Journal:
             except QuickstudyError:
                 self._drop_if_empty()
                 raise
-            if outcome.unfinished is not None:
-                outcome.unfinished.drop()
+            if outcome.unfinished is not None:  # the last of its call
+                if self._later is not None and record.where.get("seconds", 0.0) >= SYNC_SECONDS:
+                    self._sync_later()
+                if self._fault is None:
+                    outcome.unfinished.drop()
             return record
 
     def close(self) -> None:
@@ -169,7 +182,7 @@ class Journal:
 
     def _open(self) -> io.FileIO:
         if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path.parent)
             self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115  (open as long as the process writes)
             for _ in range(_TRIES):  # a repair that has just asked holds it for a moment
                 if lock(self._file):

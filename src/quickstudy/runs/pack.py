@@ -7,6 +7,7 @@ folder, its files are as they were; nothing is deleted.
 
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 import shutil
@@ -26,8 +27,10 @@ from quickstudy.runs.folder import (
     TRACES,
     UNFINISHED,
     check_format,
-    move_aside,
+    make_folder,
     prepare_folder,
+    sync_folder,
+    write_aside,
     write_output,
     writing_fault,
 )
@@ -94,7 +97,11 @@ def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | 
             if not lock(file):
                 raise QuickstudyError(f"{folder / name} is being written by a running process; try again when it ends")
     aside = _room(folder)
-    # First a safe place for what is taken out, then the journals without it, then the files that nobody else names.
+    # First a safe place for what is taken out, its files before their records; then the journals without it; then the
+    # files that nobody else names. At every moment each run is whole in one of the two places.
+    files = [path for key in keys for room in (TRACES, LEARNERS) for path in (folder / room).glob(f"{key}*.npz")]
+    for path in files:
+        _double(path, aside / path.parent.name / path.name)
     for name, lines in touched.items():
         gone = [line for line in lines if _named(line, keys)]
         kept = [line for line in lines if not _named(line, keys)]
@@ -102,12 +109,10 @@ def forget(folder: str | pathlib.Path, keys: Collection[str]) -> pathlib.Path | 
             write_lines(place / name, str(os.getpid()), content)
         if not kept:
             (folder / name).unlink()
-    for key in keys:
-        for room in (TRACES, LEARNERS):
-            if (path := folder / room / f"{key}.npz").is_file():
-                move_aside(path, aside / room / path.name)
     for path in begun:  # what was made again would go on from the old
-        move_aside(path, aside / UNFINISHED / path.name)
+        _double(path, aside / UNFINISHED / path.name)
+    for path in (*files, *begun):
+        path.unlink(missing_ok=True)
     return aside
 
 
@@ -120,7 +125,9 @@ def _room(folder: pathlib.Path) -> pathlib.Path:
     while True:
         room = folder / FORGOTTEN / str(number)
         try:
-            room.mkdir(parents=True)
+            make_folder(room.parent)
+            room.mkdir()
+            sync_folder(room.parent)
         except FileExistsError:
             number += 1
             continue
@@ -128,3 +135,17 @@ def _room(folder: pathlib.Path) -> pathlib.Path:
             raise writing_fault(error, room) from error
         prepare_folder(room)
         return room
+
+
+def _double(path: pathlib.Path, target: pathlib.Path) -> None:
+    """A second name for a file, which is never changed; its copy, on a disk that has no second names."""
+    try:
+        make_folder(target.parent)
+        os.link(path, target)
+        sync_folder(target.parent)
+    except OSError:
+        try:
+            with open(path, "rb") as whole:
+                write_aside(target, str(os.getpid()), functools.partial(shutil.copyfileobj, whole))
+        except OSError as error:
+            raise writing_fault(error, target) from error

@@ -31,7 +31,8 @@ class Cell:
     task, learner, family, role: as shown to people. seconds: estimated; source: `measured` or `guessed`. programs:
     how many programs its setting needs compiled. wanted: repetitions of its setting in the plan.
     lanes: how many of them run side by side on a GPU whose memory is large enough. room: the modules from outside this
-    package that its task, learner and protocol come from.
+    package that its task, learner and protocol come from. unfit: why its protocol cannot examine its task, so that the
+    run will be not applicable; empty where it can.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Cell:
     wanted: int = 1
     lanes: int = 1
     room: tuple[str, ...] = ()
+    unfit: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,10 +142,11 @@ def make_plan(
         size = (parts.learner.programs, len(numbers), parts.learner.lanes(len(numbers), "gpu"))
         around = filter(_foreign, (type(setting).__module__, examiner.partition(":")[0]))
         room = tuple(sorted({*parts.strangers, *around}))
+        unfit = getattr(parts.protocol, "unfit", lambda task: "")(parts.task)
         for repetition in numbers:
             key = digest({**what, "repetition": repetition})
             shown = (names["task"], names["learner"], names["family"], names["role"])
-            cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, *size, room))
+            cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, *size, room, unfit))
     absolute = tuple(str(pathlib.Path(path).expanduser().resolve()) for path in includes)
     return Plan(tuple(cells.values()), reading.statuses(), absolute, examiner)
 

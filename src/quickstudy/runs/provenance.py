@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quickstudy import __version__
-from quickstudy.base.file_origin import Origin, content_version
+from quickstudy.base.file_origin import Origin, add_source, content_version
 from quickstudy.base.machine import cores
 from quickstudy.runs.folder import SOURCES, write_aside
 
@@ -75,7 +75,9 @@ def code(origins: Sequence[Origin], journal: Journal | None) -> dict[str, Any]:
     """
     found: dict[str, Any] = {}
     if journal is not None and origins:
-        texts = {name: text for origin in origins for name, text in origin.sources.items()}
+        texts: dict[str, bytes] = {}
+        for name, text in (item for origin in origins for item in origin.sources.items()):
+            add_source(texts, name, text)
         found["sources"] = {name: _keep(text, journal) for name, text in texts.items()}
     repository = _repository(tuple(file for origin in origins for file in origin.files))
     return {**found, "repository": repository} if repository else found

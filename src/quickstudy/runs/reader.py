@@ -70,7 +70,7 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
         lines += 1
         order = (_RANKS[line.record.status], line.record.started, line.file, line.number)
         known = best.get(line.key)
-        if known is not None and (known[1].status, known[1].where) == (line.record.status, line.record.where):
+        if known is not None and _one_run(known[1], line.record):
             best[line.key] = max(order, known[0]), _merged(known[1], line.record)
         elif known is None or order > known[0]:
             best[line.key] = order, line.record
@@ -89,6 +89,20 @@ def _uncollected(lines: Iterator[Line]) -> Iterator[Line]:
     finally:
         if collecting:
             gc.enable()
+
+
+def joined(known: Record | None, other: Record) -> Record:
+    """What counts of two records of one key in two folders: `ok` before `not-applicable` before `failed`, then the
+    first; of the very same run, in a folder and in a copy of it, the scores of both.
+    """
+    if known is None or _RANKS[other.status] > _RANKS[known.status]:
+        return other
+    return _merged(known, other) if _one_run(known, other) else known
+
+
+def _one_run(first: Record, second: Record) -> bool:
+    """Whether two records of one key are of the very same run, and not of one that was made again."""
+    return (first.status, first.where) == (second.status, second.where)
 
 
 def _merged(first: Record, second: Record) -> Record:

@@ -52,7 +52,7 @@ class Found:
     def of_reading(cls, reading: Reading, folder: str | pathlib.Path, measures: Sequence[str] = ()) -> Found:
         """The finished runs among what was read of a folder."""
         # A record from elsewhere need not say all that makes an identity; then no study asks for it.
-        known = {"task", "protocol", "convention", "root", "repetition"}
+        known = {"task", "learner", "protocol", "convention", "root", "repetition"}
         finished = [record for record in reading.records.values() if record.status == OK and known <= {*record.what}]
         return cls(finished, pathlib.Path(folder), measures)
 
