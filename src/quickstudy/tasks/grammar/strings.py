@@ -83,12 +83,15 @@ class StringTask:
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """`count` independent strings; more of them begin with the same ones, but for `accept`."""
-        strings = self.grammar.draws(rng, count)
+        return self.lesson(self.grammar.draws(rng, count), rng)
+
+    def lesson(self, strings: Sequence[String], rng: np.random.Generator) -> Examples:
+        """Strings as they are shown: for `accept`, one of two, on average, in a form that is not of the language."""
         if self.setup != "accept":
             return self.examples(strings)
-        wrong = rng.random(count) < 0.5
+        wrong = rng.random(len(strings)) < 0.5
         mixed = [self.corrupted(rng, string) if no else string for string, no in zip(strings, wrong, strict=True)]
-        return self.examples(mixed, ~wrong)
+        return self.examples(mixed)
 
     def released(self, seed: int, count: int) -> Examples:
         """The training set of that size as it was released (there with seed 100, and 100, 250, 500 or 1,000 strings)."""
@@ -104,8 +107,8 @@ class StringTask:
         """A string as it is released."""
         return "".join(self.vocabulary[token] for token in tokens)
 
-    def examples(self, strings: Sequence[String], accepted: Sequence[bool] | NDArray[np.bool_] | None = None) -> Examples:
-        """Strings with their two `#`, as the setup asks for. accepted: which are of the language; else all."""
+    def examples(self, strings: Sequence[String]) -> Examples:
+        """Strings with their two `#`, as the setup asks for."""
         whole = self.setup == "accept"
         lengths = np.array([len(string) - (not whole) for string in strings], np.int64)
         shape = int(lengths.max(initial=1)), len(strings)
@@ -119,7 +122,7 @@ class StringTask:
             elif self.setup == "valid":
                 targets[:length, index] = self.grammar.conditionals(string[:-1]) > 0
             else:
-                targets[length - 1, index] = accepted is None or accepted[index]
+                targets[length - 1, index] = self.grammar.contains(string)
         return Examples(inputs, targets.astype(np.float64) if self.setup == "valid" else targets, asked, lengths)
 
     def corrupted(self, rng: np.random.Generator, string: String) -> String:
