@@ -13,6 +13,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
+from quickstudy.tasks.grammar.derivation import wrapped
 from quickstudy.tasks.grammar.strings import String
 
 MODES = ("exhaustive", "released", "grid", "deep")
@@ -89,10 +90,13 @@ class TestList:
         return itertools.islice(self._words(grammar.follower), self.count)
 
     def _words(self, follower: Any) -> Iterator[String]:
-        before = self.start
+        before, last = self.start, None
         for length, found in follower.by_length():
             for rank in range(min(before, found), found):
-                yield np.array([0, *follower.string(length, rank), 0], np.int8)
+                word = follower.string(length, rank)
+                if word != last:  # the derivations of one string stand side by side
+                    yield wrapped(word)
+                last = word
             before = max(0, before - found)
 
     def _grid(self) -> Iterator[String]:
@@ -111,7 +115,7 @@ class TestList:
         for number in range(self.count):
             length, found = lengths[number * len(lengths) // self.count]
             rank = int.from_bytes(rng.bytes(found.bit_length() // 8 + 8), "big") % found
-            yield np.array([0, *follower.string(length, rank), 0], np.int8)
+            yield wrapped(follower.string(length, rank))
 
 
 def _lengths(grammar: Any) -> Iterator[tuple[int, int]]:
