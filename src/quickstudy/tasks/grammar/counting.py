@@ -65,7 +65,9 @@ class Counting:
             if letter == END or (found and self.symbols[found[-1][0]] == letter):
                 raise UsageError(f'grammar: "{letter}" cannot follow itself or be #; take another letter')
             if fresh and exponent != fresh[0]:
-                raise UsageError(f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must stand there alone')
+                raise UsageError(
+                    f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must stand there alone'
+                )
             seen |= set(fresh)
             number = names.index(fresh[0]) if fresh else -1
             found.append((self.symbols.index(letter), tuple(times.values()), more, number))
@@ -174,7 +176,9 @@ class Counting:
         """Bits of a string."""
         stop = self.chances
         go_on = 1 - stop
-        return float(sum((-stop * np.log2(stop) - np.where(go_on > 0, go_on * np.log2(go_on + (go_on == 0)), 0)) / stop))
+        return float(
+            sum((-stop * np.log2(stop) - np.where(go_on > 0, go_on * np.log2(go_on + (go_on == 0)), 0)) / stop)
+        )
 
     @cached_property
     def mean_length(self) -> float:

@@ -246,7 +246,9 @@ class Follower:
         """(length, how many strings of it), for all lengths that have some."""
         for length in itertools.count():
             if length > LONGEST_COUNTED:
-                raise UsageError(f"grammar: strings of more than {LONGEST_COUNTED} symbols are not put in order; test less")
+                raise UsageError(
+                    f"grammar: strings of more than {LONGEST_COUNTED} symbols are not put in order; test less"
+                )
             if found := self.count(self.start, length):
                 yield length, found
 
@@ -272,7 +274,9 @@ class Follower:
         return sum(self._ways(self._counted(right), length) for chance, right in found if chance)
 
     def _counted(self, right: Sequence[str]) -> tuple[int, ...]:
-        return sum(part in self._grammar._numbers for part in right), *(right.count(left) for left in self._grammar.rules)
+        return sum(part in self._grammar._numbers for part in right), *(
+            right.count(left) for left in self._grammar.rules
+        )
 
     def _parts_of(self, stack: int) -> tuple[int, ...]:
         """How many terminals, and how many of each left side, are on a stack."""

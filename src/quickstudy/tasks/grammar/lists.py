@@ -67,7 +67,9 @@ class TestList:
         longest = max(map(len, shown))
         grammar = task.grammar
         if mode == "released":
-            start = sum(len(string) <= longest for string in itertools.takewhile(lambda s: len(s) <= longest, task.listed()))
+            start = sum(
+                len(string) <= longest for string in itertools.takewhile(lambda s: len(s) <= longest, task.listed())
+            )
         elif mode == "grid":
             start = max(max(grammar.values(string)) for string in shown) if isinstance(grammar, Counting) else 0
         elif mode == "deep":
