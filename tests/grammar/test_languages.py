@@ -21,8 +21,13 @@ from quickstudy.tasks.grammar.strings import read_grammar
 
 SIZES = (100, 250, 500, 1000)
 SIX = ("an-bn", "an-bn-cn", "an-bn-cn-dn", "an-bm-cnm", "dyck-1", "dyck-2")
-TEXTS = ["a^n b^n [n 0.3]", "a^n b^m c^{n+2m+1} a^2 [n 0.5] [m 0.2]", "S -> a S b S [0.3] | [0.7]",
-         "S -> a T [1/2] | b [1/2]; T -> S c [0.9] | T2 [0.1]; T2 -> d [1]", "S -> x S [0.5] | x y S [0.25] | [0.25]"]  # fmt: skip
+TEXTS = [
+    "a^n b^n [n 0.3]",
+    "a^n b^m c^{n+2m+1} a^2 [n 0.5] [m 0.2]",
+    "S -> a S b S [0.3] | [0.7]",
+    "S -> a T [1/2] | b [1/2]; T -> S c [0.9] | T2 [0.1]; T2 -> d [1]",
+    "S -> x S [0.5] | x y S [0.25] | [0.25]",
+]
 EQUAL = {100: 285.3589, 250: 750.7039, 500: 1483.9123, 1000: 2952.9020}
 
 # Of every released training set: different strings, targets, longest, bits of the true grammar.

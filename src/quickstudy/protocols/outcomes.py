@@ -261,7 +261,8 @@ class _Steps:
         state, start = self._behind(rows[0].inputs[:shared], max(len(row.inputs) for row in rows))
         # Behind a state that comes back, strings are read from where they differ in more than how often it did.
         idle = [
-            _shared(row.inputs[start:first], np.full_like(row.inputs, self._rests)) for row, first in zip(rows, firsts)
+            _shared(row.inputs[start:first], np.full_like(row.inputs, self._rests))
+            for row, first in zip(rows, firsts, strict=True)
         ]
         block = _Block([row.behind(start + many // STEPS * STEPS) for row, many in zip(rows, idle, strict=True)])
         classes = np.unique(np.array(idle) % STEPS, return_inverse=True)[1]

@@ -152,7 +152,7 @@ class Derivation:
 
     def _check(self) -> None:
         for left, found in self.rules.items():
-            if abs(total := sum(p for p, _ in found)) != 1 and abs(total - 1) > Fraction(1, 10**9):
+            if abs((total := sum((p for p, _ in found), Fraction(0))) - 1) > Fraction(1, 10**9):
                 raise UsageError(f"grammar: the probabilities of {left} sum to {float(total):g}, not to 1")
         for symbol in self.symbols[1:]:
             if len(symbol) != 1 or symbol == END:
@@ -236,10 +236,10 @@ class Follower:
         for left in range(length, 0, -1):
             for symbol, to in sorted(self._moved(state)[1].items()):
                 if rank < (here := self.count(to, left - 1)):
+                    string.append(symbol)
+                    state = to
                     break
                 rank -= here
-            string.append(symbol)
-            state = to
         return string
 
     def by_length(self) -> Iterator[tuple[int, int]]:

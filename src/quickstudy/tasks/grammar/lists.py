@@ -11,7 +11,6 @@ import numpy as np
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
-from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.derivation import wrapped
 from quickstudy.tasks.grammar.strings import String
@@ -71,7 +70,7 @@ class TestList:
                 len(string) <= longest for string in itertools.takewhile(lambda s: len(s) <= longest, task.listed())
             )
         elif mode == "grid":
-            start = max(max(grammar.values(string)) for string in shown) if isinstance(grammar, Counting) else 0
+            start = max(max(grammar.values(string) or (0,)) for string in shown) if isinstance(grammar, Counting) else 0
         elif mode == "deep":
             start = longest - 2
         elif isinstance(grammar, Counting):
