@@ -112,12 +112,12 @@ class Counting:
         """The values of a string with both `#`; None if it is not of the language."""
         if len(string) < 2 or string[0] or string[-1]:
             return None
-        starts = np.flatnonzero(np.diff(string[1:-1], prepend=-1, append=-1))
-        runs = np.diff(starts)
-        if len(runs) != len(self.blocks):
+        ends = np.flatnonzero(string[1:] != string[:-1])  # what is read behind each is another symbol
+        runs, letters = np.diff(ends), string[ends[:-1] + 1]
+        if not np.array_equal(letters, [block[0] for block in self.blocks]):
             return None
         found = [int(runs[[block[3] for block in self.blocks].index(number)]) for number in range(len(self.stops))]
-        return tuple(found) if np.array_equal(self.string(found), string) else None
+        return tuple(found) if np.array_equal(self.lengths(np.array(found)), runs) else None
 
     def contains(self, string: NDArray[np.integer]) -> bool:
         """Whether a string with both `#` is of the language."""

@@ -258,7 +258,7 @@ class Follower:
         left -= terminals
         least = int(np.dot(lefts, self._shortest))
         if left < least or not any(lefts):
-            return int(left == 0)
+            return int(left == least == 0)
         number = next(place for place, many in enumerate(lefts) if many)
         lefts[number] -= 1
         rest, most = (0, *lefts), left - least + self._shortest[number]
