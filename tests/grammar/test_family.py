@@ -15,7 +15,8 @@ from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.learners.host import Hosted
 from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
 from quickstudy.protocols.grammar import GrammarProtocol
-from quickstudy.runs.job import Setting, examine, make_task
+from quickstudy.runs.job import examine
+from quickstudy.runs.setting import Setting, make_task
 
 
 class Bounded:

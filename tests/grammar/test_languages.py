@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import quickstudy as qs
 from quickstudy.base.errors import UsageError
-from quickstudy.runs.job import make_task
+from quickstudy.runs.setting import make_task
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.lists import TestList
 from quickstudy.tasks.grammar.strings import read_grammar

@@ -16,7 +16,7 @@ from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols import marking as room
 from quickstudy.protocols.marking import Marking
 from quickstudy.protocols.outcomes import outcomes
-from quickstudy.runs.job import make_task
+from quickstudy.runs.setting import make_task
 from quickstudy.tasks.grammar.lists import TestList
 
 

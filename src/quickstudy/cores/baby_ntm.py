@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from quickstudy.base.catalogue import core
 from quickstudy.cores.core import Array
-from quickstudy.cores.recurrent import RecurrentLayer
-from quickstudy.cores.rnn import RNN
+from quickstudy.cores.recurrent import RNN, RecurrentLayer
 from quickstudy.cores.stack_lstm import MemoryCore, MemorySpec
 from quickstudy.gateway import jnp
 

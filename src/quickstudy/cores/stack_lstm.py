@@ -12,8 +12,7 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import PRECISIONS, Array, Core, at_precision
-from quickstudy.cores.lstm import LSTM
-from quickstudy.cores.recurrent import RecurrentCore, RecurrentLayer
+from quickstudy.cores.recurrent import LSTM, RecurrentCore, RecurrentLayer
 from quickstudy.gateway import eqx, jax, jnp
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import control
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
-from quickstudy.tasks.fixed import FixedRule
+from quickstudy.tasks.controls import FixedRule
 
 
 class _Distribution:
