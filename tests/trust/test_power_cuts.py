@@ -10,10 +10,11 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.record import Record
 from quickstudy.base.registry import include
-from quickstudy.runs import pack as forgetting
+from quickstudy.runs import lines
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.pack import forget
 from quickstudy.runs.reader import read_results
 
 CUTS = include(pathlib.Path(__file__).parents[1] / "powercuts.py")
@@ -48,7 +49,7 @@ def test_every_new_folder_is_named_on_the_disk(tmp_path, monkeypatch):
 
 def test_whoever_is_stopped_while_putting_aside_has_every_run_in_one_place(tmp_path, monkeypatch):
     """After each of the files that are written, in turn: the run with its learner is here or there."""
-    write, stops = forgetting.write_aside, []
+    write, stops = lines.write_aside, []
     for last in range(3):
         folder, written = tmp_path / str(last), []
         labels = {"task": "t", "learner": "l", "family": "f", "role": "learner"}
@@ -62,9 +63,9 @@ def test_whoever_is_stopped_while_putting_aside_has_every_run_in_one_place(tmp_p
             written.append(words)
             write(*words)
 
-        monkeypatch.setattr(forgetting, "write_aside", stopping)
+        monkeypatch.setattr(lines, "write_aside", stopping)
         try:
-            forgetting.forget(folder, {key})
+            forget(folder, {key})
         except QuickstudyError:
             stops.append(last)
         places = [folder, *folder.glob("forgotten/*")]
