@@ -1,5 +1,6 @@
 from typing import Any
-from quickstudy.base.blocks import Plot, HeatMap, Graph
+
+from quickstudy.base.blocks import Graph, HeatMap, Plot
 from quickstudy.render.markup import Markup
 
 
