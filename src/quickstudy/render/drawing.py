@@ -139,12 +139,12 @@ class Scale:
             return self.start + self.length * math.log(value / self.low) / math.log(self.high / self.low)
         return self.start + self.length * (value - self.low) / (self.high - self.low)
 
-    def ticks(self, room: float) -> list[tuple[float, str]]:
-        """Round values and their words, which may be nothing. room: pixels between two on a linear scale."""
+    def ticks(self) -> list[tuple[float, str]]:
+        """Round values and their words, which may be nothing: about six, or more on a long axis that lies."""
         powers = list(self._powers()) if self.kind == LOG else []
         if sum(bool(words) for _, words in powers) > 1:
             return powers
-        step = round_step((self.high - self.low) / max(abs(self.length) / room, 1))
+        step = round_step((self.high - self.low) / max(6.0, self.length / 90))
         # Rounded: 3 * 0.1 is not 0.3.
         numbers = range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)
         return [(value, magnitude(value)) for value in (float(f"{number * step:.9g}") for number in numbers)]
@@ -211,11 +211,11 @@ class Frame:
     def axes(self, x: Axis, y: Axis, *, x_title: bool = True, y_title: bool = True) -> Markup:
         """Grid, ticks and titles."""
         parts = []
-        for value, words in y.ticks or self.y.ticks(55):
+        for value, words in y.ticks or self.y.ticks():
             place = self.y.at(value)
             parts.append(tag("line", class_="grid", x1=self.left, x2=self.right, y1=place, y2=place))
             parts.append(text(words, self.left - 8, place + 4, class_="tick", text_anchor="end"))
-        for value, words in x.ticks or self.x.ticks(80):
+        for value, words in x.ticks or self.x.ticks():
             place, mark = self.x.at(value), 6 if words else 3
             if words and x.scale == LOG:
                 parts.append(tag("line", class_="grid", x1=place, x2=place, y1=self.top, y2=self.bottom))

@@ -10,7 +10,7 @@ from quickstudy.base.visible import shortened
 from quickstudy.render.drawing import LETTER, Drawing, points, text
 from quickstudy.render.markup import Markup, short_number, tag
 
-_HIGH, _BETWEEN, _ACROSS, _MARGIN = 30.0, 24.0, 64.0, 16.0
+_HIGH, _BETWEEN, _ACROSS, _MARGIN = 30.0, 24.0, 70.0, 28.0
 """Pixels: height of a node, between two in a layer, between two layers at least, around all."""
 _LOOP, _BACK = 30.0, 24.0
 """Pixels above all for edges from a node to itself, and below all for each that leads back."""
@@ -20,12 +20,13 @@ _SWEEPS = 8
 
 @dataclass(frozen=True)
 class Box:
-    """Where a node is drawn, and by what words: its middle and its width, in pixels."""
+    """Where a node is drawn, and by what words: its middle and its width, in pixels. half: of the width of its layer."""
 
     label: str
     x: float
     y: float
     width: float
+    half: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def lay_out(graph: Graph) -> Layout:
         wide = max(_width(labels.get(id, "")) for id in layer)
         y = top + (tallest - sum(_height(id) + _BETWEEN for id in layer) + _BETWEEN) / 2
         for id in layer:
-            boxes[id] = Box(labels.get(id, ""), left + wide / 2, y + _height(id) / 2, _width(labels.get(id, "")))
+            label = labels.get(id, "")
+            boxes[id] = Box(label, left + wide / 2, y + _height(id) / 2, _width(label), wide / 2)
             y += _height(id) + _BETWEEN
         words = [len(edge.label) for edge in graph.edges if ranks[edge.source] == number]
         left += wide + max(_ACROSS, LETTER * max(words, default=0) + 24)
@@ -156,18 +158,25 @@ def _edge(edge: Edge, layout: Layout, way: Sequence[tuple[float, float]], below:
         path = f"M{_at(x - 12, y)} C{_at(x - 26, y - 30)} {_at(x + 26, y - 30)} {_at(x + 12, y)}"
         head, words = [(x + 12, y), (x + 12.5, y - 9), (x + 20, y - 5)], (x, y - 26)
     elif below is not None:
-        (x1, y1), (x2, y2) = (start.x, start.y + half), (end.x, end.y + half)
-        turn = min(30.0, abs(x1 - x2) / 3) * (1 if x2 >= x1 else -1)
-        path = f"M{_at(x1, y1)} C{_at(x1, below)} {_at(x1, below)} {_at(x1 + turn, below)} L{_at(x2 - turn, below)} "
-        path += f"C{_at(x2, below)} {_at(x2, below)} {_at(x2, y2)}"
-        head, words = [(x2, y2), (x2 - 4, y2 + 9), (x2 + 4, y2 + 9)], ((x1 + x2) / 2, below - 4)
+        # Down and up between layers, where no node is.
+        (x1, x2), (out, into) = (start.x + start.half + 16, end.x - end.half - 24), (start.width / 2, end.width / 2)
+        path = f"M{_at(start.x + out, start.y)} Q{_at(x1, start.y)} {_at(x1, start.y + 14)} L{_at(x1, below - 14)} "
+        path += (
+            f"Q{_at(x1, below)} {_at(x1 - 14, below)} L{_at(x2 + 14, below)} Q{_at(x2, below)} {_at(x2, below - 14)} "
+        )
+        path += f"L{_at(x2, end.y + 14)} Q{_at(x2, end.y)} {_at(end.x - into, end.y)}"
+        x, y = end.x - into, end.y
+        head, words = [(x, y), (x - 9, y - 4), (x - 9, y + 4)], ((x1 + x2) / 2, below - 4)
     else:
         stops = [(start.x + start.width / 2, start.y), *way, (end.x - end.width / 2, end.y)]
         path = f"M{_at(*stops[0])}"
         for (x1, y1), (x2, y2) in zip(stops, stops[1:], strict=False):
             path += f" C{_at((x1 + x2) / 2, y1)} {_at((x1 + x2) / 2, y2)} {_at(x2, y2)}"
         (x1, y1), (x2, y2) = stops[-1], stops[1]
-        head, words = [(x1, y1), (x1 - 9, y1 - 4), (x1 - 9, y1 + 4)], ((stops[0][0] + x2) / 2, (stops[0][1] + y2) / 2 - 4)
+        head, words = (
+            [(x1, y1), (x1 - 9, y1 - 4), (x1 - 9, y1 + 4)],
+            ((stops[0][0] + x2) / 2, (stops[0][1] + y2) / 2 - 4),
+        )
     width = 0.8 + 2.4 * min(max(edge.weight, 0.0), 1.0)
     line = tag("path", d=path, class_=f"edge {edge.kind}".strip(), stroke_width=width)
     arrow = tag("polygon", class_="arrowhead", points=points(head))

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plot, Plotted
 from quickstudy.base.canonical import plain, spelled
-from quickstudy.base.visible import shortened
+from quickstudy.base.visible import shortened, visible
 from quickstudy.render.drawing import LETTER, NARROW, TICK_LETTER, WIDE, Drawing, Form, Frame, Scale
 from quickstudy.render.drawing import mark_class, points, reach, spread, text  # fmt: skip
 from quickstudy.render.markup import Markup, short_number, tag
@@ -27,7 +27,9 @@ Pairs = list[tuple[float, float]]
 
 def plot_drawings(plot: Plot) -> list[Drawing]:
     """For a wide window, panels two by two, and for a narrow one, panels below each other."""
-    plot = replace(plot, panels=[replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels])
+    plot = replace(
+        plot, panels=[replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels]
+    )
     return [_Sheet(plot, form).drawing() for form in (WIDE, NARROW)]
 
 
@@ -62,7 +64,7 @@ class _Sheet:
         plot, panels = self.plot, self.plot.panels
         columns = 1 if self.form is NARROW else min(2, len(panels))
         x, y = self._reaches()
-        ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks(55)]
+        ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
         left = 16 + TICK_LETTER * max(map(len, ticks), default=1)
         right = self._margin()
         inner = self.form.width / columns - left - right
@@ -101,14 +103,16 @@ class _Sheet:
         """Of the curves, then of the horizontals, cut so that they stay distinct."""
         names = [one.label for one in panel.series if len(one.x)]
         names += [one.label for one in panel.guides if one.x is None]
-        return shortened(names, self.form.letters if len(self.plot.panels) == 1 else NARROW.letters)
+        return shortened(list(map(visible, names)), self.form.letters if len(self.plot.panels) == 1 else NARROW.letters)
 
     def _head(self, panel: Panel, width: float) -> float:
         entries = 0 if self.plot.direct else -(-len(panel.series) // _per_line(panel, width))
         return (_TITLE if panel.title else 0) + entries * _ENTRY + (4 if entries else 0) + _Y_TITLE
 
     def _height(self, row: Sequence[Panel], width: float) -> float:
-        usual = 350.0 if self.form is WIDE and len(self.plot.panels) == 1 else min(380.0, max(190.0, 0.4 * width))
+        usual = min(380.0, max(190.0, 0.4 * width))
+        if len(self.plot.panels) == 1:
+            usual = 350.0 if self.form is WIDE else 250.0
         labels = max(len(self._labels(panel)) for panel in row) if self.plot.direct else 0
         return max(usual, float(_APART * (labels - 1)))
 
@@ -124,7 +128,7 @@ class _Sheet:
         bars = [one for one in panel.series if one.kind == BARS]
         # From the last to the first, so that the first lies on top.
         for one in reversed([one for one in panel.series if len(one.x)]):
-            shapes = _bars(one, bars, frame) if one.kind == BARS else _curve(one, frame)
+            shapes = _bars(one, bars, frame) if one.kind == BARS else _curve(one, frame, plot.direct)
             parts.append(tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}"))
         parts += [_point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)]
         parts += [self._ends(panel, frame)] if plot.direct else []
@@ -135,7 +139,9 @@ class _Sheet:
         parts.append(tag("rect", class_="touch", **area))
         scales = [f"{end:.9g}" for scale in (frame.x, frame.y) for end in (scale.low, scale.high)]
         kinds = [scale.kind for scale in (frame.x, frame.y)]
-        return tag("g", *parts, class_="panel", data_frame=" ".join([*map(short_number, area.values()), *scales, *kinds]))
+        return tag(
+            "g", *parts, class_="panel", data_frame=" ".join([*map(short_number, area.values()), *scales, *kinds])
+        )
 
     def _ends(self, panel: Panel, frame: Frame) -> Markup:
         """The labels at the right edge, with a line to the end of what each belongs to."""
@@ -188,7 +194,7 @@ def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
     if guide.label and y is None and x is not None:
         before = frame.right - x < LETTER * len(guide.label) + 6
         place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
-        parts.append(text(guide.label, y=frame.top + 11, class_="tick halo", **place))  # type: ignore[arg-type]
+        parts.append(text(guide.label, y=frame.bottom - 6, class_="tick halo", **place))  # type: ignore[arg-type]
     if guide.label and x is None and y is not None and not direct:
         parts.append(text(guide.label, frame.right - 4, y - 5, class_="tick halo", text_anchor="end"))
     return tag("g", *parts)
@@ -204,7 +210,7 @@ def _point_label(guide: Guide, frame: Frame) -> Markup:
     return tag("g", dot, words)
 
 
-def _curve(one: Plotted, frame: Frame) -> Iterator[Markup]:
+def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
     line = _path(one.x, one.y, frame)
     if one.kind == POINTS:
         yield from _whiskers(one, [pair[0] for pair in line], frame)
@@ -219,7 +225,7 @@ def _curve(one: Plotted, frame: Frame) -> Iterator[Markup]:
     for part in _unbroken(one, line):
         yield tag("polyline", class_="line", points=points(shape(part)))
     # Where it ends before the others do, a thin line leads on to its label.
-    if one.label and line[-1][0] < frame.right - 1:
+    if direct and one.label and line[-1][0] < frame.right - 1:
         yield tag("line", class_="rest", x1=line[-1][0], x2=frame.right, y1=line[-1][1], y2=line[-1][1])
     if one.bold:
         own = [pair for value, pair in zip(one.x, line, strict=True) if one.bold[0] <= value <= one.bold[1]]
@@ -271,7 +277,9 @@ def _unbroken(one: Plotted, line: Pairs) -> list[Pairs]:
 
 def _stepped(line: Pairs) -> Pairs:
     """Every value held until the next."""
-    corners = [corner for before, after in zip(line, line[1:], strict=False) for corner in (before, (after[0], before[1]))]
+    corners = [
+        corner for before, after in zip(line, line[1:], strict=False) for corner in (before, (after[0], before[1]))
+    ]
     return [*corners, line[-1]]
 
 

@@ -62,7 +62,9 @@ def picture_rows(block: Picture) -> list[list[Any]]:
 def _drawings(block: Picture) -> list[Drawing]:
     if isinstance(block, Plot):
         return plot_drawings(block)
-    return [graph_drawing(block)] if isinstance(block, Graph) else [_Map(block, form).drawing() for form in (WIDE, NARROW)]
+    return (
+        [graph_drawing(block)] if isinstance(block, Graph) else [_Map(block, form).drawing() for form in (WIDE, NARROW)]
+    )
 
 
 def _parts(cell: float | Sequence[float | None] | None) -> Sequence[float | None]:
@@ -82,7 +84,7 @@ class _Map:
         width = min((self.form.width - left - 16) / len(self.map.columns), 90.0)
         whole = width >= _LEAST - 1.5
         parts, bottom = self._lines(names, left, width) if whole else self._blocks(names)
-        legend = self._legend(left if whole else 4.0, bottom + 8)
+        legend = self._legend(left if self.form is WIDE else 8.0, bottom + 8)
         return Drawing(
             self.map.label, self.form.width, bottom + 54, [tag("g", *parts, *legend, class_="heat")], self.form.name
         )
@@ -107,9 +109,13 @@ class _Map:
             parts += self._cells(row, places, width - 0.8, _HIGH)
             marks = [mark for mark in self.map.marks if mark[0] == row]
             wanted = [left + (column + 0.5) * width for _, column, _, _ in marks]
-            shown = spread(wanted, 10 + LETTER * max((len(mark[3]) for mark in marks), default=0), left, left + width * len(titles))
+            shown = spread(
+                wanted, 10 + LETTER * max((len(mark[3]) for mark in marks), default=0), left, left + width * len(titles)
+            )
             for x, mark in zip(shown, marks, strict=True):
-                parts.append(text(mark[3], x, above + _HIGH + 12, class_=f"pointer {self._kind(mark[3])}", text_anchor="middle"))
+                parts.append(
+                    text(mark[3], x, above + _HIGH + 12, class_=f"pointer {self._kind(mark[3])}", text_anchor="middle")
+                )
         return parts, top + len(names) * (_HIGH + between)
 
     def _blocks(self, names: Sequence[str]) -> tuple[list[Markup], float]:
@@ -121,7 +127,10 @@ class _Map:
         for row, name in enumerate(names):
             left, top = 4 + row % 2 * (each + 16), _TOP + row // 2 * (down * size + 54)
             parts.append(text(name, left, top - 6, class_="label"))
-            places = [(left + column % across * size, top + column // across * size) for column in range(len(self.map.columns))]
+            places = [
+                (left + column % across * size, top + column // across * size)
+                for column in range(len(self.map.columns))
+            ]
             parts += self._cells(row, places, size - 0.8, size - 0.8)
             below = [words for number, _, _, words in self.map.marks if number == row]
             said = [" ".join(below), self._scale(row) if self.map.scaled == "row" else ""]
