@@ -9,24 +9,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from quickstudy.base.blocks import (
-    BOUNDS,
-    Block,
-    Cell,
-    Column,
-    Details,
-    Graph,
-    HeatMap,
-    Line,
-    Name,
-    Number,
-    Page,
-    Plot,
-    Section,
-    Several,
-    Stored,
-    Table,
-    Terms,
-    Text,
+    BOUNDS, Block, Cell, Column, Details, Graph, Group, HeatMap, Line, Name, Number, Page, Plot, Section, Several,
+    Stored, Table, Terms, Text,
 )  # fmt: skip
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.render.drawing import mark_class

@@ -8,19 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quickstudy.base.blocks import (
-    COUNT,
-    EXACT,
-    FACTOR,
-    FINE,
-    HALF,
-    MAGNITUDE,
-    SCORE,
-    SECONDS,
-    STEPS,
-    Cell,
-    Name,
-    Number,
-    Several,
+    COUNT, EXACT, FACTOR, FINE, HALF, MAGNITUDE, SCORE, SECONDS, STEPS, Cell, Name, Number, Several,
 )  # fmt: skip
 from quickstudy.base.measure import LOG, MEDIAN, Score
 

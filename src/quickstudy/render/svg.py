@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base.blocks import Graph, HeatMap, Plot
-<<<<<<< HEAD
-from quickstudy.render.markup import Markup
-=======
 from quickstudy.base.visible import shortened
 from quickstudy.render.drawing import LETTER, NARROW, TICK_LETTER, WIDE, Drawing, Form, spread, text
 from quickstudy.render.graph import graph_drawing
@@ -27,7 +24,6 @@ _LEGIBLE = 44.0
 """Pixels of a cell in which its number has room."""
 
 Picture = Plot | HeatMap | Graph
->>>>>>> render
 
 
 def drawn(block: Picture) -> list[Markup]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 from quickstudy.base.blocks import Details, Page, Section, Table, Terms, Text
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def show(page: Page, console: Console) -> None:
+def show(page: Page, console: "Console") -> None:
     console.print(as_text(page, console.width), markup=False, end="")
 
 
