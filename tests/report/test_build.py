@@ -14,7 +14,6 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.report.build import build_report
 from quickstudy.report.model import ReportData
-from quickstudy.report.verdict import remarks
 
 Make = Callable[..., Any]
 

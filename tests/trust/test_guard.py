@@ -11,7 +11,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from quickstudy.report.html import as_html
+from quickstudy.report.page import FORMS
 
 from quickstudy.api import Results
 from quickstudy.base.canonical import digest, guarded
@@ -35,6 +35,8 @@ from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.seal import query
 from quickstudy.runs.traces import load_snapshot, load_trace
+
+as_html = FORMS["html"]
 
 CHAOS = include(pathlib.Path(__file__).parents[1] / "chaos.py")
 LABELS = {"task": "t", "learner": "l", "family": "f", "role": "learner"}

@@ -14,7 +14,6 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.host import HostPupil
 from quickstudy.learners.watching import NOTHING_FOUND, UNSTEADY, Watched, _apart
 from quickstudy.report.build import gather
-from quickstudy.report.verdict import remarks
 from quickstudy.runs.seal import query
 
 SMALL = {"sequences": 20}

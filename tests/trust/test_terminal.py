@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quickstudy.report.html import as_html
-from quickstudy.report.latex import as_latex
-from quickstudy.report.text import as_text, show
+from quickstudy.render.terminal import show
+from quickstudy.report.page import FORMS, screen_page
 from rich.console import Console
 
 from quickstudy.api import Results
@@ -30,8 +29,9 @@ from quickstudy.base.visible import LINES, shortened, visible
 from quickstudy.render.files import csv_text
 from quickstudy.report.build import build_report
 from quickstudy.report.facts import as_csv
-from quickstudy.report.verdict import verdict
 from quickstudy.runs.journal import Journal
+
+as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 
 ORDERS = "\x1b]0;title\x07\x1b[31m\x9b2J\b\u202e"
 HOSTILE = {
@@ -246,7 +246,7 @@ def test_runs_that_failed_are_counted_as_such() -> None:
 
 @pytest.mark.parametrize(("learners", "longest"), [(2, 60), (15, 90)])
 def test_a_verdict_can_be_read_whatever_the_number_of_learners(learners: int, longest: int) -> None:
-    words = verdict(report(many(learners, ["language/qa"])).tables[0]).split()
+    words = report(many(learners, ["language/qa"])).tables[0].verdict.text.split()
     assert len(words) <= longest
     assert ("12 more" in " ".join(words)) == (learners == 15)
 
