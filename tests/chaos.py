@@ -19,7 +19,6 @@ import traceback
 from collections import Counter
 
 import numpy as np
-from quickstudy.report.page import FORMS
 
 from quickstudy.api import run
 from quickstudy.base.canonical import canonical, digest, guarded
@@ -29,6 +28,7 @@ from quickstudy.base.record import Record
 from quickstudy.base.trace import SoFar, Trace
 from quickstudy.report.build import gather
 from quickstudy.report.facts import as_csv, as_json
+from quickstudy.report.page import FORMS
 from quickstudy.runs.doctor import examine_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal

@@ -12,10 +12,10 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-from quickstudy.report.page import FORMS
 
 from quickstudy.base.blocks import LEARNER
 from quickstudy.report.model import ReportData
+from quickstudy.report.page import FORMS
 
 as_html = FORMS["html"]
 

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quickstudy.report.page import FORMS
-from quickstudy.render.latex import escape as escape_latex
 
-from quickstudy.report.facts import as_csv, as_json
+from quickstudy.render.latex import escape as escape_latex
 from quickstudy.render.markup import escape
+from quickstudy.report.facts import as_csv, as_json
 from quickstudy.report.model import ReportData
+from quickstudy.report.page import FORMS
 
 as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 

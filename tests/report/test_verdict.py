@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from quickstudy.report.page import FORMS
 
 from quickstudy.base.blocks import CONTROL, LEARNER, REPLAY
 from quickstudy.base.record import Record
 from quickstudy.render.numbers import score
+from quickstudy.report.page import FORMS
 
 as_html = FORMS["html"]
 

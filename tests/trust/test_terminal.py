@@ -17,8 +17,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quickstudy.render.terminal import show
-from quickstudy.report.page import FORMS, screen_page
 from rich.console import Console
 
 from quickstudy.api import Results
@@ -27,8 +25,10 @@ from quickstudy.base.errors import Stopped, UsageError, nearest, was_interrupted
 from quickstudy.base.record import OK, Record
 from quickstudy.base.visible import LINES, shortened, visible
 from quickstudy.render.files import csv_text
+from quickstudy.render.terminal import show
 from quickstudy.report.build import build_report
 from quickstudy.report.facts import as_csv
+from quickstudy.report.page import FORMS, screen_page
 from quickstudy.runs.journal import Journal
 
 as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
@@ -94,7 +94,7 @@ def report(records: list[Record]) -> Any:
 
 def on_screen(data: Any, width: int = 80) -> str:
     target = io.StringIO()
-    show(data, Console(file=target, width=width, no_color=True, highlight=False))
+    show(screen_page(data), Console(file=target, width=width, no_color=True, highlight=False))
     return target.getvalue()
 
 

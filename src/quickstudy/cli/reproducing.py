@@ -60,6 +60,7 @@ def reproduce(
     from quickstudy.base.registry import include as include_file
     from quickstudy.base.study import find_study
     from quickstudy.cli.running import preview
+    from quickstudy.report.build import gather
     from quickstudy.report.page import write_report
     from quickstudy.report.reproduce_text import correction
     from quickstudy.report.study.order import Order, by_protocol, kind_of
@@ -124,7 +125,7 @@ def reproduce(
     path = write_page(page, folder, f"{declared.id}-{convention}")
     if not page.whole:
         readings = {folder: order.shelf.reading()}
-        write_report([folder], folder / "report.html", command=command_line(), readings=readings)
+        write_report(gather([folder], command_line(), readings), folder / "report.html")
     if json:
         print_json({**page.facts, "report": str(path)})
     else:

@@ -266,7 +266,9 @@ def _how_to_read(data: ReportData, marks: Marks) -> Iterator[Block]:
     yield Terms([(term, meaning, "") for term, meaning in TERMS])
     kinds = {trace.kind for table in data.tables for row in table.of_role(*LEARNING) for trace in row.traces}
     for kind in sorted(kind for kind in kinds if f"{kind}{READ}" in catalogue.figure):
-        drawn = (_drawn(f"{kind}{READ}", table.task, _traced(table.of_role(*LEARNING), marks, kind)) for table in data.tables)
+        drawn = (
+            _drawn(f"{kind}{READ}", table.task, _traced(table.of_role(*LEARNING), marks, kind)) for table in data.tables
+        )
         yield from _prefixed(next(filter(None, drawn), []), f"read-{kind}")
     if data.measures:
         yield Section("Measures", [_measure(note) for note in data.measures])

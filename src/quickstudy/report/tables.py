@@ -203,7 +203,9 @@ def _rank(pair: tuple[str, str], tables: Sequence[TaskTable]) -> float:
 def _glanced(table: TaskTable, role: str, learner: str | None, named: bool = False) -> Number:
     row = next((row for row in table.of_role(role) if row.learner == learner), None)
     found = row.scores.get(table.headline or "") if row else None
-    return _estimated(found, table.judged, row is not None and table.is_ahead(row), learner if named and learner else "")
+    return _estimated(
+        found, table.judged, row is not None and table.is_ahead(row), learner if named and learner else ""
+    )
 
 
 def run_table(table: TaskTable, name: str) -> Table:
