@@ -201,7 +201,7 @@ def _about(table: TaskTable) -> Iterator[Block]:
     entry = catalogue.task.find(id) if id in catalogue.task else None
     summary = entry.summary if entry and entry.version == version else ""
     if summary or table.material:
-        yield Text(" ".join(filter(None, (summary, table.material))), "task")
+        yield Text(" ".join(filter(None, (summary, table.material))), "question")
     if summary and (example := _example(id, task.get("parameters", {}), table.convention)):
         yield Text(textwrap.shorten(example, _LONGEST_EXAMPLE, placeholder=" …"), "example")
 
