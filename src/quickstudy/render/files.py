@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from quickstudy.base.blocks import Block, Cell, Details, Graph, HeatMap, Number, Page, Plot, Section, Table
+from quickstudy.base.blocks import Cell, Graph, HeatMap, Number, Page, Plot, Table, every
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import NOTHING, exact, half_of, spoken
 from quickstudy.render.svg import picture_rows, svg_file
@@ -29,18 +29,17 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
 def page_files(page: Page, name: str) -> dict[str, str]:
     """The text of every file by its name: NAME.html, and those of the tables and pictures that have a name."""
     files: dict[str, str] = {}
-    for block in _shown(page.blocks):
-        rows = list(block.data) if isinstance(block, Table | Plot | HeatMap) else []
+    for block in every(page.blocks):
         if isinstance(block, Table):
-            files[f"{block.name}.csv"] = csv_text(rows or table_rows(block))
-        else:
+            files[f"{block.name}.csv"] = csv_text(block.data or table_rows(block))
+        elif isinstance(block, Plot | HeatMap | Graph):
             files[f"{block.name}.svg"] = svg_file(block)
-            files[f"{block.name}.csv"] = csv_text(rows or picture_rows(block))
+            files[f"{block.name}.csv"] = csv_text(picture_rows(block))
     return {f"{name}.html": as_html(page, files), **files}
 
 
 def write_page(page: Page, folder: pathlib.Path, name: str) -> pathlib.Path:
-    """Write the files of a page into a folder; gives the path of NAME.html. A reader sees an old file or a whole new one."""
+    """Write the files of a page into a folder, each whole or not at all; gives the path of NAME.html."""
     for file, text in page_files(page, name).items():
         content = text.encode(errors="backslashreplace")
         write_aside(folder / file, str(os.getpid()), lambda target, content=content: target.write(content))  # type: ignore[misc]
@@ -72,14 +71,6 @@ def _split(title: str, cells: Sequence[Cell]) -> Iterator[list[str]]:
 
 def _digits(number: Number) -> str:
     return number.word or ("" if number.value is None else exact(number.value))
-
-
-def _shown(blocks: Sequence[Block]) -> Iterator[Table | Plot | HeatMap | Graph]:
-    for block in blocks:
-        if isinstance(block, Section | Details):
-            yield from _shown(block.blocks)
-        elif isinstance(block, Table | Plot | HeatMap | Graph):
-            yield block
 
 
 def _safe(value: Any) -> Any:
