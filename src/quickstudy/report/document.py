@@ -27,4 +27,10 @@ def document(title: str, body: str) -> str:
 
 def asset(name: str) -> str:
     """The text of a file that pages carry inside."""
-    return resources.files("quickstudy.report").joinpath("assets", name).read_text(encoding="utf-8")
+    if name == "page.css":
+        return "".join(_read("render", part) for part in ("picture.css", name))
+    return _read("report", name)
+
+
+def _read(room: str, name: str) -> str:
+    return resources.files(f"quickstudy.{room}").joinpath("assets", name).read_text(encoding="utf-8")

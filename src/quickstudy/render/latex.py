@@ -1,0 +1,5 @@
+from quickstudy.base.blocks import Page
+
+
+def as_latex(page: Page) -> str:
+    return ""
