@@ -11,10 +11,10 @@ import pathlib
 import sys
 import textwrap
 
-from quickstudy.report.curves import Format, learning_curves, styles
 from quickstudy.report.gather import gather
 from quickstudy.report.markup import tag
 from quickstudy.report.model import ReportData
+from quickstudy.report.pictures import Format, learning_curves, styles
 from quickstudy.report.study.render import as_svg
 from quickstudy.report.svg import text
 from quickstudy.report.verdict import verdict

@@ -17,7 +17,7 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.base.trace import Trace
-from quickstudy.report.enough import ABOVE, BELOW, LEVEL, UNTOLD
+from quickstudy.report.statistics import ABOVE, BELOW, LEVEL, UNTOLD
 from quickstudy.report.study import audit, audit_claims, audit_leak
 from quickstudy.report.study.audit_claims import (
     ABSENT,

@@ -10,8 +10,8 @@ import pytest
 from quickstudy.base.study import find_study
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
-from quickstudy.report.curves import NARROW, WIDE
 from quickstudy.report.html import as_html
+from quickstudy.report.pictures import NARROW, WIDE
 from quickstudy.report.stream_picture import StreamFrame, stream_picture
 from quickstudy.report.study.order import Order, kind_of
 from quickstudy.report.study.page import Grid, Picture

@@ -13,11 +13,11 @@ from quickstudy.base.measure import MEAN
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.changes import find_changes
+from quickstudy.report.curves import example_run, learning_curve
 from quickstudy.report.grouping import LearnerGroup, TaskGroup, group, seed_of
-from quickstudy.report.intervals import advantage, estimate, scaled
-from quickstudy.report.learning import example_run, mean_curve
-from quickstudy.report.model import CONTROL, ORACLE, ROLES, Contrast, Place, ReportData, Row, Run, TaskTable
+from quickstudy.report.model import CONTROL, ORACLE, ROLES, Place, ReportData, Row, Run, TaskTable
 from quickstudy.report.scores import ScoreBook, number, open_book
+from quickstudy.report.statistics import Contrast, advantage, estimate, scaled
 from quickstudy.report.stream_picture import is_stream
 
 LoadTrace = Callable[[Record], Trace]
@@ -111,7 +111,7 @@ def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[
         cost=_mean_cost(finished),
         advantage=Contrast(None),
         scaled=Contrast(None),
-        curve=mean_curve(traces),
+        curve=learning_curve(traces),
         example=example_run(traces[0]) if traces else None,
         streams=tuple(trace for trace in traces if is_stream(trace)),
     )
@@ -142,7 +142,7 @@ def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | Non
     # A control is compared with the best one alone, not with itself.
     rivals = [control] if row.role == CONTROL else table.of_role(CONTROL)
     rules = {rival.learner: values for rival in rivals if (values := rival.values(headline))}
-    row = replace(row, advantage=advantage(own, rules, control.learner, score, table.statistic))
+    row = replace(row, advantage=advantage(own, rules, control.learner, score))
     if oracle is None:
         return replace(row, scaled=Contrast(None, reason="no oracle was run"))
     place = scaled(own, control.values(headline), oracle.values(headline), score)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quickstudy.base.measure import MEAN, Score
-from quickstudy.report.intervals import difference
-from quickstudy.report.model import ORACLE, Change, ChangeRow, Contrast, Row, TaskTable
+from quickstudy.report.model import ORACLE, Change, ChangeRow, Row, TaskTable
+from quickstudy.report.statistics import Contrast, difference
 
 _ORDER = ("published", "written", "corrected")
 

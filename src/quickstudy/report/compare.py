@@ -20,11 +20,10 @@ from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import OK, Record
 from quickstudy.base.task import ASKED
 from quickstudy.learners.naming import choose_learner
-from quickstudy.report.enough import ALPHA, fewest
 from quickstudy.report.grouping import seed_of
-from quickstudy.report.intervals import difference, middle, stream
 from quickstudy.report.numbers import magnitude, written
 from quickstudy.report.scores import ScoreBook, open_book
+from quickstudy.report.statistics import ALPHA, difference, fewest, middle, stream
 from quickstudy.runs.identity import Alike, Table, label_of, tables, version_of
 from quickstudy.runs.reader import read_results
 from quickstudy.stats.correction import holm
@@ -233,11 +232,11 @@ def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
     places = np.array([[read.place(value) for value in pair] for pair in values])
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
     one, other = ({(0, seed): value for seed, value in enumerate(column)} for column in zip(*values, strict=True))
-    gap = difference(one, other, read, statistic)
+    own = replace(read, shown=statistic)
+    gap = difference(one, other, own)
     low, high = gap.interval or (math.nan, math.nan)
     first, second = places.T if statistic == MEAN else (signed_ranks(*places.T), np.zeros(len(places)))
     test = paired_permutation_test(first, second, rng=stream(keys, "permutation"))
-    own = replace(read, shown=statistic)
     one_run = learners[0].records[0]
     row = {
         "task": table.title,

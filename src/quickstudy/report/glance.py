@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quickstudy.base.measure import UNKNOWN
-from quickstudy.report.curves import Style
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import CONTROL, LEARNING, ORACLE, REPLAY, Row, TaskTable
 from quickstudy.report.numbers import NOTHING, half_width, interval_of, score, shown, written
+from quickstudy.report.pictures import Style
 from quickstudy.report.verdict import clear_winner
 
 Numbered = Sequence[tuple[int, TaskTable]]

@@ -6,17 +6,17 @@ import math
 from itertools import groupby
 
 from quickstudy.base.canonical import spelled
-from quickstudy.report.curves import NARROW, WIDE, Style, learning_curves, styles, threshold_picture
 from quickstudy.report.document import document
-from quickstudy.report.enough import counted, span
 from quickstudy.report.glance import glance_table
 from quickstudy.report.html_record import how_to_read, run_record
 from quickstudy.report.html_table import change_table, cost_table, failure_table, score_table
 from quickstudy.report.json import as_json
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import LEARNER, LEARNING, REPLAY, ROLES, ReportData, Row, TaskTable
+from quickstudy.report.pictures import NARROW, WIDE, Style, learning_curves, styles, threshold_picture
 from quickstudy.report.stream_picture import stream_picture
 from quickstudy.report.verdict import remarks, verdict
+from quickstudy.report.words import counted, span
 
 _ALL_NAMED = 4
 

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 
 from quickstudy.base.canonical import plain
 from quickstudy.base.measure import Score
-from quickstudy.report.enough import FEWEST
 from quickstudy.report.html_table import Head, cell, table
-from quickstudy.report.intervals import CLOSEST
 from quickstudy.report.markup import escape, tag
 from quickstudy.report.model import MeasureNote, Place, ReportData, TaskTable
 from quickstudy.report.numbers import seconds, written
+from quickstudy.report.statistics import CLOSEST, FEWEST
 
 _KEY_LETTERS = 12
 

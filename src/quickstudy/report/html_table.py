@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quickstudy.base.measure import MEDIAN, PLAIN, Score
-from quickstudy.report.curves import Style
-from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import CONTROL, LEARNER, LEARNING, ORACLE, REPLAY, Change, Contrast, Row, TaskTable
+from quickstudy.report.model import CONTROL, LEARNER, LEARNING, ORACLE, REPLAY, Change, Row, TaskTable
 from quickstudy.report.numbers import COST_TITLES, NOTHING, bounds, contrast, cost, interval_of, score, shown, written
+from quickstudy.report.pictures import Style
+from quickstudy.report.statistics import FEWEST, Contrast
 from quickstudy.report.verdict import clear_winner
+from quickstudy.report.words import counted
 from quickstudy.stats.intervals import Interval
 
 _ARROWS = {

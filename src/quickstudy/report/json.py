@@ -7,18 +7,9 @@ from typing import Any
 
 from quickstudy.base.canonical import plain
 from quickstudy.base.measure import PLAIN, UNKNOWN
-from quickstudy.report.model import (
-    Change,
-    Contrast,
-    Curve,
-    Estimate,
-    MeasureNote,
-    Place,
-    ReportData,
-    Row,
-    Run,
-    TaskTable,
-)
+from quickstudy.report.curves import Curve
+from quickstudy.report.model import Change, MeasureNote, Place, ReportData, Row, Run, TaskTable
+from quickstudy.report.statistics import Contrast, Estimate
 from quickstudy.report.verdict import verdict
 from quickstudy.stats.intervals import Interval
 

@@ -7,10 +7,10 @@ import re
 
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.visible import visible
-from quickstudy.report.enough import span
 from quickstudy.report.model import LEARNING, ROLES, ReportData, Row, TaskTable
 from quickstudy.report.numbers import interval_of, shown, written
 from quickstudy.report.verdict import clear_winner
+from quickstudy.report.words import span
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

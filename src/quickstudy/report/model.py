@@ -10,76 +10,13 @@ from typing import Any
 from quickstudy.base.legend import Legend
 from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
 from quickstudy.base.trace import Trace
-from quickstudy.report.enough import standing
-from quickstudy.stats.intervals import Interval
+from quickstudy.report.curves import Curve, Example
+from quickstudy.report.statistics import Contrast, Estimate
 
 LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
 LEARNING = (LEARNER, REPLAY)
 """Who learns: from material shown once, or shown several times. The two are never ranked with one another."""
 ROLES = (*LEARNING, CONTROL, ORACLE)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """One score of one learner over its runs.
-
-    n: runs that have a value (nan is none, infinity is one). mean, sd and interval (of the mean) are None where a value
-    is infinite; sd and interval are None for one run. Median and quartiles may be infinite: "never" has a place in an
-    order, though not in a sum. Where orders of magnitude count, the mean is the geometric one, a value of 0 has no
-    place in it, and sd is of decimal logarithms.
-    """
-
-    n: int
-    mean: float | None
-    sd: float | None
-    median: float
-    lower_quartile: float
-    upper_quartile: float
-    interval: Interval | None
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A difference or ratio between learners. value is None where it is not defined, and reason then says why; with a
-    value, reason says what the interval cannot.
-
-    n: runs on each side, the fewer of the two; as many pairs where both have the same seeds.
-    """
-
-    value: float | None
-    interval: Interval | None = None
-    reason: str = ""
-    n: int = 0
-
-    @property
-    def standing(self) -> str:
-        """above, below or level by the interval; untold with too few runs."""
-        return standing(self.interval, self.n)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Learning curves of several runs on common steps: the mean and its 95 % interval at every step.
-
-    Equal low, mean and high: one run only.
-    """
-
-    quantity: str
-    unit: str
-    runs: int
-    steps: tuple[float, ...]
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Example:
-    """One run's learning curve, and the step at which it first reaches each level (infinity where it never does)."""
-
-    curve: Curve
-    levels: tuple[float, ...]
-    times: tuple[float, ...]
 
 
 @dataclass(frozen=True)

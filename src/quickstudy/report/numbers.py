@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
-from quickstudy.report.model import Contrast, Estimate
+from quickstudy.report.statistics import Contrast, Estimate
 from quickstudy.stats.intervals import Interval
 
 NOTHING = "–"

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 
 from quickstudy.base.measure import LOG, MEAN, Score
 from quickstudy.base.study import Published, Study
-from quickstudy.report.enough import FEWEST, counted
 from quickstudy.report.numbers import NOTHING, described, half_width, written
 from quickstudy.report.reproduce import FAR, Best, Reproduced, Reproduction, reproduce
+from quickstudy.report.statistics import FEWEST
 from quickstudy.report.study.found import Found
+from quickstudy.report.words import counted
 from quickstudy.stats.intervals import Interval
 
 UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"

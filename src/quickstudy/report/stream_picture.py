@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.trace import Trace
-from quickstudy.report.curves import COLOURS, Format
 from quickstudy.report.markup import escape, tag
+from quickstudy.report.pictures import COLOURS, Format
 from quickstudy.report.svg import Frame, axes, points, shorten, spread, text
 
 KIND = "continual-curve"

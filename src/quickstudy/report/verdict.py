@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from quickstudy.base.measure import LOG, MEAN, PLAIN
-from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted, span
-from quickstudy.report.intervals import advantage, comparison
-from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Contrast, Row, TaskTable
+from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Row, TaskTable
 from quickstudy.report.numbers import bounds, contrast, fine, written
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, advantage, difference
+from quickstudy.report.words import counted, span
 
 MOST_NAMED = 5
 """A sentence with more names in it is a list that nobody reads; the table has them all."""
@@ -128,7 +128,7 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
     better = []
     rules = {rule.learner: rule.values(name) for rule in table.of_role(CONTROL) if rule.learner in middles}
     for row in (*unclear, *above):
-        gap = advantage(row.values(name), rules, best.learner, score, table.statistic)
+        gap = advantage(row.values(name), rules, best.learner, score)
         if gap.standing == ABOVE and abs(gap.value or 0.0) >= score.least:
             better.append(row)
     rival = f"the best control, {best.learner} ({written(score, middles[best.learner])})"
@@ -173,7 +173,7 @@ def _matters(first: Row, second: Row, table: TaskTable) -> bool:
 
 def _gap(first: Row, second: Row, table: TaskTable) -> Contrast:
     headline = table.headline or ""
-    return comparison(first.values(headline), second.values(headline), table.judged, table.statistic)
+    return difference(first.values(headline), second.values(headline), table.judged)
 
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from quickstudy.report.enough import counted
 from quickstudy.report.study.atlas_checks import order_part, symmetry_parts
 from quickstudy.report.study.atlas_choice import choice_parts, published_rule
 from quickstudy.report.study.atlas_map import Strip, block_map, family_map
@@ -25,6 +24,7 @@ from quickstudy.report.study.atlas_runs import (
 )
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Page, Paragraph, Part, Picture
+from quickstudy.report.words import counted
 
 
 def stages(order: Order) -> Iterator[Stage]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.report.enough import counted
 from quickstudy.report.numbers import score as written
 from quickstudy.report.study.atlas_rules import complemented, mirrored
 from quickstudy.report.study.atlas_runs import TaskRuns, criterion_of, published_rules
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Paragraph, Part
+from quickstudy.report.words import counted
 
 
 def order_part(order: Order, tasks: Sequence[TaskRuns]) -> list[Part]:

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted
-from quickstudy.report.intervals import Values, difference, estimate
-from quickstudy.report.model import Contrast
 from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.numbers import score as written
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, difference, estimate
 from quickstudy.report.study.atlas_rules import images
 from quickstudy.report.study.atlas_runs import TaskRuns, criterion_of, published_rules
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
+from quickstudy.report.words import counted
 
 
 @dataclass(frozen=True)

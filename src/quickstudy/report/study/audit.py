@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from quickstudy.report.enough import FEWEST, span
 from quickstudy.report.reproduce import settings_of
+from quickstudy.report.statistics import FEWEST
 from quickstudy.report.study import audit_claims, audit_controls, audit_first, audit_leak, audit_material, audit_time
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Page, Paragraph
+from quickstudy.report.words import span
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
 

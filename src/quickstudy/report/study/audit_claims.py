@@ -27,9 +27,10 @@ from typing import Any
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Score
 from quickstudy.base.study import StudyRow, find_study
-from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, compare, oriented
 from quickstudy.report.study.page import Grid, Paragraph
+from quickstudy.report.words import counted
 
 HOLDS, CONTRADICTED, OPEN, ABSENT = "holds", "contradicted", "open", "too few runs"
 UNPRINTED, UNREAD = "no printed number", "direction unknown"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.numbers import NOTHING
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.study.audit_data import (
     CONVENTIONS,
     Audit,

@@ -12,10 +12,9 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.report.enough import ABOVE, BELOW
-from quickstudy.report.intervals import Values, advantage, comparison, estimate, middle
-from quickstudy.report.model import CONTROL, Contrast
+from quickstudy.report.model import CONTROL
 from quickstudy.report.numbers import NOTHING, plus_minus
+from quickstudy.report.statistics import ABOVE, BELOW, Contrast, Values, advantage, difference, estimate, middle
 from quickstudy.report.study.found import Found, Runs, scores_of
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Part
@@ -89,7 +88,7 @@ def compare(one: Values, other: Values, read: Score = PLAIN) -> Contrast:
     finite, medians are compared.
     """
     first, second = _shared(one, other)
-    return comparison(first, second, read)
+    return difference(first, second, read)
 
 
 def compare_with_best(own: Values, controls: Mapping[str, Values], read: Score) -> Contrast:

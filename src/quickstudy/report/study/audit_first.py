@@ -10,8 +10,8 @@ import numpy as np
 
 from quickstudy.base.catalogue import measure
 from quickstudy.base.trace import Trace
-from quickstudy.report.intervals import Values
 from quickstudy.report.numbers import NOTHING
+from quickstudy.report.statistics import Values
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, mean_of, mean_text
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from quickstudy.report.enough import ABOVE, FEWEST, LEVEL, UNTOLD, counted
 from quickstudy.report.numbers import NOTHING
+from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.study.audit_data import (
     Audit,
     Section,
@@ -17,6 +17,7 @@ from quickstudy.report.study.audit_data import (
     pair_text,
 )
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
+from quickstudy.report.words import counted
 
 SCORES = ("wade", "final-accuracy")
 KINDS = ("exchange", "blank")

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quickstudy.base.study import Study, StudyRow
-from quickstudy.report.enough import counted
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
+from quickstudy.report.words import counted
 
 SCORES = ("wade", "final-accuracy")
 COUNTS = ("training_sequences", "test_sequences", "test_questions")

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
 from quickstudy.measures.learning_curve import training_sequences
-from quickstudy.report.enough import counted
-from quickstudy.report.intervals import Values
+from quickstudy.report.statistics import Values
 from quickstudy.report.study.audit_data import CONVENTIONS, Audit, Section, listed, mean_of, mean_text
 from quickstudy.report.study.page import Grid, Paragraph, Part, half_words
+from quickstudy.report.words import counted
 
 UNITS = ("updates", "sequences")
 HOW = {"published": "as published", "corrected": "sequences"}

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
-from quickstudy.report.align import align
-from quickstudy.report.enough import span
+from quickstudy.report.curves import align
 from quickstudy.report.numbers import written
 from quickstudy.report.reproduce import Reproduced, reproduce
 from quickstudy.report.reproduce_text import marks, published_text, reproduction_data, reproduction_rows, summary
@@ -21,6 +20,7 @@ from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture
 from quickstudy.report.study.panels import Line, Panel, Sheet, colour
 from quickstudy.report.study.runs import counts, curves_of
 from quickstudy.report.study.table import stages
+from quickstudy.report.words import span
 
 __all__ = ["page", "stages"]
 

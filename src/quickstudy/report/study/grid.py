@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 
-from quickstudy.report.enough import counted
-from quickstudy.report.intervals import estimate
 from quickstudy.report.numbers import NOTHING, plus_minus
+from quickstudy.report.statistics import estimate
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture, half_words
 from quickstudy.report.study.panels import Line, Panel, Sheet, colour, round_up
@@ -24,6 +23,7 @@ from quickstudy.report.study.rescoring import (
     shift,
 )
 from quickstudy.report.study.runs import counts, curves_of
+from quickstudy.report.words import counted
 
 ENOUGH = 10
 """The publication states that any grid of more thresholds than this will do."""

@@ -11,7 +11,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.measures.learning_curve import training_sequences
 from quickstudy.measures.wade import paper
 from quickstudy.report.build import build_report
-from quickstudy.report.curves import NARROW, WIDE, threshold_picture
+from quickstudy.report.pictures import NARROW, WIDE, threshold_picture
 from quickstudy.report.reproduce import settings_of
 from quickstudy.report.study.order import Order, Stage
 from quickstudy.report.study.page import Grid, Page, Paragraph, Part, Picture

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from quickstudy.report.curves import COLOURS
 from quickstudy.report.markup import escape, tag
+from quickstudy.report.pictures import COLOURS
 from quickstudy.report.svg import Frame, points, shorten, text
 
 _LETTER = 6.5

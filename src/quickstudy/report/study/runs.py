@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
-from quickstudy.report.enough import FEWEST, span
-from quickstudy.report.learning import is_curve
+from quickstudy.report.curves import is_curve
+from quickstudy.report.statistics import FEWEST
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Paragraph
+from quickstudy.report.words import span
 
 
 @dataclass(frozen=True)

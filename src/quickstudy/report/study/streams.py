@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from quickstudy.report.curves import NARROW, WIDE
+from quickstudy.report.pictures import NARROW, WIDE
 from quickstudy.report.stream_picture import stream_picture
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Page, Picture

@@ -1,4 +1,5 @@
-"""Estimates, intervals and contrasts over the runs of a report.
+"""The statistics of a report, each once: a mean with its interval, a difference, what a learner is ahead of the best
+control, its place between control and oracle, and how many runs a verdict needs.
 
 Every interval is at 95 %, in closed form (`stats/intervals.py`): the same records give the same report, whatever else
 stands in it. Intervals of means are cut at the ends of the score's range, those of differences are not.
@@ -11,24 +12,91 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickstudy.base.canonical import digest
 from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
-from quickstudy.report.model import Contrast, Curve, Estimate
-from quickstudy.stats.intervals import LEVEL, Interval, combined_interval, mean_band, mean_interval, median_interval
+from quickstudy.stats.intervals import LEVEL as CONFIDENCE
+from quickstudy.stats.intervals import Interval, combined_interval, mean_interval, median_interval
 from quickstudy.stats.summary import summarise
 
-Floats = NDArray[np.float64]
 Values = Mapping[tuple[int, int], float]
 """Values of one score by (root seed, repetition); none is nan."""
 
+ALPHA = 0.05
+ABOVE, BELOW, LEVEL, UNTOLD = "above", "below", "level", "untold"
 CLOSEST = 0.02
 """Best control and oracle must be this far apart, or there is no scale between them."""
 _NOT_FINITE = "a run has no finite score"
+
+
+def fewest(comparisons: int = 1) -> int:
+    """The fewest pairs with which a test could tell two learners apart at 0.05, corrected for so many comparisons.
+
+    An exact test of n pairs cannot give less than 2 / 2^n, and Holm multiplies the smallest by their number.
+
+    >>> fewest(), fewest(10)
+    (6, 9)
+    """
+    return math.ceil(1 + math.log2(comparisons / ALPHA))
+
+
+FEWEST = fewest()
+"""Runs, or pairs of runs, below which no verdict is given. So few could not be told apart by a test either."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One score of one learner over its runs.
+
+    n: runs that have a value (nan is none, infinity is one). mean, sd and interval (of the mean) are None where a value
+    is infinite; sd and interval are None for one run. Median and quartiles may be infinite: "never" has a place in an
+    order, though not in a sum. Where orders of magnitude count, the mean is the geometric one, a value of 0 has no
+    place in it, and sd is of decimal logarithms.
+    """
+
+    n: int
+    mean: float | None
+    sd: float | None
+    median: float
+    lower_quartile: float
+    upper_quartile: float
+    interval: Interval | None
+
+    def shown(self, score: Score) -> tuple[float, Interval | None]:
+        """The number of a column: the mean with its interval, or the median where that is shown or there is no mean."""
+        if score.shown == MEDIAN or self.mean is None:
+            return self.median, None
+        return self.mean, self.interval
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A difference or ratio between learners. value is None where it is not defined, and reason then says why; with a
+    value, reason says what the interval cannot.
+
+    n: runs on each side, the fewer of the two; as many pairs where both have the same seeds.
+    """
+
+    value: float | None
+    interval: Interval | None = None
+    reason: str = ""
+    n: int = 0
+
+    @property
+    def standing(self) -> str:
+        """Above or below where the interval says so, level where it holds 0, untold with too few runs."""
+        if self.interval is None or self.n < FEWEST:
+            return UNTOLD
+        return ABOVE if self.interval.low > 0 else BELOW if self.interval.high < 0 else LEVEL
+
+    def matters(self, score: Score) -> bool:
+        """Whether its size is at least the smallest difference that does."""
+        size = abs(self.value or 0.0)
+        return size > 0 and size >= score.least
 
 
 def stream(keys: Sequence[str], purpose: str) -> np.random.Generator:
@@ -61,25 +129,26 @@ def middle(values: Values, score: Score = PLAIN) -> float:
     return score.value(found.mean if score.shown == MEAN and math.isfinite(found.mean) else found.median)
 
 
-def band(quantity: str, unit: str, steps: Floats, values: Floats, range: tuple[float, float]) -> Curve:
-    """The mean curve of (run, point) values with the interval of every point, cut at the ends of the range."""
-    mean = values.mean(axis=0)
-    low, high = (np.clip(end, *range) for end in mean_band(values)) if len(values) > 1 else (mean, mean)
-    parts = (tuple(part.tolist()) for part in (steps, mean, low, high))
-    return Curve(quantity, unit, len(values), *parts)
+def best(samples: Mapping[str, Values], score: Score = PLAIN) -> str | None:
+    """Whose values are the best by their middle, by name where two are level; None where nobody has any, or nobody
+    knows which direction is better.
+    """
+    middles = {name: middle(values, score) for name, values in samples.items() if values}
+    if not middles or not score.sign:
+        return None
+    return min(middles, key=lambda name: (-score.sign * middles[name], name))
 
 
-def difference(
-    one: Values, other: Values, score: Score = PLAIN, statistic: str = MEAN, level: float = LEVEL
-) -> Contrast:
-    """Mean (or median) of one minus that of the other. Runs with the same seeds saw the same data and are compared in
-    pairs. Infinite values have medians only; two that are infinite alike do not differ.
+def difference(one: Values, other: Values, score: Score = PLAIN, level: float = CONFIDENCE) -> Contrast:
+    """Mean of one minus that of the other, or median where the score is shown so. Runs with the same seeds saw the same
+    data and are compared in pairs. Where one of these two has an infinite value it is medians, whoever else has none;
+    two that are infinite alike do not differ.
     """
     one, other = _places(one, score), _places(other, score)
-    if statistic == MEDIAN:
-        return _between_medians(one, other, level)
-    if not _all_finite(one, other):
+    if not one or not other:
         return Contrast(None, reason=_NOT_FINITE)
+    if score.shown == MEDIAN or not _all_finite(one, other):
+        return _between_medians(one, other, level)
     value = float(np.mean(list(one.values())) - np.mean(list(other.values())))
     n = min(len(one), len(other))
     if n < 2:
@@ -89,19 +158,7 @@ def difference(
     return Contrast(value, combined_interval([[*one.values()], [*other.values()]], [1.0, -1.0], level=level), n=n)
 
 
-def comparison(
-    one: Values, other: Values, score: Score = PLAIN, statistic: str = MEAN, level: float = LEVEL
-) -> Contrast:
-    """The difference by a statistic, or by medians where one of these two has an infinite value: whoever else has one
-    changes nothing between them.
-    """
-    finite = _all_finite(_places(one, score), _places(other, score))
-    return difference(one, other, score, statistic if finite else MEDIAN, level)
-
-
-def advantage(
-    own: Values, controls: Mapping[str, Values], best: str, score: Score = PLAIN, statistic: str = MEAN
-) -> Contrast:
+def advantage(own: Values, controls: Mapping[str, Values], best: str, score: Score = PLAIN) -> Contrast:
     """What a learner is ahead of the best control, positive when better. best: the one that looks best in these runs.
 
     Which control is truly the best is not known, so that the interval is of the distance from whichever it is: its low
@@ -114,13 +171,13 @@ def advantage(
     those against each control, which is below 0 for a learner below all of them, and reason says so.
     """
 
-    def against(name: str, level: float = LEVEL) -> Contrast:
+    def against(name: str, level: float = CONFIDENCE) -> Contrast:
         first, second = (own, controls[name]) if score.sign > 0 else (controls[name], own)
-        return comparison(first, second, score, statistic, level)
+        return difference(first, second, score, level)
 
     found = against(best)
     rivals = [name for name, values in controls.items() if len(values) > 1]
-    corrected = 1 - (1 - LEVEL) / max(1, len(rivals))
+    corrected = 1 - (1 - CONFIDENCE) / max(1, len(rivals))
     gaps = [gap for name in rivals if (gap := against(name)).interval]
     if found.interval is None or not gaps:
         return found
@@ -130,7 +187,7 @@ def advantage(
         return Contrast(found.value, Interval(low, min(highs)), n=found.n)
     n = min(gap.n for gap in gaps)
     uncorrected = [gap.interval.high for gap in gaps if gap.interval]
-    if (1 + len(gaps)) / 2**n <= 1 - LEVEL:
+    if (1 + len(gaps)) / 2**n <= 1 - CONFIDENCE:
         return Contrast(found.value, Interval(low, min(uncorrected)), n=found.n)
     reason = f"{n} runs are too few to correct for {len(gaps)} controls"
     return Contrast(found.value, Interval(low, max(uncorrected)), reason, found.n)
@@ -168,8 +225,6 @@ def _between_medians(one: Values, other: Values, level: float) -> Contrast:
     below six. That of others is between the ends of the two medians' intervals, each at the level at which two that
     just do not touch are apart at the one wanted (two errors make one of sqrt(2)): 83 % for 95 %. None below four.
     """
-    if not one or not other:
-        return Contrast(None, reason=_NOT_FINITE)
     n = min(len(one), len(other))
     samples = list(one.values()), list(other.values())
     value = _less(*(summarise(sample).median for sample in samples))

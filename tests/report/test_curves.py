@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quickstudy.report.align import MOST_POINTS, align
+from quickstudy.report.curves import MOST_POINTS, align
 from quickstudy.report.svg import Frame, shorten, spread
 
 CURVES = st.lists(

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from quickstudy.base.measure import Score
-from quickstudy.report.enough import ABOVE, BELOW, LEVEL
-from quickstudy.report.intervals import advantage, band, difference, estimate, scaled, stream
+from quickstudy.report.curves import mean_curve
+from quickstudy.report.statistics import ABOVE, BELOW, LEVEL, advantage, best, difference, estimate, scaled, stream
+
+MEDIAN = Score("steps", better="lower", shown="median")
 
 
 def values(*numbers: float) -> dict[tuple[int, int], float]:
@@ -113,6 +115,16 @@ def test_above_is_above_every_control_and_below_is_corrected_for_their_number() 
     assert turned.interval == pytest.approx(both.interval)
 
 
+def test_the_best_goes_by_the_direction_and_ties_by_name() -> None:
+    samples = {"b": values(0.2, 0.4), "a": values(0.3, 0.3), "c": values(0.1, 0.9), "none": {}}
+    assert best(samples, Score("s", better="higher")) == "c"
+    assert best(samples, Score("s", better="lower")) == "a"
+    assert best(samples) is None
+    assert best({"none": {}}, Score("s", better="higher")) is None
+    # Infinity has no place in a sum: where one value is infinite, the median speaks.
+    assert best({"a": values(1.0, math.inf, 2.0), "b": values(3.0, 3.0)}, Score("s", better="lower")) == "a"
+
+
 def test_a_learner_that_is_as_good_as_its_controls_is_seldom_called_below_them() -> None:
     rng, below, above = np.random.default_rng(8), 0, 0
     higher = Score("s", better="higher")
@@ -139,16 +151,19 @@ def test_scale_of_single_runs_has_no_interval() -> None:
     assert (found.value, found.interval) == (0.5, None)
 
 
-def test_infinite_values_have_no_contrast() -> None:
-    assert difference(values(math.inf), values(1.0)).value is None
+def test_infinite_values_are_compared_by_medians_and_have_no_scale() -> None:
+    assert difference(values(math.inf, 3.0, 1.0), values(1.0, 2.0, 1.0)).value == 2.0
+    assert difference({}, values(1.0)).value is None
     assert scaled(values(1.0), values(math.inf), values(2.0)).value is None
 
 
 def test_band_by_hand() -> None:
-    curve = band("accuracy", "sequences", np.array([1.0, 2.0]), np.array([[0.0, 0.5], [1.0, 0.5]]), (0.0, 1.0))
+    curve = mean_curve([([1, 2], [0.0, 0.5]), ([1, 2], [1.0, 0.5])], "accuracy", "sequences")
+    assert curve is not None
     assert curve.mean == (0.5, 0.5)
     assert curve.low == (0.0, 0.5)
     assert curve.high == (1.0, 0.5)
+    assert curve.deviation == pytest.approx((math.sqrt(0.5), 0.0))
 
 
 def test_streams_depend_on_the_set_of_keys_and_the_purpose_only() -> None:
@@ -160,31 +175,31 @@ def test_streams_depend_on_the_set_of_keys_and_the_purpose_only() -> None:
 
 def test_medians_have_differences_where_means_have_none() -> None:
     never = math.inf
-    found = difference(values(*[5.0] * 6), values(*[never] * 6), statistic="median")
+    found = difference(values(*[5.0] * 6), values(*[never] * 6), MEDIAN)
     assert (found.value, found.interval, found.n) == (-never, (-never, -never), 6)
-    alike = difference(values(never, never), values(never, never), statistic="median")
+    alike = difference(values(never, never), values(never, never), MEDIAN)
     # Below six pairs even the least and the greatest difference hold the true one less often than is said.
     assert (alike.value, alike.interval) == (0.0, None)
-    assert difference(values(*[never] * 6), values(*[never] * 6), statistic="median").interval == (0.0, 0.0)
-    mixed = difference(values(1.0, 2.0, 3.0, 4.0, 5.0, never), values(*[0.0] * 6), statistic="median")
+    assert difference(values(*[never] * 6), values(*[never] * 6), MEDIAN).interval == (0.0, 0.0)
+    mixed = difference(values(1.0, 2.0, 3.0, 4.0, 5.0, never), values(*[0.0] * 6), MEDIAN)
     assert (mixed.value, mixed.interval) == (3.5, (1.0, never))
     others = {(1, seed): 0.0 for seed in range(4)}
-    assert difference(values(1.0, 2.0, 3.0, never), others, statistic="median").interval == (1.0, never)
+    assert difference(values(1.0, 2.0, 3.0, never), others, MEDIAN).interval == (1.0, never)
 
 
 def test_six_pairs_of_medians_are_corrected_for_two_controls() -> None:
     steps = Score("steps", better="lower", shown="median")
     own, slow = values(*[50.0] * 6), values(*[1000.0] * 6)
     never, swift = values(*[math.inf] * 6), values(*[1.0, 2.0, 3.0, 1.0, 2.0, 3.0])
-    ahead = advantage(own, {"slow": slow, "never": never}, "slow", steps, "median")
+    ahead = advantage(own, {"slow": slow, "never": never}, "slow", steps)
     assert (ahead.value, ahead.interval, ahead.standing) == (950.0, (950.0, 950.0), ABOVE)
-    behind = advantage(own, {"slow": slow, "swift": swift}, "swift", steps, "median")
+    behind = advantage(own, {"slow": slow, "swift": swift}, "swift", steps)
     assert (behind.interval, behind.standing) == ((-49.0, -47.0), BELOW)
     # Four errors of 1 / 64 are more than 5 %: below the best is then said of who is below them all, and no other.
-    three = advantage(own, {"slow": slow, "swift": swift, "never": never}, "swift", steps, "median")
+    three = advantage(own, {"slow": slow, "swift": swift, "never": never}, "swift", steps)
     assert (three.interval, three.standing) == ((-49.0, math.inf), LEVEL)
     assert three.reason == "6 runs are too few to correct for 3 controls"
-    last = advantage(never, {"slow": slow, "swift": swift, "own": own}, "swift", steps, "median")
+    last = advantage(never, {"slow": slow, "swift": swift, "own": own}, "swift", steps)
     assert last.standing == BELOW
 
 
