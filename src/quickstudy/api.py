@@ -20,7 +20,7 @@ from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
 from quickstudy.learners.naming import bring_all
 from quickstudy.learners.saving import revive
-from quickstudy.report.study.found import Shelf
+from quickstudy.report.results import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.job import Setting

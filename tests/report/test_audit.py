@@ -35,7 +35,7 @@ from quickstudy.report.study.audit_claims import (
 from quickstudy.report.study.audit_data import Audit, compare
 from quickstudy.report.study.audit_first import first_share
 from quickstudy.report.study.audit_time import wade_in
-from quickstudy.report.study.found import Found
+from quickstudy.report.results import Found
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Page, Paragraph
 from quickstudy.report.study.render import as_html

@@ -17,7 +17,7 @@ from quickstudy.base.record import FAILED, OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.cli.main import app
 from quickstudy.report.reproduce import reproduce
-from quickstudy.report.study.found import Found, Shelf
+from quickstudy.report.results import Found, Shelf
 from quickstudy.report.study.order import Order, by_protocol
 from quickstudy.runs import reader
 from quickstudy.runs.job import Setting, identity, labels

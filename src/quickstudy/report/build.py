@@ -14,9 +14,10 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.changes import find_changes
 from quickstudy.report.curves import example_run, learning_curve
-from quickstudy.report.grouping import LearnerGroup, TaskGroup, group, seed_of
+from quickstudy.report.grouping import LearnerGroup, TaskGroup, group
+from quickstudy.report.records import seed_of
 from quickstudy.report.model import CONTROL, ORACLE, ROLES, Place, ReportData, Row, Run, TaskTable
-from quickstudy.report.scores import ScoreBook, number, open_book
+from quickstudy.report.records import ScoreBook, number, open_book
 from quickstudy.report.statistics import Contrast, advantage, estimate, scaled
 from quickstudy.report.stream_picture import is_stream
 

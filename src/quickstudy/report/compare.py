@@ -20,9 +20,9 @@ from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import OK, Record
 from quickstudy.base.task import ASKED
 from quickstudy.learners.naming import choose_learner
-from quickstudy.report.grouping import seed_of
+from quickstudy.report.records import seed_of
 from quickstudy.report.numbers import magnitude, written
-from quickstudy.report.scores import ScoreBook, open_book
+from quickstudy.report.records import ScoreBook, open_book
 from quickstudy.report.statistics import ALPHA, difference, fewest, middle, stream
 from quickstudy.runs.identity import Alike, Table, label_of, tables, version_of
 from quickstudy.runs.reader import read_results

@@ -15,9 +15,9 @@ from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import ROUNDED, Published, Study
 from quickstudy.report.model import CONTROL, ORACLE
 from quickstudy.report.numbers import interval_of, shown
-from quickstudy.report.scores import score_of
+from quickstudy.report.records import score_of
 from quickstudy.report.statistics import FEWEST, estimate
-from quickstudy.report.study.found import Found, Runs, Shelf
+from quickstudy.report.results import Found, Runs, Shelf
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
 from quickstudy.runs.scores import MAXIMUM_OF_MEAN, MEAN_CURVE

@@ -10,7 +10,7 @@ from quickstudy.base.study import Published, Study
 from quickstudy.report.numbers import NOTHING, described, half_width, written
 from quickstudy.report.reproduce import FAR, Best, Reproduced, Reproduction, reproduce
 from quickstudy.report.statistics import FEWEST
-from quickstudy.report.study.found import Found
+from quickstudy.report.results import Found
 from quickstudy.report.words import counted
 from quickstudy.stats.intervals import Interval
 

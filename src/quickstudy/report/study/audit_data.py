@@ -15,7 +15,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.report.model import CONTROL
 from quickstudy.report.numbers import NOTHING, plus_minus
 from quickstudy.report.statistics import ABOVE, BELOW, Contrast, Values, advantage, difference, estimate, middle
-from quickstudy.report.study.found import Found, Runs, scores_of
+from quickstudy.report.results import Found, Runs, scores_of
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Part
 from quickstudy.runs.plan import task_controls

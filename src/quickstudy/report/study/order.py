@@ -15,7 +15,7 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure
 from quickstudy.base.study import Study, StudyRow
-from quickstudy.report.study.found import Cells, Found, Shelf
+from quickstudy.report.results import Cells, Found, Shelf
 from quickstudy.report.study.page import Page
 from quickstudy.runs.job import Setting, protocol_of
 

@@ -1,16 +1,17 @@
-"""The scores of records by name, and how to read them."""
+"""What a record says: its seed, whether its learner was shown the material again, and its scores by name."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.record import Record
-from quickstudy.report.model import MeasureNote
+from quickstudy.report.model import CONTROL, LEARNER, ORACLE, REPLAY, MeasureNote
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,52 @@ def number(value: float | str | None) -> float:
         return -math.inf if str(value).startswith("-") else math.inf
     except (TypeError, ValueError):
         return math.nan
+
+
+def seed_of(record: Record) -> tuple[int, int]:
+    """(root seed, repetition)."""
+    return int(record.what.get("root", 0)), int(record.what.get("repetition", 0))
+
+
+def role_of(record: Record, replay_apart: bool = True) -> str:
+    """learner, replay, control or oracle. A learner that is shown the material several times is one with replay, where
+    the protocol keeps the two apart.
+
+    What was shown decides, not what the learner says of itself: one that wraps another may show it everything again.
+    Only where that is not known, as of a run that failed, its parameter `passes` does.
+    """
+    role = record.labels.get("role", LEARNER)
+    if role in (CONTROL, ORACLE) or not replay_apart:
+        return str(role)
+    if record.trace.get("facts", {}).get("passes", 1) > 1:
+        return REPLAY
+    shown, there = record.cost.get("examples"), _material(record)
+    if shown is None or not there:
+        again = _parameter(record, "learner", "passes", 1) > 1 and _shows_again(record)
+    else:
+        # As published, a readout meets the first question twice.
+        again = float(shown) > there + 1
+    return REPLAY if again else LEARNER
+
+
+def _material(record: Record) -> float:
+    """How much there was to be shown, in what the learner is shown one at a time; 0 where that is not known."""
+    facts = record.trace.get("facts", {})
+    sequences = facts.get("training_sequences", 0)
+    count = float(sum(sequences) if isinstance(sequences, list | tuple) else sequences)
+    # Rounded up, as the mean number of questions in a sequence is a fraction.
+    return math.ceil(count * float(facts.get("tokens_per_sequence", 1))) if facts.get("item") == "question" else count
+
+
+def _shows_again(record: Record) -> bool:
+    """Whether the protocol lets material be shown again; one that may not says so by its parameter `replay`."""
+    return bool(_parameter(record, "protocol", "replay", True))
+
+
+def _parameter(record: Record, part: str, name: str, otherwise: Any) -> Any:
+    component = record.what.get(part)
+    parameters = component.get("parameters") if isinstance(component, Mapping) else None
+    return parameters.get(name, otherwise) if isinstance(parameters, Mapping) else otherwise
 
 
 def _installed(id: str) -> int:

@@ -21,7 +21,7 @@ from quickstudy.base.measure import Score
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study
 from quickstudy.base.trace import Trace
-from quickstudy.report.scores import score_of
+from quickstudy.report.records import score_of
 from quickstudy.report.statistics import Values
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.job import Setting, identity
