@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from quickstudy.base.blocks import Block, Cell, Name, Several, Table, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.measure import LOG, MEAN, Score
 from quickstudy.base.study import Published
-from quickstudy.pages.cells import EMPTY, number, table
+from quickstudy.pages.cells import EMPTY, table
 from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, reproduction
 from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
 from quickstudy.pages.runs import counts
-from quickstudy.report.enough import FEWEST, counted
-from quickstudy.report.numbers import described, written
-from quickstudy.stats.intervals import Interval
+from quickstudy.report.statistics import FEWEST
+from quickstudy.report.words import counted
+from quickstudy.render.numbers import scored, spoken
+from quickstudy.report.numbers import described
 
 UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
 
@@ -51,7 +50,9 @@ class Beside:
         return Made(made, facts)
 
 
-def as_table(found: Reproduction, name: str, caption: str = "") -> Table:
+def as_table(
+    found: Reproduction, name: str, caption: str = "", data: Sequence[Sequence[str]] | None = None
+) -> Table:
     """The table. `=` marks a cell that agrees with the published one, `≠` one that differs by more than two standard
     errors of both. Where controls were run, the best of each task has a column, and so has the oracle.
     """
@@ -63,7 +64,7 @@ def as_table(found: Reproduction, name: str, caption: str = "") -> Table:
         best = [_best(known.get(row, {}), read) for known in rules.values()]
         shown = [EMPTY if one is None else Several([Name(one[0]), _cell(one[1], read)], " ") for one in best]
         rows.append([Name(row), *(_cell(cells[column], read) for column in columns), *shown])
-    return table(name, caption or marks(found), ("task", *columns, *rules), rows, data_of(found))
+    return table(name, caption or marks(found), ("task", *columns, *rules), rows, data or data_of(found))
 
 
 def data_of(found: Reproduction) -> list[tuple[str, ...]]:
@@ -84,7 +85,7 @@ def best_of(found: Reproduction) -> list[str]:
     for model in found.study.together:
         cells = {row: cell for row, columns in found.cells.items() if isinstance(cell := columns[model], Best)}
         known = [
-            f"{row} {written(found.on(row), cell.measured)} ({_which(cell)})"
+            f"{row} {spoken(scored(found.on(row), cell.measured))} ({_which(cell)})"
             for row, cell in cells.items()
             if cell.measured is not None
         ]
@@ -250,15 +251,16 @@ def _plain(value: float | str | None) -> str:
 
 def published_cell(printed: Published, read: Score) -> Cell:
     """A published number, or the words in its place."""
-    return printed.value if isinstance(printed.value, str) else number(printed.value, read)
+    return printed.value if isinstance(printed.value, str) else scored(read, printed.value)
 
 
 def _cell(cell: Reproduced, read: Score) -> Cell:
     known = [published_cell(cell.published, read)] if cell.published else []
     if cell.measured is None:
         return known[0] if known else EMPTY
-    ends = (cell.low, cell.high) if cell.n > 1 and cell.low is not None and not math.isnan(cell.low) else None
+    low, high = cell.low, cell.high
+    ends = (low, high) if cell.n > 1 and low is not None and high is not None and not math.isnan(low) else None
     notes = [f"(best of {cell.n:,})"] if isinstance(cell, Best) else []
     notes += [] if cell.agrees is None else ["=" if cell.agrees else "≠"]
-    measured = number(cell.measured, read, Interval(ends[0], ends[1] or 0.0) if ends else None, " ".join(notes))
+    measured = scored(read, cell.measured, ends, note=" ".join(notes))
     return Several([*known, measured]) if known else measured

@@ -7,27 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import (
-    HALF, MAGNITUDE, SCORE, STEPS, Cell, Column, Group, Line, Mark, Name, Number, Several, Table
-)  # fmt: skip
-from quickstudy.base.measure import LOG, MEDIAN, PLAIN, Score
-from quickstudy.report.intervals import Values, comparison, estimate
-from quickstudy.report.model import Contrast
-from quickstudy.stats.intervals import Interval
+from quickstudy.base.blocks import HALF, Cell, Column, Group, Line, Mark, Number, Several, Table
+from quickstudy.base.measure import PLAIN, Score
+from quickstudy.report.statistics import Contrast, Values, difference, estimate
 
 EMPTY = Number(None)
-
-
-def number(value: float | None, read: Score = PLAIN, interval: Interval | None = None, note: str = "") -> Number:
-    """A value of a score, written as the score is read."""
-    form = MAGNITUDE if read.read == LOG else STEPS if read.shown == MEDIAN else SCORE
-    return Number(value, interval, form, read.word(value) if value is not None else "", note=note)
 
 
 def mean(values: Values | Sequence[float], note: str = "") -> Number:
     """The mean over runs with its interval."""
     found = estimate(list(values if isinstance(values, Sequence) else values.values()))
-    return EMPTY if found is None else number(found.mean, interval=found.interval, note=note)
+    return EMPTY if found is None else Number(found.mean, found.interval, note=note)
 
 
 def mean_of(values: Values) -> float | None:
@@ -46,7 +36,7 @@ def compare(one: Values, other: Values, read: Score = PLAIN) -> Contrast:
     """One minus the other, over the seeds they share: runs of one seed have seen the same data. Where a score is not
     finite, medians are compared.
     """
-    return comparison(*shared(one, other), read)
+    return difference(*shared(one, other), read)
 
 
 def shared(one: Values, other: Values) -> tuple[Values, Values]:
@@ -93,4 +83,4 @@ def column_mark(study_columns: Sequence[str], column: str) -> Mark:
 def _has_number(cell: Cell) -> bool:
     if isinstance(cell, Several):
         return any(map(_has_number, cell.cells))
-    return isinstance(cell, Number) and not isinstance(cell, Name)
+    return isinstance(cell, Number)

@@ -17,15 +17,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
-from quickstudy.base.blocks import Block
 from quickstudy.base.errors import QuickstudyError, UsageError, nearest
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.report.intervals import Values, middle
-from quickstudy.report.model import CONTROL
-from quickstudy.report.study.found import Cells, Found, Runs, Shelf, scores_of
+from quickstudy.base.blocks import CONTROL, Block
+from quickstudy.report.results import Cells, Found, Runs, Shelf, scores_of
+from quickstudy.report.statistics import Values
 from quickstudy.runs.job import Setting, protocol_of
 from quickstudy.runs.plan import task_controls
 
@@ -144,18 +143,14 @@ class Request:
                 continue
         return found
 
-    def ranked_controls(self, row: StudyRow, score: str, convention: str = "") -> dict[str, Values]:
-        """The values of every control of a task, the best by its mean first; the oracle is none. Nothing where nobody
-        knows which is better.
-        """
-        found, read = {}, self.score(score)
-        for name in task_controls(row.task):
-            runs = self.runs(row, name, convention)
-            values = scores_of(runs, score)
-            if values and all(record.labels["role"] == CONTROL for record in runs.values()):
-                found[name] = values
-        ranked = sorted(found, key=lambda name: (read.sign * middle(found[name], read), name), reverse=True)
-        return {name: found[name] for name in ranked} if read.sign else {}
+    def controls_of(self, row: StudyRow, score: str, convention: str = "") -> dict[str, Values]:
+        """The values of every control of a task that was run; the oracle is none."""
+        runs = {name: self.runs(row, name, convention) for name in task_controls(row.task)}
+        return {
+            name: values
+            for name, own in runs.items()
+            if all(record.labels["role"] == CONTROL for record in own.values()) and (values := scores_of(own, score))
+        }
 
     def widened(self, whole: Study) -> Request:
         """The request with all rows of the whole study of which the folder has runs, and its own.
