@@ -7,8 +7,6 @@ import math
 import urllib.parse
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import resources
 
 from quickstudy.base.blocks import (
     BOUNDS, Block, Cell, Column, Details, Graph, Group, HeatMap, Line, Name, Number, Page, Plot, Section, Several,
@@ -16,9 +14,10 @@ from quickstudy.base.blocks import (
 )  # fmt: skip
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.render.drawing import mark_class
-from quickstudy.render.markup import Markup, anchor, escape, joined, named, tag
+from quickstudy.render.markup import Markup, anchor, asset, escape, joined, named, tag
 from quickstudy.render.numbers import bounds, half_width, written
-from quickstudy.render.svg import drawn, live_data
+from quickstudy.render.plot import live_data
+from quickstudy.render.svg import drawn
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _ARROWS = {"higher": "↑", "lower": "↓"}
@@ -61,12 +60,6 @@ def blocks_html(blocks: Sequence[Block]) -> Markup:
         "div", tag("style", Markup(f"@scope (.quickstudy) {{ {styles} }}")), *map(writer.block, blocks),
         class_="quickstudy",
     )  # fmt: skip
-
-
-@lru_cache
-def asset(name: str) -> Markup:
-    """A file that pages carry inside."""
-    return Markup(resources.files("quickstudy.render").joinpath("assets", name).read_text(encoding="utf-8"))
 
 
 def _harmless(text: str) -> Markup:

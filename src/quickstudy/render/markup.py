@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import re
+from functools import lru_cache
+from importlib import resources
 
 _UNSEEN = [*(code for code in range(ord(" ")) if chr(code) not in "\n\t"), *range(0x7F, 0xA0)]
 _TURNING = [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
@@ -59,6 +61,12 @@ def named(label: str) -> Markup:
 def anchor(name: str) -> str:
     """A name as the id of an element, of which addresses and style sheets take every letter as it is."""
     return re.sub(r"[^\w-]+", "-", name)
+
+
+@lru_cache
+def asset(name: str) -> Markup:
+    """A file that pages and pictures carry inside."""
+    return Markup(resources.files("quickstudy.render").joinpath("assets", name).read_text(encoding="utf-8"))
 
 
 def short_number(value: float) -> str:

@@ -34,55 +34,67 @@
   const table = wanted && document.getElementById(wanted[1]);
   if (table && Number(wanted[2]) < table.tHead.rows[0].cells.length) sort(table, Number(wanted[2]), wanted[3]);
 
+  // A table that is wider than its box says so.
+  const boxes = [...document.querySelectorAll(".scroll")];
+  const measure = () => boxes.forEach((box) => {
+    box.parentElement.querySelector(".more").hidden = box.scrollWidth <= box.clientWidth + 1;
+  });
+  addEventListener("resize", measure);
+  document.querySelectorAll("details").forEach((one) => one.addEventListener("toggle", measure));
+  measure();
+
   // Values under the pointer. The data are read when a plot is first touched.
-  let tasks = null;
   const format = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-  const at = (curve, step) => {
+  const place = (value, low, high, kind) => {
+    const inside = Math.max(low, Math.min(high, value));
+    return kind === "log" ? Math.log(inside / low) / Math.log(high / low) : (inside - low) / (high - low);
+  };
+  const at = (series, x) => {
     let index = -1;
-    while (index + 1 < curve.steps.length && curve.steps[index + 1] <= step * (1 + 1e-9)) index += 1;
+    while (index + 1 < series.x.length && series.x[index + 1] <= x + Math.abs(x) * 1e-9) index += 1;
     return index;
   };
-  for (const plot of document.querySelectorAll("svg[data-curves]")) {
-    const [left, top, width, height, first, last] = plot.dataset.frame.split(" ").map(Number);
-    const figure = plot.closest("figure");
+  const follow = (figure, plot, panel, number) => {
+    const numbers = panel.dataset.frame.split(" ");
+    const [left, top, width, height, first, last, low, high] = numbers.map(Number);
+    const [across, up] = numbers.slice(8);
     const readout = figure.querySelector(".readout");
-    const cursor = plot.querySelector(".cursor");
+    const cursor = panel.querySelector(".cursor");
     const line = cursor.querySelector("line");
+    let data = null;
     let share = 1;
-    const classes = (row) => {
-      const drawn = plot.querySelector(`g.curve[data-row="${row}"]`);
-      return drawn ? drawn.getAttribute("class").replace("curve", "").trim() : "";
-    };
     const show = () => {
-      tasks ??= JSON.parse(document.getElementById("data").textContent).tasks;
-      const step = first * (last / first) ** share;
+      data ??= JSON.parse(figure.querySelector("script.series").textContent);
+      const value = across === "log" ? first * (last / first) ** share : first + (last - first) * share;
       const x = left + width * share;
       line.setAttribute("x1", x);
       line.setAttribute("x2", x);
       cursor.querySelectorAll("circle").forEach((dot) => dot.remove());
       const body = document.createElement("table");
-      const found = tasks[Number(plot.dataset.curves)].learners
-        .map((row, number) => ({ name: row.learner, number, curve: row.curve }))
-        .filter((item) => item.curve).map((item) => ({ ...item, index: at(item.curve, step) }))
-        .filter((item) => item.index >= 0).sort((a, b) => b.curve.mean[b.index] - a.curve.mean[a.index]);
-      for (const { name, number, curve, index } of found) {
+      const found = data.panels[number].map((series) => ({ series, index: at(series, value) }))
+        .filter((item) => item.index >= 0 && Number.isFinite(item.series.y[item.index]))
+        .sort((a, b) => b.series.y[b.index] - a.series.y[a.index]);
+      for (const { series, index } of found) {
         const tr = body.insertRow();
         const head = document.createElement("th");
         const key = document.createElement("span");
-        key.className = "key " + classes(number);
+        const name = document.createElement("bdi");
+        key.className = "key " + series.mark;
+        name.textContent = series.label;
         head.append(key, name);
         tr.append(head);
-        tr.insertCell().textContent = curve.mean[index].toFixed(3);
-        tr.insertCell().textContent = curve.runs > 1 ? `[${curve.low[index].toFixed(3)}, ${curve.high[index].toFixed(3)}]` : "one run";
+        tr.insertCell().textContent = format.format(series.y[index]);
+        const ends = series.low.length ? [series.low[index], series.high[index]].map(format.format) : [];
+        tr.insertCell().textContent = ends.length ? `[${ends.join(", ")}]` : "";
         const dot = document.createElementNS(plot.namespaceURI, "circle");
         dot.setAttribute("cx", x);
-        dot.setAttribute("cy", top + height * (1 - curve.mean[index]));
+        dot.setAttribute("cy", top + height * (1 - place(series.y[index], low, high, up)));
         dot.setAttribute("r", 3.5);
-        dot.setAttribute("class", classes(number));
+        dot.setAttribute("class", series.mark);
         cursor.append(dot);
       }
       const head = document.createElement("p");
-      head.textContent = `after ${format.format(step)} ${found.length ? found[0].curve.unit : "steps"}`;
+      head.textContent = `${data.title}: ${format.format(value)}`;
       readout.replaceChildren(head, body);
       readout.hidden = false;
       cursor.style.visibility = "visible";
@@ -98,16 +110,16 @@
       readout.hidden = true;
       cursor.style.visibility = "hidden";
     };
-    plot.addEventListener("pointermove", (event) => {
+    panel.addEventListener("pointermove", (event) => {
       const box = plot.getBoundingClientRect();
       const x = (event.clientX - box.left) * (plot.viewBox.baseVal.width / box.width);
       share = Math.max(0, Math.min(1, (x - left) / width));
       show();
     });
-    plot.addEventListener("pointerleave", hide);
-    plot.addEventListener("blur", hide);
-    plot.setAttribute("tabindex", "0");
-    plot.addEventListener("keydown", (event) => {
+    panel.addEventListener("pointerleave", hide);
+    panel.addEventListener("blur", hide);
+    panel.setAttribute("tabindex", "0");
+    panel.addEventListener("keydown", (event) => {
       const move = { ArrowLeft: -0.02, ArrowRight: 0.02 }[event.key];
       if (event.key === "Escape") hide();
       if (!move) return;
@@ -115,5 +127,8 @@
       share = Math.max(0, Math.min(1, share + move));
       show();
     });
-  }
+  };
+  for (const figure of document.querySelectorAll("figure.live"))
+    for (const plot of figure.querySelectorAll("svg"))
+      plot.querySelectorAll("g.panel").forEach((panel, number) => follow(figure, plot, panel, number));
 })();

@@ -1,0 +1,287 @@
+"""Plots: lines with bands, steps, points and bars in one or several panels, with labels at their ends or a legend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plot, Plotted
+from quickstudy.base.canonical import plain, spelled
+from quickstudy.base.visible import shortened, visible
+from quickstudy.render.drawing import LETTER, NARROW, TICK_LETTER, WIDE, Drawing, Form, Frame, Scale
+from quickstudy.render.drawing import mark_class, points, reach, spread, text  # fmt: skip
+from quickstudy.render.markup import Markup, short_number, tag
+
+_GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
+"""Heights between panels, of a panel's title, a line of its legend, the title of its axis, and the numbers under it."""
+_APART = 15
+"""Pixels between two labels."""
+_NOTHING = "no finished runs"
+
+_LISTS = ("x", "y", "low", "high", "tells")
+
+Pairs = list[tuple[float, float]]
+
+
+def plot_drawings(plot: Plot) -> list[Drawing]:
+    """For a wide window, panels two by two, and for a narrow one, panels below each other."""
+    plot = replace(
+        plot, panels=[replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels]
+    )
+    return [_Sheet(plot, form).drawing() for form in (WIDE, NARROW)]
+
+
+def live_data(plot: Plot) -> str:
+    """What a pointer reads off a plot, as JSON."""
+    panels = [
+        [
+            {"label": one.label, "mark": mark_class(one.mark), "x": one.x, "y": one.y, "low": one.low, "high": one.high}
+            for one in panel.series
+            if len(one.x)
+        ]
+        for panel in plot.panels
+    ]
+    return spelled(plain({"title": plot.x.title, "panels": panels}))
+
+
+def _on(plot: Plot, one: Plotted) -> Plotted:
+    """What of a series has a place on a logarithmic axis: all that is after 0."""
+    if plot.x.scale == LINEAR or all(value > 0 for value in one.x):
+        return one
+    kept = [index for index, value in enumerate(one.x) if value > 0]
+    lists = {name: [getattr(one, name)[index] for index in kept] for name in _LISTS if len(getattr(one, name))}
+    return replace(one, **lists)
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    plot: Plot
+    form: Form
+
+    def drawing(self) -> Drawing:
+        plot, panels = self.plot, self.plot.panels
+        columns = 1 if self.form is NARROW else min(2, len(panels))
+        x, y = self._reaches()
+        ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
+        left = 16 + TICK_LETTER * max(map(len, ticks), default=1)
+        right = self._margin()
+        inner = self.form.width / columns - left - right
+        parts, top = [], 4.0
+        for first in range(0, len(panels), columns):
+            row = panels[first : first + columns]
+            head = max(self._head(panel, inner) for panel in row)
+            height = self._height(row, inner)
+            for column, panel in enumerate(row):
+                start = left + column * (inner + left + right)
+                bottom = top + head + height
+                frame = Frame(Scale(*x, plot.x.scale, start, inner), Scale(*y, plot.y.scale, bottom, -height))
+                last = first + column + columns >= len(panels)  # nothing below it
+                parts.append(self._panel(panel, frame, top, column == 0, last))
+            top += head + height + _FOOT + _GAP
+        return Drawing(plot.label, self.form.width, top - _GAP + 20, parts, self.form.name)
+
+    def _reaches(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        plot = self.plot
+        series = [one for panel in plot.panels for one in panel.series]
+        guides = [guide for panel in plot.panels for guide in panel.guides]
+        across = [*(value for one in series for value in one.x), *(one.x for one in guides if one.x is not None)]
+        up = [value for one in series for values in (one.y, one.low, one.high) for value in values]
+        up += [one.y for one in guides if one.y is not None]
+        bars = [one for one in series if one.kind == BARS]
+        x, y = reach(plot.x, across), reach(plot.y, [*up, *([0.0] if bars else [])], rounded=plot.y.scale == LINEAR)
+        half = _step(bars) / 2 if bars and plot.x.range is None and plot.x.scale == LINEAR else 0.0
+        return (x[0] - half, x[1] + half), y
+
+    def _margin(self) -> float:
+        if not self.plot.direct:
+            return 22.0
+        return max([22.0, *(34 + LETTER * len(label) for panel in self.plot.panels for label in self._labels(panel))])
+
+    def _labels(self, panel: Panel) -> list[str]:
+        """Of the curves, then of the horizontals, cut so that they stay distinct."""
+        names = [one.label for one in panel.series if len(one.x)]
+        names += [one.label for one in panel.guides if one.x is None]
+        return shortened(list(map(visible, names)), self.form.letters if len(self.plot.panels) == 1 else NARROW.letters)
+
+    def _head(self, panel: Panel, width: float) -> float:
+        entries = 0 if self.plot.direct else -(-len(panel.series) // _per_line(panel, width))
+        return (_TITLE if panel.title else 0) + entries * _ENTRY + (4 if entries else 0) + _Y_TITLE
+
+    def _height(self, row: Sequence[Panel], width: float) -> float:
+        usual = min(380.0, max(190.0, 0.4 * width))
+        if len(self.plot.panels) == 1:
+            usual = 350.0 if self.form is WIDE else 250.0
+        labels = max(len(self._labels(panel)) for panel in row) if self.plot.direct else 0
+        return max(usual, float(_APART * (labels - 1)))
+
+    def _panel(self, panel: Panel, frame: Frame, top: float, first: bool, last: bool) -> Markup:
+        plot = self.plot
+        parts = [text(panel.title, frame.left, top + 15, class_="label strong")] if panel.title else []
+        parts.append(frame.axes(plot.x, plot.y, x_title=last, y_title=first))
+        parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
+        if not any(len(one.x) for one in panel.series):
+            middle = frame.left + frame.x.length / 2, (frame.top + frame.bottom) / 2
+            parts.append(text(_NOTHING, *middle, class_="title", text_anchor="middle"))
+        parts += [_guide(guide, frame, plot.direct) for guide in panel.guides]
+        bars = [one for one in panel.series if one.kind == BARS]
+        # From the last to the first, so that the first lies on top.
+        for one in reversed([one for one in panel.series if len(one.x)]):
+            shapes = _bars(one, bars, frame) if one.kind == BARS else _curve(one, frame, plot.direct)
+            parts.append(tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}"))
+        parts += [_point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)]
+        parts += [self._ends(panel, frame)] if plot.direct else []
+        if not plot.live:
+            return tag("g", *parts, class_="panel")
+        area = {"x": frame.left, "y": frame.top, "width": frame.x.length, "height": frame.bottom - frame.top}
+        parts.append(tag("g", tag("line", y1=frame.top, y2=frame.bottom), class_="cursor"))
+        parts.append(tag("rect", class_="touch", **area))
+        scales = [f"{end:.9g}" for scale in (frame.x, frame.y) for end in (scale.low, scale.high)]
+        kinds = [scale.kind for scale in (frame.x, frame.y)]
+        return tag(
+            "g", *parts, class_="panel", data_frame=" ".join([*map(short_number, area.values()), *scales, *kinds])
+        )
+
+    def _ends(self, panel: Panel, frame: Frame) -> Markup:
+        """The labels at the right edge, with a line to the end of what each belongs to."""
+        series = [one for one in panel.series if len(one.x)]
+        levels = [one for one in panel.guides if one.x is None and one.y is not None]
+        ends = [frame.y.at(_last(one.y)) for one in series] + [frame.y.at(one.y or 0.0) for one in levels]
+        full = [one.label for one in series] + [one.label for one in levels]
+        classes = [mark_class(one.mark) for one in series] + ["guide"] * len(levels)
+        kept = [index for index, label in enumerate(full) if label]
+        labels = self._labels(panel)
+        places = spread([ends[index] for index in kept], _APART, frame.top, frame.bottom)
+        parts = []
+        for index, place in zip(kept, places, strict=True):
+            edge, end = frame.right, ends[index]
+            leader = points([(edge + 2, end), (edge + 10, place), (edge + 20, place)])
+            label = text(labels[index], edge + 24, place + 4, class_="label")
+            line = tag("polyline", class_="leader", points=leader)
+            parts.append(tag("g", tag("title", full[index]), line, label, class_=classes[index]))
+        return tag("g", *parts, class_="labels")
+
+
+def _per_line(panel: Panel, width: float) -> int:
+    """How many entries of the legend have room side by side."""
+    longest = max((len(one.label) for one in panel.series), default=0)
+    return max(1, int(width // (34 + longest * LETTER)))
+
+
+def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
+    width = frame.x.length
+    per_line = _per_line(panel, width)
+    labels = shortened([one.label for one in panel.series], int((width - 24) // LETTER))
+    for index, (one, label) in enumerate(zip(panel.series, labels, strict=True)):
+        x, y = frame.left + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
+        key = tag("line", class_="line", x1=x, x2=x + 18, y1=y - 4, y2=y - 4)
+        if one.kind in (POINTS, BARS):
+            key = tag("rect", class_="dot", x=x + 4, y=y - 9, width=10, height=10)
+        dot = tag("circle", class_="dot mark", cx=x + 9, cy=y - 4, r=2.5)
+        entry = mark_class(one.mark) + ("" if len(one.x) else " absent")
+        yield tag("g", tag("title", one.label), key, dot, text(label, x + 24, y, class_="label entry"), class_=entry)
+
+
+def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
+    x = None if guide.x is None else frame.x.at(guide.x)
+    y = None if guide.y is None else frame.y.at(guide.y)
+    name, parts = f"guide{' strong' if guide.strong else ''}", []
+    if y is not None:
+        parts.append(tag("line", class_=name, x1=frame.left, x2=frame.right if x is None else x, y1=y, y2=y))
+    if x is not None:
+        parts.append(tag("line", class_=name, x1=x, x2=x, y1=frame.top if y is None else y, y2=frame.bottom))
+    if guide.label and y is None and x is not None:
+        before = frame.right - x < LETTER * len(guide.label) + 6
+        place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
+        parts.append(text(guide.label, y=frame.bottom - 6, class_="tick halo", **place))  # type: ignore[arg-type]
+    if guide.label and x is None and y is not None and not direct:
+        parts.append(text(guide.label, frame.right - 4, y - 5, class_="tick halo", text_anchor="end"))
+    return tag("g", *parts)
+
+
+def _point_label(guide: Guide, frame: Frame) -> Markup:
+    """The point that a guide leads to, and its words: above and to the left, where a curve that rises is not."""
+    x, y = frame.x.at(guide.x or 0.0), frame.y.at(guide.y or 0.0)
+    before = x - frame.left > 9 + LETTER * len(guide.label)
+    place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
+    dot = tag("circle", class_="dot", cx=x, cy=y, r=4) if guide.strong else ""
+    words = text(guide.label, class_="label strong halo", **place) if guide.label else ""  # type: ignore[arg-type]
+    return tag("g", dot, words)
+
+
+def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
+    line = _path(one.x, one.y, frame)
+    if one.kind == POINTS:
+        yield from _whiskers(one, [pair[0] for pair in line], frame)
+        for index, (x, y) in enumerate(line):
+            told = tag("title", one.tells[index]) if one.tells else ""
+            yield tag("circle", told, class_="dot", cx=x, cy=y, r=3.5)
+        return
+    shape = _stepped if one.kind == STEP else list
+    if len(one.low):
+        around = shape(_path(one.x, one.high, frame)) + shape(_path(one.x, one.low, frame))[::-1]
+        yield tag("polygon", class_="band", points=points(around))
+    for part in _unbroken(one, line):
+        yield tag("polyline", class_="line", points=points(shape(part)))
+    # Where it ends before the others do, a thin line leads on to its label.
+    if direct and one.label and line[-1][0] < frame.right - 1:
+        yield tag("line", class_="rest", x1=line[-1][0], x2=frame.right, y1=line[-1][1], y2=line[-1][1])
+    if one.bold:
+        own = [pair for value, pair in zip(one.x, line, strict=True) if one.bold[0] <= value <= one.bold[1]]
+        yield tag("polyline", class_="line own", points=points(shape(own)))
+    # Single points are shown if asked for, of a curve that is one point, and where a colour is used again.
+    shown = line if one.dots else line[:: max(1, len(line) // 8)]
+    kind = "dot" if one.dots or len(line) == 1 else "dot mark"
+    for index, (x, y) in enumerate(shown):
+        told = tag("title", one.tells[index]) if one.tells and one.dots else ""
+        yield tag("circle", told, class_=kind, cx=x, cy=y, r=2.5)
+
+
+def _bars(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Markup]:
+    """Bars of several series stand side by side, from 0 or the edge that is nearest to it."""
+    step = _step(bars)
+    wide = abs(frame.x.at(one.x[0] + step / 2) - frame.x.at(one.x[0] - step / 2)) * 0.8 / len(bars)
+    shift = (bars.index(one) - (len(bars) - 1) / 2) * wide
+    ground = frame.y.at(0.0) if frame.y.kind == LINEAR else frame.bottom
+    middles = [x + shift for x, _ in _path(one.x, one.y, frame)]
+    for index, (middle, (_, y)) in enumerate(zip(middles, _path(one.x, one.y, frame), strict=True)):
+        told = tag("title", one.tells[index]) if one.tells else ""
+        box = {"x": middle - wide / 2 + 0.5, "y": min(y, ground), "width": wide - 1, "height": abs(y - ground)}
+        yield tag("rect", told, class_="dot bar", **box)
+    yield from _whiskers(one, middles, frame)
+
+
+def _whiskers(one: Plotted, middles: Sequence[float], frame: Frame) -> Iterator[Markup]:
+    for x, low, high in zip(middles, one.low, one.high, strict=bool(len(one.low))):
+        yield tag("line", class_="whisker", x1=x, x2=x, y1=frame.y.at(low), y2=frame.y.at(high))
+
+
+def _step(bars: Sequence[Plotted]) -> float:
+    """The distance of two neighbouring bars."""
+    places = sorted({value for one in bars for value in one.x})
+    return min((after - before for before, after in zip(places, places[1:], strict=False)), default=1.0)
+
+
+def _path(x: Sequence[float], y: Sequence[float], frame: Frame) -> Pairs:
+    """In pixels; what is no number lies at the bottom, and is not drawn by `_unbroken`."""
+    values = (frame.y.low if math.isnan(value) else value for value in y)
+    return [(frame.x.at(place), frame.y.at(value)) for place, value in zip(x, values, strict=True)]
+
+
+def _unbroken(one: Plotted, line: Pairs) -> list[Pairs]:
+    """The parts of a line between values that are no number."""
+    pairs = groupby(zip(one.y, line, strict=True), key=lambda pair: math.isnan(pair[0]))
+    return [[place for _, place in members] for missing, members in pairs if not missing]
+
+
+def _stepped(line: Pairs) -> Pairs:
+    """Every value held until the next."""
+    corners = [
+        corner for before, after in zip(line, line[1:], strict=False) for corner in (before, (after[0], before[1]))
+    ]
+    return [*corners, line[-1]]
+
+
+def _last(values: Sequence[float]) -> float:
+    return next((value for value in reversed(values) if not math.isnan(value)), 0.0)
