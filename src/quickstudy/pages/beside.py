@@ -13,10 +13,10 @@ from quickstudy.pages.cells import EMPTY, table
 from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, reproduction
 from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
 from quickstudy.pages.runs import counts
-from quickstudy.report.statistics import FEWEST
-from quickstudy.report.words import counted
 from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.numbers import described
+from quickstudy.report.statistics import FEWEST
+from quickstudy.report.words import counted
 
 UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
 
@@ -50,9 +50,7 @@ class Beside:
         return Made(made, facts)
 
 
-def as_table(
-    found: Reproduction, name: str, caption: str = "", data: Sequence[Sequence[str]] | None = None
-) -> Table:
+def as_table(found: Reproduction, name: str, caption: str = "", data: Sequence[Sequence[str]] | None = None) -> Table:
     """The table. `=` marks a cell that agrees with the published one, `≠` one that differs by more than two standard
     errors of both. Where controls were run, the best of each task has a column, and so has the oracle.
     """
@@ -145,7 +143,9 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
         if found.convention == found.study.convention:
             lines += [f"{counts}.", *([f"They differ: {', '.join(apart)}."] if apart else [])]
             # Whether the cells of a column, taken together, are as far from the published ones as chance has them.
-            known = [f"{name} {one.square:.1f} on {one.freedom} (p {one.p:.2g})" for name, one in found.agreement().items()]
+            known = [
+                f"{name} {one.square:.1f} on {one.freedom} (p {one.p:.2g})" for name, one in found.agreement().items()
+            ]
             lines += [f"Chi-square of the distances, by column: {'; '.join(known)}."] if known else []
         else:
             # Other numbers are the point here, not a failure to reproduce.

@@ -20,8 +20,8 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.pages.request import Made, Request, Stage
-from quickstudy.report.statistics import Values
 from quickstudy.report.results import Runs, scores_of
+from quickstudy.report.statistics import Values
 from quickstudy.report.words import counted
 from quickstudy.runs.job import Setting
 

@@ -54,7 +54,8 @@ def table(
 ) -> Table:
     """A table of a study. A column in which a number stands is one of numbers; an interval is written as its half."""
     columns = [
-        Column(title, numeric=any(map(_has_number, (row[place] for row in rows)))) for place, title in enumerate(heading)
+        Column(title, numeric=any(map(_has_number, (row[place] for row in rows))))
+        for place, title in enumerate(heading)
     ]
     return Table(name, caption, columns, [Group([Line(row) for row in rows])], HALF, data, paper=True)
 

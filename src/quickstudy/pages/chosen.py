@@ -111,7 +111,15 @@ class Chosen:
             f"{title}: mean{half_words(rows)}. Optimism: on the choosing seeds less on the reported ones, of the same "
             f"{one}. The rank is among the {one}s compared on the choosing seeds, by {request.score(criterion).title}"
         )
-        heading = ("task", one, *([self.alike] if self.alike else []), "choosing", "reported", "optimism", _BY_CRITERION)
+        heading = (
+            "task",
+            one,
+            *([self.alike] if self.alike else []),
+            "choosing",
+            "reported",
+            "optimism",
+            _BY_CRITERION,
+        )
         made: list[Block] = [Text(_rise(found, title, one)), table(name, about, heading, rows)]
         if any(choice.task.published is not None for choice in found):
             rows = [_beside(choice, score, criterion, one) for choice in found]

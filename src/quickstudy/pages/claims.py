@@ -143,7 +143,8 @@ class Claims:
         facts = {"claims": [one.as_facts() for one in judged]}
         text = _sentences(request, judged, examined)
         return Made(
-            [Section("What was concluded", [Text(text), found], "concluded")], {"claims": facts} if self.apart else facts
+            [Section("What was concluded", [Text(text), found], "concluded")],
+            {"claims": facts} if self.apart else facts,
         )
 
 
@@ -204,7 +205,9 @@ def _sentences(request: Request, judged: Sequence[_Judged], examined: Sequence[s
 def _examined(request: Request, convention: str) -> bool:
     """Whether any model was run under a convention."""
     return convention in request.found.conventions and any(
-        request.runs(row, row.learner(column, convention), convention) for row in request.rows for column in request.columns
+        request.runs(row, row.learner(column, convention), convention)
+        for row in request.rows
+        for column in request.columns
     )
 
 

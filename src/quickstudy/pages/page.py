@@ -55,7 +55,9 @@ def _origin(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
     """When, with what and on what the runs of the folder were made."""
     if not records:
         return
-    days = sorted(time.strftime("%Y-%m-%d", time.gmtime(one.where["started"])) for one in records if "started" in one.where)
+    days = sorted(
+        time.strftime("%Y-%m-%d", time.gmtime(one.where["started"])) for one in records if "started" in one.where
+    )
     if days:
         made = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
         yield "runs", f"{counted(len(records), 'finished run')} in the folder, made {made} (UTC)", ""

@@ -17,12 +17,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
+from quickstudy.base.blocks import CONTROL, Block
 from quickstudy.base.errors import QuickstudyError, UsageError, nearest
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.base.blocks import CONTROL, Block
 from quickstudy.report.results import Cells, Found, Runs, Shelf, scores_of
 from quickstudy.report.statistics import Values
 from quickstudy.runs.job import Setting, protocol_of

@@ -10,9 +10,9 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.pages.request import Request
+from quickstudy.report.curves import is_curve
 from quickstudy.report.statistics import FEWEST
 from quickstudy.report.words import span
-from quickstudy.report.curves import is_curve
 
 
 @dataclass(frozen=True)

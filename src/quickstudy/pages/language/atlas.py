@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +102,9 @@ class RuleMap:
         labels = [task.row.label for task in tasks]
         names = [str(family[0]) for family in columns]
         data = [("rule", "family", *labels), *_everything(tasks, score)]
-        return [HeatMap(f"{request.name}-map", caption, title, labels, names, values, scaled="row", marks=marks, data=data)]
+        return [
+            HeatMap(f"{request.name}-map", caption, title, labels, names, values, scaled="row", marks=marks, data=data)
+        ]
 
 
 @block("symmetry", version=1)

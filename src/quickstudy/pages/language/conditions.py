@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.blocks import Block, Cell, Name, Section, Several, Number, COUNT, Text
+from quickstudy.base.blocks import COUNT, Block, Cell, Name, Number, Section, Several, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
 from quickstudy.measures.learning_curve import training_sequences
-from quickstudy.pages.cells import filled, half_words, listed, mean, mean_of, table
+from quickstudy.pages.cells import half_words, listed, mean, mean_of, table
 from quickstudy.pages.language.audit import Audited
 from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
 from quickstudy.report.words import counted, span
@@ -44,7 +44,9 @@ class Material:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Every model on the other forms of the task that is looked at more closely."""
-        closer = dataclasses.replace(request, study=dataclasses.replace(request.study, rows=tuple(variants(request.study))))
+        closer = dataclasses.replace(
+            request, study=dataclasses.replace(request.study, rows=tuple(variants(request.study)))
+        )
         yield Stage([one for name in request.wanted for one in closer.models(name)], request.seeds)
 
     def blocks(self, request: Request) -> Made:
@@ -61,11 +63,20 @@ class Material:
                     sizes = {"train": sorted(set(train)), "test": sorted(set(test))}
                     facts.setdefault(row.label, {})[convention] = sizes
         made: list[Block] = [
-            Text("A task is drawn until enough different sequences are there, or five times as many draws have been made.")
+            Text(
+                "A task is drawn until enough different sequences are there, or five times as many draws have been made."
+            )
         ]
         if rows:
             caption = "Sequences that were found when 1,200 different ones were asked for; over all runs"
-            heading = ("task", "convention", "different sequences", "learned from", "tested on", "questions in the test")
+            heading = (
+                "task",
+                "convention",
+                "different sequences",
+                "learned from",
+                "tested on",
+                "questions in the test",
+            )
             made.append(table(f"{request.study.id}-sequences", caption, heading, rows))
             known = {label: found["published"]["train"] for label, found in facts.items() if "published" in found}
             made += [Text(_least(known))] if known else []

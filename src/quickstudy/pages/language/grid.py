@@ -129,9 +129,7 @@ def _effect(name: str, chosen: Sequence[Choice], scores: Scores) -> Effect:
     return Effect(name, abs(most.change), f"{row} {most.model}", len(turned), len(scores))
 
 
-def _rows(
-    models: Sequence[str], runs: RunScores, scores: Scores, chosen: Mapping[str, Choice]
-) -> list[list[Cell]]:
+def _rows(models: Sequence[str], runs: RunScores, scores: Scores, chosen: Mapping[str, Choice]) -> list[list[Cell]]:
     rows = []
     for row, found in scores.items():
         for name, choice in chosen.items():

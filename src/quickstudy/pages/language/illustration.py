@@ -13,8 +13,8 @@ from quickstudy.base.trace import Trace
 from quickstudy.measures.learning_curve import training_sequences
 from quickstudy.measures.wade import paper
 from quickstudy.pages.cells import table
-from quickstudy.report.curves import Example, example_run
 from quickstudy.pages.request import Made, Request, Stage
+from quickstudy.report.curves import Example, example_run
 
 THRESHOLDS = 10
 """So few that the sum can be checked by hand."""
