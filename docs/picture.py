@@ -11,7 +11,7 @@ import pathlib
 import sys
 import textwrap
 
-from quickstudy.report.gather import gather
+from quickstudy.report.build import gather
 from quickstudy.report.markup import tag
 from quickstudy.report.model import ReportData
 from quickstudy.report.pictures import Format, learning_curves, styles

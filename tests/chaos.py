@@ -19,6 +19,9 @@ import traceback
 from collections import Counter
 
 import numpy as np
+from quickstudy.report.html import as_html
+from quickstudy.report.latex import as_latex
+from quickstudy.report.text import as_text
 
 from quickstudy.api import run
 from quickstudy.base.canonical import canonical, digest, guarded
@@ -26,12 +29,8 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.record import Record
 from quickstudy.base.trace import SoFar, Trace
-from quickstudy.report.csv import as_csv
-from quickstudy.report.gather import gather
-from quickstudy.report.html import as_html
-from quickstudy.report.json import as_json
-from quickstudy.report.latex import as_latex
-from quickstudy.report.text import as_text
+from quickstudy.report.build import gather
+from quickstudy.report.facts import as_csv, as_json
 from quickstudy.runs.doctor import examine_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal

@@ -17,6 +17,7 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.base.trace import Trace
+from quickstudy.report.results import Found
 from quickstudy.report.statistics import ABOVE, BELOW, LEVEL, UNTOLD
 from quickstudy.report.study import audit, audit_claims, audit_leak
 from quickstudy.report.study.audit_claims import (
@@ -35,7 +36,6 @@ from quickstudy.report.study.audit_claims import (
 from quickstudy.report.study.audit_data import Audit, compare
 from quickstudy.report.study.audit_first import first_share
 from quickstudy.report.study.audit_time import wade_in
-from quickstudy.report.results import Found
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Grid, Page, Paragraph
 from quickstudy.report.study.render import as_html

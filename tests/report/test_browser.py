@@ -12,9 +12,10 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-
 from quickstudy.report.html import as_html
-from quickstudy.report.model import LEARNER, ReportData
+
+from quickstudy.base.blocks import LEARNER
+from quickstudy.report.model import ReportData
 
 INSTALL = "chromium is not installed; type: apt-get update && apt-get install -y chromium"
 FLAGS = (

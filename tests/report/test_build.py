@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from quickstudy.base.blocks import CONTROL, LEARNER
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.report.build import build_report
-from quickstudy.report.model import CONTROL, LEARNER, ReportData
+from quickstudy.report.model import ReportData
 from quickstudy.report.verdict import remarks
 
 Make = Callable[..., Any]

@@ -14,15 +14,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from quickstudy.report.csv import as_csv
 from quickstudy.report.html import as_html
-from quickstudy.report.json import as_json
 from quickstudy.report.latex import as_latex
 from quickstudy.report.latex import escape as escape_latex
+from quickstudy.report.text import as_text
+
+from quickstudy.report.facts import as_csv, as_json
 from quickstudy.report.markup import escape
 from quickstudy.report.model import ReportData
-from quickstudy.report.text import as_text
 
 Make = Callable[..., Any]
 EVIL = '<img src=x onerror="alert(1)">'

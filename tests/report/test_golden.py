@@ -22,7 +22,7 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.report import csv, html, latex, text
-from quickstudy.report import json as plain
+from quickstudy.report import facts as plain
 from quickstudy.report.model import ReportData
 from quickstudy.report.study.order import Order, kind_of
 from quickstudy.report.study.render import as_html, as_lines

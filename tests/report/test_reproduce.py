@@ -28,8 +28,8 @@ from quickstudy.report.reproduce_text import (
     reproduction_rows,
     summary,
 )
-from quickstudy.report.study import table
 from quickstudy.report.results import Found, Shelf
+from quickstudy.report.study import table
 from quickstudy.report.study.order import Order, by_protocol
 from quickstudy.report.study.page import Grid
 from quickstudy.report.study.render import write_page

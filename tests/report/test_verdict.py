@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from quickstudy.base.record import Record
 from quickstudy.report.html import as_html
-from quickstudy.report.model import CONTROL, LEARNER, REPLAY
+
+from quickstudy.base.blocks import CONTROL, LEARNER, REPLAY
+from quickstudy.base.record import Record
 from quickstudy.report.numbers import score
 from quickstudy.report.verdict import clear_winner, verdict
 

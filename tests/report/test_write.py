@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.report.gather import gather
-from quickstudy.report.write import write_report
+from quickstudy.report.build import gather
+from quickstudy.report.page import write_report
 
 Make = Callable[..., Any]
 

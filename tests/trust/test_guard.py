@@ -11,6 +11,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from quickstudy.report.html import as_html
 
 from quickstudy.api import Results
 from quickstudy.base.canonical import digest, guarded
@@ -23,9 +24,8 @@ from quickstudy.base.trace import Trace
 from quickstudy.cli.main import main
 from quickstudy.data.tables import read_table
 from quickstudy.measures.curvefile import score_file
-from quickstudy.report.gather import gather
-from quickstudy.report.html import as_html
-from quickstudy.report.write import write_report
+from quickstudy.report.build import gather
+from quickstudy.report.page import write_report
 from quickstudy.runs import arrays, journal, reader
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder

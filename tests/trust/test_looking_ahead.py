@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from quickstudy.report.html_record import run_record
 
 import quickstudy as qs
 from quickstudy.base.errors import LearnerFault
@@ -12,8 +13,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.host import HostPupil
 from quickstudy.learners.watching import NOTHING_FOUND, UNSTEADY, Watched, _apart
-from quickstudy.report.gather import gather
-from quickstudy.report.html_record import run_record
+from quickstudy.report.build import gather
 from quickstudy.report.verdict import remarks
 from quickstudy.runs.seal import query
 

@@ -23,7 +23,7 @@ from quickstudy.base.origin import LONGEST, whole_traceback
 from quickstudy.base.spaces import Tokens
 from quickstudy.cli.main import main
 from quickstudy.learners.saving import revive
-from quickstudy.report.gather import gather
+from quickstudy.report.build import gather
 from quickstudy.testing.global_state import undisturbed
 
 SMALL = {"protocol": {"sequences": 30}, "seeds": 2, "workers": 0}

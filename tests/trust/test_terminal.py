@@ -17,6 +17,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from quickstudy.report.html import as_html
+from quickstudy.report.latex import as_latex
+from quickstudy.report.text import as_text, show
 from rich.console import Console
 
 from quickstudy.api import Results
@@ -24,11 +27,9 @@ from quickstudy.api import run as run_here
 from quickstudy.base.errors import Stopped, UsageError, nearest, was_interrupted
 from quickstudy.base.record import OK, Record
 from quickstudy.base.visible import LINES, shortened, visible
+from quickstudy.render.files import csv_text
 from quickstudy.report.build import build_report
-from quickstudy.report.csv import as_csv, csv_text
-from quickstudy.report.html import as_html
-from quickstudy.report.latex import as_latex
-from quickstudy.report.text import as_text, show
+from quickstudy.report.facts import as_csv
 from quickstudy.report.verdict import verdict
 from quickstudy.runs.journal import Journal
 

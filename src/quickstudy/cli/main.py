@@ -20,9 +20,9 @@ VERBS = (
     "sampling",
     "running",
     "scoring",
-    "reporting",
+    "report",
     "reproducing",
-    "comparing",
+    "compare",
     "checking",
     "keeping",
 )

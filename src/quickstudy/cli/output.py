@@ -49,10 +49,11 @@ def print_lines(values: Iterable[Any]) -> None:
 
 def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     """Columns, aligned by spaces; the last one runs on."""
-    from quickstudy.report.columns import aligned
-
-    for line in aligned([[visible(cell) for cell in row] for row in rows]):
-        say((indent + line).rstrip())
+    shown = [[visible(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in shown) for column in range(len(rows[0]) - 1)] if rows else []
+    for row in shown:
+        cells = [*(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)), row[-1]]
+        say((indent + "  ".join(cells)).rstrip())
 
 
 def include_files(paths: Iterable[str]) -> None:

@@ -60,10 +60,10 @@ def reproduce(
     from quickstudy.base.registry import include as include_file
     from quickstudy.base.study import find_study
     from quickstudy.cli.running import preview
+    from quickstudy.report.page import write_report
     from quickstudy.report.reproduce_text import correction
     from quickstudy.report.study.order import Order, by_protocol, kind_of
     from quickstudy.report.study.render import as_lines, write_page
-    from quickstudy.report.write import write_report
     from quickstudy.runs.engines import choose_engine
     from quickstudy.runs.execute import Execution, execute
     from quickstudy.runs.plan import Summary, make_plan

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from quickstudy.base.blocks import LEARNER, REPLAY
 from quickstudy.base.legend import Legend
-from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
+from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import Curve, Example
 from quickstudy.report.statistics import Contrast, Estimate
 
-LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
 LEARNING = (LEARNER, REPLAY)
 """Who learns: from material shown once, or shown several times. The two are never ranked with one another."""
-ROLES = (*LEARNING, CONTROL, ORACLE)
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Row:
 
     advantage: headline minus the best control's, positive when better; of decimal logarithms where it is so read.
     scaled: 0 at the best control, 1 at the oracle.
-    example: the first run by itself. streams: traces of the runs through a stream of tasks.
+    curve: the mean learning curve. example: the first run by itself. traces: of all finished runs that left one.
     """
 
     learner: str
@@ -55,7 +54,7 @@ class Row:
     scaled: Contrast
     curve: Curve | None
     example: Example | None
-    streams: tuple[Trace, ...] = ()
+    traces: tuple[Trace, ...] = field(default=(), compare=False, repr=False)
 
     def values(self, score: str) -> dict[tuple[int, int], float]:
         """One score of the finished runs by (root seed, repetition), where it is a number."""
@@ -74,13 +73,25 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What the numbers of one task say. text: who is above the best control and by how much, who is ahead. short: how
+    many are, in a line. ahead: by role, the learner that is clearly ahead of the next. remarks: what the table of
+    scores cannot say.
+    """
+
+    text: str = ""
+    short: str = ""
+    ahead: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class TaskTable:
     """All learners on one task under one convention. Rows: one-pass learners, best first, then those with replay,
     then controls, then oracles.
 
     headline: the score that goes on the common scale, None when no run has a score. scores: all names, headline first.
-    statistic: what the headline is compared by, its mean or its median, as it is shown; two of whom one has an infinite
-    value go by medians whatever it is. legend: how the scores are read.
+    legend: how the scores are read. material: how much there was to learn from and to be tested on, in words.
     """
 
     convention: str
@@ -91,12 +102,13 @@ class TaskTable:
     best_control: str | None
     oracle: str | None
     rows: tuple[Row, ...]
-    statistic: str = MEAN
     legend: Legend = field(default_factory=Legend)
+    verdict: Verdict = field(default_factory=Verdict)
+    material: str = ""
 
     @property
     def judged(self) -> Score:
-        """How the headline is read."""
+        """How the headline is read. Two of whom one has an infinite value go by medians, whatever it says."""
         return self.legend.score(self.headline) if self.headline else PLAIN
 
     @property
@@ -106,14 +118,17 @@ class TaskTable:
 
     def middle(self, row: Row, score: str | None = None) -> float | None:
         """What a row's headline, or another score, is compared by; None where it has none."""
-        found = row.scores.get(score or self.headline or "")
-        if found is None:
-            return None
-        return found.median if self.statistic == MEDIAN or found.mean is None else found.mean
+        name = score or self.headline or ""
+        found = row.scores.get(name)
+        return found.shown(self.legend.score(name))[0] if found else None
 
     def of_role(self, *roles: str) -> tuple[Row, ...]:
         """The rows of some roles, in order."""
         return tuple(row for row in self.rows if row.role in roles)
+
+    def is_ahead(self, row: Row) -> bool:
+        """Whether the row is clearly ahead of the next one of its role."""
+        return self.verdict.ahead.get(row.role) == row.learner
 
 
 @dataclass(frozen=True)
@@ -165,7 +180,9 @@ class Change:
 
 @dataclass(frozen=True)
 class ReportData:
-    """A whole report. tables: by convention, family and task. notes: what a reader must be told first."""
+    """A whole report. tables: by convention, family and task. notes: what a reader must be told first. command: what
+    was typed last. started: when the first and the last run were, in seconds since the epoch, where the records say so.
+    """
 
     tables: tuple[TaskTable, ...]
     changes: tuple[Change, ...]
@@ -173,3 +190,4 @@ class ReportData:
     places: tuple[Place, ...]
     notes: tuple[str, ...]
     command: str | None
+    started: tuple[float, float] | None = None

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from quickstudy.base.blocks import CONTROL, ORACLE, ROLES
 from quickstudy.report.curves import Curve
 from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import CONTROL, LEARNING, ORACLE, ROLES, ReportData, Row, TaskTable
+from quickstudy.report.model import LEARNING, ReportData, Row, TaskTable
 from quickstudy.report.svg import Frame, axes, points, shorten, spread, text
 
 COLOURS, DASHES = 6, 5

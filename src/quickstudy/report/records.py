@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quickstudy.base import catalogue
+from quickstudy.base.blocks import CONTROL, LEARNER, ORACLE, REPLAY
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.record import Record
-from quickstudy.report.model import CONTROL, LEARNER, ORACLE, REPLAY, MeasureNote
+from quickstudy.report.model import MeasureNote
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.blocks import CONTROL, ORACLE
 from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import ROUNDED, Published, Study
-from quickstudy.report.model import CONTROL, ORACLE
 from quickstudy.report.numbers import interval_of, shown
 from quickstudy.report.records import score_of
-from quickstudy.report.statistics import FEWEST, estimate
 from quickstudy.report.results import Found, Runs, Shelf
+from quickstudy.report.statistics import FEWEST, estimate
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
 from quickstudy.runs.scores import MAXIMUM_OF_MEAN, MEAN_CURVE

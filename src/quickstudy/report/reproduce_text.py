@@ -9,8 +9,8 @@ from quickstudy.base.measure import LOG, MEAN, Score
 from quickstudy.base.study import Published, Study
 from quickstudy.report.numbers import NOTHING, described, half_width, written
 from quickstudy.report.reproduce import FAR, Best, Reproduced, Reproduction, reproduce
-from quickstudy.report.statistics import FEWEST
 from quickstudy.report.results import Found
+from quickstudy.report.statistics import FEWEST
 from quickstudy.report.words import counted
 from quickstudy.stats.intervals import Interval
 

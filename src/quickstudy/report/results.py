@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import pathlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from quickstudy.base import catalogue
 from quickstudy.base.canonical import canonical, plain, spelled
+from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.measure import Score
 from quickstudy.base.record import OK, Record
@@ -25,10 +26,11 @@ from quickstudy.report.records import score_of
 from quickstudy.report.statistics import Values
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.job import Setting, identity
-from quickstudy.runs.reader import Reading, read_results
+from quickstudy.runs.reader import RANKS, Damage, Reading, merged, read_results
 from quickstudy.runs.scores import MAXIMUM_OF_MEAN, MEAN_CURVE
 from quickstudy.runs.traces import load_trace
 
+T = TypeVar("T")
 Runs = Mapping[tuple[int, int], Record]
 """Records by (root seed, repetition)."""
 
@@ -153,6 +155,7 @@ class Shelf:
     _mark: list[tuple[str, int, int]] | None = None
     _reading: Reading = field(default_factory=Reading)
     _found: Found = field(default_factory=lambda: Found([]))
+    _made: dict[Any, Any] = field(default_factory=dict)
 
     def reading(self) -> Reading:
         """All that the folder holds now."""
@@ -164,6 +167,13 @@ class Shelf:
         self._renew()
         return self._found
 
+    def made(self, name: Hashable, make: Callable[[], T]) -> T:
+        """What is made of the folder as it is now: made once as long as it stays the same."""
+        self._renew()
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]  # type: ignore[no-any-return]
+
     def _renew(self) -> None:
         # Before reading: what is written meanwhile is then seen the next time.
         mark = [(path.name, *_size_and_time(path)) for path in sorted((self.folder / RUNS).glob("*.jsonl"))]
@@ -171,6 +181,45 @@ class Shelf:
             self._reading = read_results(self.folder)
             self._found = Found.of_reading(self._reading, self.folder, self.measures)
             self._mark = mark
+            self._made.clear()
+
+
+@dataclass(frozen=True)
+class Merged:
+    """The records of several folders by key, each with the folder that has its trace, and what of them is damaged."""
+
+    records: Mapping[str, Record]
+    folders: Mapping[str, pathlib.Path]
+    damage: Sequence[tuple[pathlib.Path, Damage]]
+
+    def trace(self, record: Record) -> Trace:
+        """What happened in a run. Raises QuickstudyError if that cannot be read."""
+        return load_trace(self.folders[record.key], record)
+
+
+def read_folders(
+    folders: Sequence[str | pathlib.Path], readings: Mapping[pathlib.Path, Reading] | None = None
+) -> Merged:
+    """Read result folders and merge them by key: an ok run comes before a failed one, then the first folder's. Two
+    records of one and the same run are one, with the newest scores of both.
+
+    readings: of folders that have just been read. Raises UsageError when there is no folder, or no such folder.
+    """
+    if not folders:
+        raise UsageError("no results folder given; name at least one")
+    records: dict[str, Record] = {}
+    places: dict[str, pathlib.Path] = {}
+    damage = []
+    for folder in map(pathlib.Path, folders):
+        reading = (readings or {}).get(folder) or read_results(folder, expected=True)
+        damage += [(folder, one) for one in reading.damage]
+        for key, record in reading.records.items():
+            known = records.get(key)
+            if known is None or RANKS[record.status] > RANKS[known.status]:
+                records[key], places[key] = record, folder
+            elif (known.status, known.where) == (record.status, record.where):
+                records[key] = merged(known, record)
+    return Merged(records, places, damage)
 
 
 def scores_of(runs: Runs, score: str) -> Values:

@@ -16,7 +16,7 @@ import pathlib
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, BinaryIO
 
 from quickstudy.base.canonical import CHECK, canonical, intact, spoken
@@ -30,7 +30,7 @@ LONGEST_LINE = 1 << 26
 
 _BUFFER = 1 << 20
 _PLAIN = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
-_RANKS = {OK: 2, NOT_APPLICABLE: 1, FAILED: 0}
+RANKS = {OK: 2, NOT_APPLICABLE: 1, FAILED: 0}
 _KEPT = re.compile(rf"(?:{TRACES}|{LEARNERS})/[^./\\][^/\\]*\.npz")
 
 
@@ -98,10 +98,10 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
                 damage.append(Damage(line.file, line.number or None, line.problem))
             continue
         lines += 1
-        order = (_RANKS[line.record.status], line.record.started, line.file, line.number)
+        order = (RANKS[line.record.status], line.record.started, line.file, line.number)
         known = best.get(line.key)
         if known is not None and (known[1].status, known[1].where) == (line.record.status, line.record.where):
-            best[line.key] = max(order, known[0]), _merged(known[1], line.record)
+            best[line.key] = max(order, known[0]), merged(known[1], line.record)
         elif known is None or order > known[0]:
             best[line.key] = order, line.record
     records = {key: record for key, (_, record) in sorted(best.items(), key=lambda item: _place(item[0], item[1][1]))}
@@ -136,7 +136,7 @@ def read_lines(folder: pathlib.Path, *, expected: bool = False) -> Iterator[Line
         yield from _file_lines(path, f"{RUNS}/{path.name}", files)
 
 
-def _merged(first: Record, second: Record) -> Record:
+def merged(first: Record, second: Record) -> Record:
     """One run out of two records of it, the same whichever comes first: each measure's scores, and how they are read,
     from the record that has them newer.
     """
@@ -267,10 +267,11 @@ def _line(name: str, number: int, content: bytes, known: _Known) -> Line:
         newer = problem == _unknown(record.status) and CHECK in facts and intact(content, facts)
         return Line(name, number, content, None, key, problem, newer=newer)
     if b"\\ud" in content:
-        said = {part: spoken(getattr(record, part)) for part in vars(record) if part != "what"}
+        said = {part.name: spoken(getattr(record, part.name)) for part in fields(record) if part.name != "what"}
         record = replace(record, **said)
     if record.saved is not None and not known.has(record.saved):
         record = replace(record, saved=None)  # its scores stand all the same: learners are large, and may be deleted
+    vars(record)["key"] = key  # as it would find itself, which takes longer than all the rest
     return Line(name, number, content, record, key)
 
 
@@ -293,7 +294,7 @@ def _unknown(status: str) -> str:
 def _problem(facts: Mapping[str, Any], record: Record, key: str, known: _Known) -> str:
     if fault := next(record.faults(), ""):
         return f"not a record ({fault})"
-    if record.status not in _RANKS:
+    if record.status not in RANKS:
         return _unknown(record.status)
     if facts.get("key") != key:
         return f"the key {str(facts.get('key'))[:12]} does not belong to what was run ({key[:12]})"

@@ -10,8 +10,8 @@ from functools import cached_property
 from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.study import Study, StudyRow
-from quickstudy.report.statistics import Values
 from quickstudy.report.results import Found, Runs, scores_of
+from quickstudy.report.statistics import Values
 from quickstudy.report.study.order import Order
 from quickstudy.runs.job import Setting
 

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quickstudy.base.blocks import CONTROL
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.report.model import CONTROL
 from quickstudy.report.numbers import NOTHING, plus_minus
-from quickstudy.report.statistics import ABOVE, BELOW, Contrast, Values, advantage, difference, estimate, middle
 from quickstudy.report.results import Found, Runs, scores_of
+from quickstudy.report.statistics import ABOVE, BELOW, Contrast, Values, advantage, difference, estimate, middle
 from quickstudy.report.study.order import Order
 from quickstudy.report.study.page import Part
 from quickstudy.runs.plan import task_controls

@@ -8,8 +8,8 @@ import pathlib
 import re
 from collections.abc import Sequence
 
+from quickstudy.render.files import csv_text
 from quickstudy.report.columns import aligned
-from quickstudy.report.csv import csv_text
 from quickstudy.report.document import asset, document
 from quickstudy.report.html_table import Head, cell, table
 from quickstudy.report.markup import escape, tag

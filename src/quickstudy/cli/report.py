@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Callable
 
 import typer
 
@@ -40,17 +41,21 @@ def report(
     from dataclasses import replace
 
     from quickstudy.base.errors import UsageError, nearest
-    from quickstudy.report.csv import as_csv
-    from quickstudy.report.gather import gather
-    from quickstudy.report.json import as_json
-    from quickstudy.report.latex import as_latex
-    from quickstudy.report.text import as_text
-    from quickstudy.report.write import write_report
+    from quickstudy.render.latex import as_latex
+    from quickstudy.render.terminal import as_text
+    from quickstudy.report.build import gather
+    from quickstudy.report.facts import as_csv, as_json
+    from quickstudy.report.model import ReportData
+    from quickstudy.report.page import report_page, screen_page, write_report
     from quickstudy.runs.folder import write_output
     from quickstudy.runs.forgetting import shown
     from quickstudy.runs.reader import read_results
 
-    writers = {"text": as_text, "csv": as_csv, "latex": as_latex}
+    writers: dict[str, Callable[[ReportData], str]] = {
+        "text": lambda data: as_text(screen_page(data)),
+        "csv": as_csv,
+        "latex": lambda data: as_latex(report_page(data)),
+    }
     if format != "html" and format not in writers:
         raise UsageError(f'no format "{format}"; {nearest(format, ["html", *writers])}')
     check_target(out)
@@ -69,16 +74,15 @@ def report(
         say_left_out(len(reading.damage), folder)
         if traceback:
             print_tracebacks(reading.records.values())
+    data = gather(folders, None, readings)
     if json:
-        print_json(as_json(gather(folders, None, readings)))
-        return
-    if format == "html":
+        print_json(as_json(data))
+    elif format == "html":
         target = folders[0] / "report.html" if out is None else out
-        say(f"Report: {write_report(folders, target, readings=readings, replaces=out is not None)}")
-        return
-    text = writers[format](gather(folders, None, readings))
-    if out is None:
-        print_exactly(text)
+        say(f"Report: {write_report(data, target, replaces=out is not None)}")
+    elif out is None:
+        print_exactly(writers[format](data))
     else:
-        write_output(out, lambda file: file.write(text.encode(errors="backslashreplace")))
+        text = writers[format](data).encode(errors="backslashreplace")
+        write_output(out, lambda file: file.write(text))
         say(f"Report: {out}", err=not out.is_file())  # /dev/stdout is for the report alone
