@@ -14,9 +14,8 @@ from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, repr
 from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
 from quickstudy.pages.runs import counts
 from quickstudy.render.numbers import scored, spoken
-from quickstudy.report.numbers import described
 from quickstudy.report.statistics import FEWEST
-from quickstudy.report.words import counted
+from quickstudy.report.words import counted, described
 
 UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
 

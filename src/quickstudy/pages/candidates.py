@@ -118,7 +118,13 @@ class TaskRuns:
 
 
 def task_runs(request: Request) -> list[TaskRuns]:
-    """What a folder holds, task by task. Tasks and learners are looked up once each, not in all pairs."""
+    """What a folder holds, task by task; gone through once as long as it stays the same."""
+    asked = request.study.id, request.convention, request.root, tuple(row.label for row in request.rows)
+    return request.shelf.made(asked, lambda: _task_runs(request))
+
+
+def _task_runs(request: Request) -> list[TaskRuns]:
+    """Tasks and learners are looked up once each, not in all pairs."""
     study, found = request.study, request.found
     first, scores = request.rows[0], tuple(dict.fromkeys([*study.scores, criterion_of(study)]))
     learners = {

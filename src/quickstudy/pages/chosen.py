@@ -1,4 +1,4 @@
-"""What was chosen among the candidates of a study, by each score: what choosing was worth, beside the published choice."""
+"""What was chosen among the candidates of a study by each score, what choosing was worth, and the published choice."""
 
 from __future__ import annotations
 

@@ -205,9 +205,7 @@ def _sentences(request: Request, judged: Sequence[_Judged], examined: Sequence[s
 def _examined(request: Request, convention: str) -> bool:
     """Whether any model was run under a convention."""
     return convention in request.found.conventions and any(
-        request.runs(row, row.learner(column, convention), convention)
-        for row in request.rows
-        for column in request.columns
+        runs for columns in request.cells(convention).values() for runs in columns.values()
     )
 
 

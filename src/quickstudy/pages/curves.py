@@ -1,18 +1,15 @@
-"""Learning curves of a study: one panel per task, one curve per column, shaded by the standard deviation over runs; and
-the way of every learner through a stream of tasks.
-"""
+"""Learning curves of a study: one panel per task, one curve per column, shaded by the standard deviation over runs."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import LOG, Axis, Block, Mark, Panel, Plot, Plotted, Text, Traced
-from quickstudy.base.catalogue import block, figure
+from quickstudy.base.blocks import LOG, Axis, Block, Mark, Panel, Plot, Plotted, Text
+from quickstudy.base.catalogue import block
 from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 from quickstudy.pages.beside import Beside, as_table, published_cell, summary
@@ -21,7 +18,7 @@ from quickstudy.pages.request import Made, Request
 from quickstudy.pages.runs import Curves, counts
 from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.curves import Curve, mean_curve
-from quickstudy.report.words import counted, span
+from quickstudy.report.words import span
 
 Drawn = Mapping[str, Mapping[str, Curve]]
 """Mean curves by row label and column."""
@@ -82,8 +79,8 @@ def _plot(request: Request, unit: str, curves: Drawn, numbers: Reproduction) -> 
     published = any(cell.published for columns in numbers.cells.values() for cell in columns.values())
     caption = (
         f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In parentheses: "
-        f"{read.title}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A learner that "
-        "is shown single questions, m in a sequence, stands at 1 + (questions − 1) / m."
+        f"{read.title}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A learner "
+        "that is shown single questions, m in a sequence, stands at 1 + (questions − 1) / m."
     )
     return Plot(
         f"{request.name}-curves",
@@ -121,25 +118,3 @@ def _data(unit: str, curves: Drawn) -> Iterator[Sequence[str]]:
 def _facts(curve: Curve) -> dict[str, Any]:
     parts = {"steps": curve.steps, "mean": curve.mean, "standard_deviation": curve.deviation}
     return {"runs": curve.runs, **{name: list(values) for name, values in parts.items()}}
-
-
-@block("segments", version=1)
-class Segments:
-    """The way of every learner through every stream: its accuracy on every segment, all along."""
-
-    def blocks(self, request: Request) -> list[Plot]:
-        """A picture for each learner and stream."""
-        draw = figure.get("continual-curve")
-        plots = []
-        for row in request.rows:
-            for column in row.learners:
-                traces = list(request.traces(row, row.learner(column, request.convention)).values())
-                mark = Mark(number=request.study.columns.index(column))
-                drawn = draw(row.label, [Traced(column, "learner", mark, traces)]) if traces else ()
-                name = re.sub(r"\W+", "-", f"{request.name}-{row.label}-{column}".lower())
-                runs = "accuracy of one run" if len(traces) == 1 else f"mean accuracy of {counted(len(traces), 'run')}"
-                caption = f"{row.label}, {column}: {runs} on every segment, bold while learned."
-                plots += [
-                    dataclasses.replace(one, name=name, caption=caption) for one in drawn if isinstance(one, Plot)
-                ]
-        return plots

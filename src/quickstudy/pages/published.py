@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base.blocks import CONTROL, ORACLE
 from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import ROUNDED, Published, Study
-from quickstudy.report.model import CONTROL, ORACLE
-from quickstudy.report.numbers import interval_of, shown
 from quickstudy.report.records import score_of
 from quickstudy.report.results import Found, Runs
 from quickstudy.report.statistics import FEWEST, estimate
@@ -201,11 +200,11 @@ def _cell(read: Score, printed: _Printed, published: Published | None, runs: Run
         number, low, high, spread, error = _best_of_mean(curves)
     else:
         known = estimate([score_of(record, read.name) for record in records], read)
-        value = shown(read, known)
-        if known is None or value is None:
+        if known is None:
             return Reproduced(published, len(records))
-        number, spread = value, math.nan if known.sd is None else known.sd
-        low, high = interval_of(read, known) or (math.nan, math.nan)
+        number, interval = known.shown(read)
+        spread = math.nan if known.sd is None else known.sd
+        low, high = interval or (math.nan, math.nan)
         error = spread / math.sqrt(known.n)
     within = distance = None
     if published is not None:

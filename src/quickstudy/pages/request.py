@@ -59,7 +59,8 @@ class Made(NamedTuple):
 class Request:
     """A study as the user wants it, and what its results folder holds.
 
-    seeds: repetitions of every setting. controls: also the rules that never learn.
+    seeds: repetitions of every setting. controls: also the rules that never learn. whole: the study with all its rows,
+    where only some are asked for.
     """
 
     study: Study
@@ -68,6 +69,7 @@ class Request:
     seeds: int
     root: int = 0
     controls: bool = False
+    whole: Study | None = None
     shelf: Shelf = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # made of the folder
 
     def __post_init__(self) -> None:
@@ -152,15 +154,15 @@ class Request:
             if all(record.labels["role"] == CONTROL for record in own.values()) and (values := scores_of(own, score))
         }
 
-    def widened(self, whole: Study) -> Request:
+    def widened(self) -> Request:
         """The request with all rows of the whole study of which the folder has runs, and its own.
 
         A page of a few rows would otherwise take the place of one that showed more.
         """
         own = {row.label for row in self.rows}
-        if len(own) == len(whole.rows):
+        if self.whole is None or len(own) == len(self.whole.rows):
             return self
-        rows = tuple(row for row in whole.rows if row.label in own or self._has(row))
+        rows = tuple(row for row in self.whole.rows if row.label in own or self._has(row))
         return dataclasses.replace(self, study=dataclasses.replace(self.study, rows=rows))
 
     def _has(self, row: StudyRow) -> bool:
@@ -171,7 +173,7 @@ class Request:
 
 
 def blocks_of(study: Study) -> list[Any]:
-    """The blocks that make a study's page. Raises UsageError for a kind that does not exist, or is for other studies."""
+    """The blocks of a study's page. Raises UsageError for a kind that does not exist, or is for other studies."""
     names = [name for kind in study.kind.split("+") for name in KINDS.get(kind.strip(), (kind.strip(),))]
     for name in names:
         if name.partition(":")[0] not in catalogue.block:

@@ -34,8 +34,8 @@ class Rules:
     def blocks(self, request: Request) -> Made:
         """Under each convention a table of the rules, and one of the models for every score."""
         text = (
-            "Each task names rules that never learn what it is about: the most frequent answer, the token just read, the "
-            "shortcuts that its sentences leave open. They are run under the same protocol on the same data."
+            "Each task names rules that never learn what it is about: the most frequent answer, the token just read, "
+            "the shortcuts that its sentences leave open. They are run under the same protocol on the same data."
         )
         made: list[Block] = [Text(text)]
         facts: dict[str, Any] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import pathlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,8 +26,11 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     return "".join(writer.writerow(list(map(_safe, row)))[:-2] + "\n" for row in rows)
 
 
-def page_files(page: Page, name: str) -> dict[str, str]:
-    """The text of every file by its name: NAME.html, and those of the tables and pictures that have a name."""
+def page_files(page: Page, name: str, beside: Collection[str] = ()) -> dict[str, str]:
+    """The text of every file by its name: NAME.html, and those of the tables and pictures that have a name.
+
+    beside: names of other files in the folder that the page may link to.
+    """
     files: dict[str, str] = {}
     for block in _shown(page.blocks):
         rows = list(block.data) if isinstance(block, Table | Plot | HeatMap) else []
@@ -36,12 +39,12 @@ def page_files(page: Page, name: str) -> dict[str, str]:
         else:
             files[f"{block.name}.svg"] = svg_file(block)
             files[f"{block.name}.csv"] = csv_text(rows or picture_rows(block))
-    return {f"{name}.html": as_html(page, files), **files}
+    return {f"{name}.html": as_html(page, {*files, *beside}), **files}
 
 
-def write_page(page: Page, folder: pathlib.Path, name: str) -> pathlib.Path:
-    """Write the files of a page into a folder; gives the path of NAME.html. A reader sees an old file or a whole new one."""
-    for file, text in page_files(page, name).items():
+def write_page(page: Page, folder: pathlib.Path, name: str, beside: Collection[str] = ()) -> pathlib.Path:
+    """Write the files of a page into a folder; gives the path of NAME.html. A reader sees old files or whole new ones."""
+    for file, text in page_files(page, name, beside).items():
         content = text.encode(errors="backslashreplace")
         write_aside(folder / file, str(os.getpid()), lambda target, content=content: target.write(content))  # type: ignore[misc]
     return folder / f"{name}.html"

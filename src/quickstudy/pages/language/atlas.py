@@ -94,10 +94,10 @@ class RuleMap:
         best = ", ".join(f"{task.row.label} rule {task.chosen(score)}" for task in tasks)
         title = f"{read.title} of every rule on every task, on the choosing seeds. The best: {best}."
         caption = (
-            f"{read.title}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of its "
-            "rules to the highest, the numbers beside its name. A column is a family of rules that are each other's "
-            "images, named by its smallest, the families that do best over all tasks first; the quarters of a cell are "
-            "that rule, its mirror image and, below, their complements."
+            f"{read.title}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
+            "its rules to the highest, the numbers beside its name. A column is a family of rules that are each "
+            "other's images, named by its smallest, the families that do best over all tasks first; the quarters of a "
+            "cell are that rule, its mirror image and, below, their complements."
         )
         labels = [task.row.label for task in tasks]
         names = [str(family[0]) for family in columns]
@@ -121,10 +121,10 @@ def symmetry(score: str, tasks: Sequence[TaskRuns]) -> Made:
     """How far rules and their images are apart on some tasks."""
     mirror, opposite = (_disagreements(score, tasks, image) for image in (mirrored, complemented))
     lines = [
-        "A rule and its mirror image do the same on a ring that is read backwards, and inputs fall on every place of it "
-        f"alike, so their scores differ by chance only. {_verdict(mirror)}",
-        "Complements are alike only in part: both begin with all cells at 0, which is another beginning for one than for "
-        f"the other. {_verdict(opposite)}",
+        "A rule and its mirror image do the same on a ring that is read backwards, and inputs fall on every place of "
+        f"it alike, so their scores differ by chance only. {_verdict(mirror)}",
+        "Complements are alike only in part: both begin with all cells at 0, which is another beginning for one than "
+        f"for the other. {_verdict(opposite)}",
     ]
     facts = {
         name: {

@@ -113,8 +113,8 @@ class Leak:
         made: list[Block] = [
             Text(
                 "The published Transformer attends to the whole sequence, in which the answer stands one place after "
-                "the question. The same network with a causal mask, trained and tested on the same schedule (convention "
-                "published), shows what that is worth."
+                "the question. The same network with a causal mask, trained and tested on the same schedule "
+                "(convention published), shows what that is worth."
             )
         ]
         if rows:
@@ -202,8 +202,8 @@ class First:
         """Mean share over runs for every model and task, under both conventions."""
         text = (
             "A threshold counts by the time at which it is first reached, so that what the first evaluation happens to "
-            "show counts most. As published, the first evaluation of a readout comes after a single question, that of a "
-            "network after 8 sequences, and both count as time 1; corrected, time is in sequences for all."
+            "show counts most. As published, the first evaluation of a readout comes after a single question, that of "
+            "a network after 8 sequences, and both count as time 1; corrected, time is in sequences for all."
         )
         made: list[Block] = [Text(text)]
         facts: dict[str, Any] = {}

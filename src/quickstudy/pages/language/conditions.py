@@ -62,11 +62,8 @@ class Material:
                     rows.append([Name(row.label), convention, *map(_range, (whole, train, test, questions))])
                     sizes = {"train": sorted(set(train)), "test": sorted(set(test))}
                     facts.setdefault(row.label, {})[convention] = sizes
-        made: list[Block] = [
-            Text(
-                "A task is drawn until enough different sequences are there, or five times as many draws have been made."
-            )
-        ]
+        text = "A task is drawn until enough different sequences are there, or five times as many draws have been made."
+        made: list[Block] = [Text(text)]
         if rows:
             caption = "Sequences that were found when 1,200 different ones were asked for; over all runs"
             heading = (
@@ -160,9 +157,9 @@ class Time:
     def blocks(self, request: Request) -> Made:
         """Every model in both units, and how the ranking changes."""
         text = (
-            "As published, time runs in updates from 8 sequences for the networks and in sequences for the readouts. Here "
-            "both units are applied to all, on the same curves: an update is one change of the trained weights, which a "
-            "readout makes after every question and a network after every batch."
+            "As published, time runs in updates from 8 sequences for the networks and in sequences for the readouts. "
+            "Here both units are applied to all, on the same curves: an update is one change of the trained weights, "
+            "which a readout makes after every question and a network after every batch."
         )
         found = {convention: _timed(request, convention) for convention in CONVENTIONS}
         made = [Text(text), *(one for part in found.values() for one in part.blocks)]

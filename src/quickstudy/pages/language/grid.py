@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 
-from quickstudy.base.blocks import LOG, Axis, Block, Cell, Mark, Name, Number, Panel, Plot, Plotted, Text
+from quickstudy.base.blocks import LOG, Axis, Block, Cell, Mark, Name, Number, Panel, Plot, Plotted, Several, Text
 from quickstudy.base.catalogue import block
 from quickstudy.pages.cells import EMPTY, half_words, mean, table
 from quickstudy.pages.language.rescoring import COUNTS, OTHERS, PUBLISHED, Choice, Shift, choices, run_scores, shift
@@ -143,7 +143,7 @@ def _rows(models: Sequence[str], runs: RunScores, scores: Scores, chosen: Mappin
 def _shown(found: Shift) -> list[Cell]:
     tau = EMPTY if math.isnan(found.tau) else Number(found.tau, word=f"{found.tau:.2f}".replace("-", "−"))
     swapped = ", ".join(f"{first}/{second}" for first, second in found.swapped) or "–"
-    change = Number(found.change, note=found.model, signed=True) if found.change else EMPTY
+    change: Cell = Several([Number(found.change, signed=True), Name(found.model)], " ") if found.change else EMPTY
     return [tau, change, " > ".join(found.order), swapped]
 
 
@@ -186,7 +186,7 @@ def _data(scores: Scores) -> list[list[object]]:
     for row, found in scores.items():
         for choice, means in found.items():
             moved = shift(found[PUBLISHED], means)
-            for model, mean in means.items():
+            for model, value in means.items():
                 rank = moved.order.index(model) + 1 if model in moved.order else None
-                lines.append([row, *astuple(choice), model, mean, rank, moved.tau, moved.change])
+                lines.append([row, *astuple(choice), model, value, rank, moved.tau, moved.change])
     return lines

@@ -1,20 +1,24 @@
-"""How T(α) is read off the learning curve of one run, and WADE worked out from it step by step."""
+"""Pictures of single learners: how T(α) is read off one run and WADE worked out from it step by step, and the way
+through a stream of tasks.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from quickstudy.base.blocks import EXACT, LOG, Axis, Block, Cell, Guide, Mark, Number, Panel, Plot, Plotted, Text
+from quickstudy.base.blocks import EXACT, Block, Cell, Number, Plot, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.measures.learning_curve import training_sequences
 from quickstudy.measures.wade import paper
 from quickstudy.pages.cells import table
+from quickstudy.pages.language.figures import stream_plot, threshold_plot
 from quickstudy.pages.request import Made, Request, Stage
-from quickstudy.report.curves import Example, example_run
+from quickstudy.report.curves import example_run
 
 THRESHOLDS = 10
 """So few that the sum can be checked by hand."""
@@ -94,34 +98,8 @@ def _plots(record: Record, trace: Trace, name: str) -> Iterator[Plot]:
     pairs = zip(trace.arrays["step"].tolist(), trace.arrays["accuracy"].tolist(), strict=True)
     data = [(str(trace.facts["unit"]), "accuracy"), *((f"{step:g}", f"{value:.6g}") for step, value in pairs)]
     example = example_run(trace)
-    if example:
-        plot = threshold_plot(example, learner, task)
-        yield replace(plot, name=f"{name}-curve", caption=caption, data=data)
-
-
-def threshold_plot(example: Example, learner: str, task: str) -> Plot:
-    """One run's learning curve, accuracies α as horizontals, and the step T(α) at which each is first reached."""
-    curve = example.curve
-    reached = list(zip(example.levels, example.times, strict=True))
-    finite = [pair for pair in reached if math.isfinite(pair[1])]
-    # The most telling one: the highest that took some learning to reach and is not the last of all.
-    later = [pair for pair in finite if pair[1] > finite[0][1]]
-    chosen = later[len(later) // 2] if later else finite[-1] if finite else None
-    guides = [
-        Guide(y=level, label="T = ∞")
-        if math.isinf(time)
-        else Guide(time, level, f"T({level:g}) = {time:,g}" if (level, time) == chosen else "", (level, time) == chosen)
-        for level, time in reached
-    ]
-    return Plot(
-        "threshold",
-        "",
-        f"How T(α) is read off a learning curve: {learner} on {task}, one run.",
-        Axis(f"training {curve.unit} (logarithmic)", LOG),
-        Axis(curve.quantity, range=(0.0, 1.0)),
-        # T is the step of an evaluation, not of the line between two: the evaluations are shown.
-        [Panel([Plotted("", Mark(), curve.steps, curve.mean, dots=True)], guides=guides)],
-    )
+    if example and (plot := threshold_plot(example, learner, task, f"{name}-curve", caption)):
+        yield replace(plot, data=data)
 
 
 def _recorded(record: Record) -> Iterator[Text]:
@@ -136,3 +114,20 @@ def _number(value: float, word: str) -> Number:
 
 def _fifth(value: float) -> Number:
     return _number(value, f"{value:.5f}")
+
+
+@block("segments", version=1)
+class Segments:
+    """The way of every learner through every stream: its accuracy on every segment, all along."""
+
+    def blocks(self, request: Request) -> list[Plot]:
+        """A picture for each learner and stream."""
+        plots = []
+        for row in request.rows:
+            for column in row.learners:
+                traces = list(request.traces(row, row.learner(column, request.convention)).values())
+                name = re.sub(r"\W+", "-", f"{request.name}-{row.label}-{column}".lower())
+                runs = "accuracy of one run" if len(traces) == 1 else f"mean accuracy of {len(traces):,} runs"
+                caption = f"{row.label}, {column}: {runs} on every segment, bold while learned."
+                plots.append(stream_plot(traces, column, row.label, name, caption))
+        return [plot for plot in plots if plot]
