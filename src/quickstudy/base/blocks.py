@@ -6,7 +6,7 @@ blocks; `render` has one renderer per form. All text is plain: a renderer escape
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -310,6 +310,14 @@ class Section:
 
 
 Block = Text | Terms | Table | Plot | HeatMap | Graph | Details | Stored | Section
+
+
+def every(blocks: Sequence[Block]) -> Iterator[Block]:
+    """All blocks in their order, those inside sections and details after what holds them."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Section | Details):
+            yield from every(block.blocks)
 
 
 @dataclass(frozen=True)

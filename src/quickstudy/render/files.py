@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from quickstudy.base.blocks import Block, Cell, Details, Graph, HeatMap, Number, Page, Plot, Section, Table
+from quickstudy.base.blocks import Cell, Graph, HeatMap, Number, Page, Plot, Table, every
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import NOTHING, exact, half_of, spoken
 from quickstudy.render.svg import picture_rows, svg_file
@@ -32,18 +32,17 @@ def page_files(page: Page, name: str, beside: Collection[str] = ()) -> dict[str,
     beside: names of other files in the folder that the page may link to.
     """
     files: dict[str, str] = {}
-    for block in _shown(page.blocks):
-        rows = list(block.data) if isinstance(block, Table | Plot | HeatMap) else []
+    for block in every(page.blocks):
         if isinstance(block, Table):
-            files[f"{block.name}.csv"] = csv_text(rows or table_rows(block))
-        else:
+            files[f"{block.name}.csv"] = csv_text(block.data or table_rows(block))
+        elif isinstance(block, Plot | HeatMap | Graph):
             files[f"{block.name}.svg"] = svg_file(block)
-            files[f"{block.name}.csv"] = csv_text(rows or picture_rows(block))
+            files[f"{block.name}.csv"] = csv_text(picture_rows(block))
     return {f"{name}.html": as_html(page, {*files, *beside}), **files}
 
 
 def write_page(page: Page, folder: pathlib.Path, name: str, beside: Collection[str] = ()) -> pathlib.Path:
-    """Write the files of a page into a folder; gives the path of NAME.html. A reader sees old files or whole new ones."""
+    """Write the files of a page into a folder, each whole or not at all; gives the path of NAME.html."""
     for file, text in page_files(page, name, beside).items():
         content = text.encode(errors="backslashreplace")
         write_aside(folder / file, str(os.getpid()), lambda target, content=content: target.write(content))  # type: ignore[misc]
@@ -75,14 +74,6 @@ def _split(title: str, cells: Sequence[Cell]) -> Iterator[list[str]]:
 
 def _digits(number: Number) -> str:
     return number.word or ("" if number.value is None else exact(number.value))
-
-
-def _shown(blocks: Sequence[Block]) -> Iterator[Table | Plot | HeatMap | Graph]:
-    for block in blocks:
-        if isinstance(block, Section | Details):
-            yield from _shown(block.blocks)
-        elif isinstance(block, Table | Plot | HeatMap | Graph):
-            yield block
 
 
 def _safe(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.visible import shortened
@@ -20,7 +21,7 @@ _SWEEPS = 8
 
 @dataclass(frozen=True)
 class Box:
-    """Where a node is drawn, and by what words: its middle and its width, in pixels. half: of the width of its layer."""
+    """Where a node is drawn and by what words: its middle and width in pixels, and half the width of its layer."""
 
     label: str
     x: float
@@ -67,7 +68,7 @@ def lay_out(graph: Graph) -> Layout:
         if ranks[edge.source] < ranks[edge.target]:
             between = range(ranks[edge.source] + 1, ranks[edge.target])
             chains[number] = [edge.source, *(f"\0{number}/{rank}" for rank in between), edge.target]
-            ranks |= {passing: rank for passing, rank in zip(chains[number][1:-1], between, strict=True)}
+            ranks |= dict(zip(chains[number][1:-1], between, strict=True))
     layers = _ordered(ranks, chains)
     loops = any(edge.source == edge.target for edge in graph.edges)
     top = _MARGIN + (_LOOP if loops else 0.0)
@@ -134,7 +135,7 @@ def _ordered(ranks: Mapping[str, int], chains: Mapping[int, Sequence[str]]) -> l
     for id, rank in ranks.items():
         layers[rank].append(id)
     for chain in chains.values():
-        for before, later in zip(chain, chain[1:], strict=False):
+        for before, later in pairwise(chain):
             near[before].append(later)
             near[later].append(before)
     place = {id: index - len(layer) / 2 for layer in layers for index, id in enumerate(layer)}
@@ -170,7 +171,7 @@ def _edge(edge: Edge, layout: Layout, way: Sequence[tuple[float, float]], below:
     else:
         stops = [(start.x + start.width / 2, start.y), *way, (end.x - end.width / 2, end.y)]
         path = f"M{_at(*stops[0])}"
-        for (x1, y1), (x2, y2) in zip(stops, stops[1:], strict=False):
+        for (x1, y1), (x2, y2) in pairwise(stops):
             path += f" C{_at((x1 + x2) / 2, y1)} {_at((x1 + x2) / 2, y2)} {_at(x2, y2)}"
         (x1, y1), (x2, y2) = stops[-1], stops[1]
         head, words = (

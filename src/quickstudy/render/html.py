@@ -8,10 +8,7 @@ import urllib.parse
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from quickstudy.base.blocks import (
-    BOUNDS, Block, Cell, Column, Details, Graph, Group, HeatMap, Line, Name, Number, Page, Plot, Section, Several,
-    Stored, Table, Terms, Text,
-)  # fmt: skip
+from quickstudy.base import blocks
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.render.drawing import mark_class
 from quickstudy.render.markup import Markup, anchor, asset, escape, joined, named, tag
@@ -26,8 +23,8 @@ _WORDS = 40
 """Words in a cell with more letters than this may be broken."""
 
 
-def as_html(page: Page, beside: Collection[str] = ()) -> str:
-    """The page. Equal data give equal bytes; nothing in it refers to anything outside, but for files that lie beside it.
+def as_html(page: blocks.Page, beside: Collection[str] = ()) -> str:
+    """The page. Equal data give equal bytes; it refers to nothing outside but files that lie beside it.
 
     beside: their names; tables and pictures that have a file of their own there then link to it.
     """
@@ -52,12 +49,12 @@ def as_html(page: Page, beside: Collection[str] = ()) -> str:
     return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>{body}</body>\n</html>\n'
 
 
-def blocks_html(blocks: Sequence[Block]) -> Markup:
+def blocks_html(parts: Sequence[blocks.Block]) -> Markup:
     """Blocks as a part of somebody else's page, a notebook's: the styles reach nothing but them, and no script runs."""
     styles = (asset("picture.css") + asset("page.css")).replace(":root", ":scope")
-    writer = _Writer(frozenset(_anchors(blocks)), frozenset())
+    writer = _Writer(frozenset(_anchors(parts)), frozenset())
     return tag(
-        "div", tag("style", Markup(f"@scope (.quickstudy) {{ {styles} }}")), *map(writer.block, blocks),
+        "div", tag("style", Markup(f"@scope (.quickstudy) {{ {styles} }}")), *map(writer.block, parts),
         class_="quickstudy",
     )  # fmt: skip
 
@@ -67,12 +64,9 @@ def _harmless(text: str) -> Markup:
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
-def _anchors(blocks: Sequence[Block]) -> Iterator[str]:
-    for block in blocks:
-        if isinstance(block, Section | Details):
-            yield from _anchors(block.blocks)
-        if isinstance(block, Section | Table | Plot | HeatMap | Graph):
-            yield block.name
+def _anchors(parts: Sequence[blocks.Block]) -> Iterator[str]:
+    named = (blocks.Section, blocks.Table, blocks.Plot, blocks.HeatMap, blocks.Graph)
+    return (block.name for block in blocks.every(parts) if isinstance(block, named))
 
 
 @dataclass(frozen=True)
@@ -82,44 +76,44 @@ class _Writer:
     anchors: Collection[str]
     beside: Collection[str]
 
-    def with_contents(self, blocks: Sequence[Block]) -> Iterator[Markup]:
+    def with_contents(self, parts: Sequence[blocks.Block]) -> Iterator[Markup]:
         """Blocks, and the contents before the first section that is in them."""
-        listed = [block for block in blocks if isinstance(block, Section) and block.listed and block.name]
-        for block in blocks:
+        listed = [block for block in parts if isinstance(block, blocks.Section) and block.listed and block.name]
+        for block in parts:
             if len(listed) > 1 and block is listed[0]:
                 items = [tag("li", self._link(one.name, named(_listed(one)))) for one in listed]
                 yield tag("nav", tag("ul", *items), aria_label="Contents")
             yield self.block(block)
 
-    def block(self, block: Block, depth: int = 2) -> Markup:
+    def block(self, block: blocks.Block, depth: int = 2) -> Markup:
         """One block; depth: of a heading in it."""
         match block:
-            case Text(text, kind) if kind in _LETTER_BY_LETTER:
+            case blocks.Text(text, kind) if kind in _LETTER_BY_LETTER:
                 return tag("pre", text, class_=kind)
-            case Text(text, "note"):
+            case blocks.Text(text, "note"):
                 return tag("p", text, class_="notes", role="note")
-            case Text(text, kind):
+            case blocks.Text(text, kind):
                 return tag("p", text, class_=kind or None)
-            case Terms(items):
+            case blocks.Terms(items):
                 pairs = [joined(tag("dt", self._link(to, named(term))), tag("dd", said)) for term, said, to in items]
                 return tag("dl", *pairs, class_="verdicts" if any(to for *_, to in items) else "terms")
-            case Table():
+            case blocks.Table():
                 return self._table(block)
-            case Plot() | HeatMap() | Graph():
+            case blocks.Plot() | blocks.HeatMap() | blocks.Graph():
                 return self._picture(block)
-            case Details(summary, blocks, is_open):
-                inside = [self.block(one, depth) for one in blocks]
+            case blocks.Details(summary, parts, is_open):
+                inside = [self.block(one, depth) for one in parts]
                 return tag("details", tag("summary", named(summary)), *inside, open=is_open)
-            case Stored(data, title):
+            case blocks.Stored(data, title):
                 text = json.dumps(plain(data), indent=2, sort_keys=True, ensure_ascii=False)
                 return joined(tag("h4", named(title)) if title else "", tag("pre", text))
-            case Section(title, blocks, name, note):
+            case blocks.Section(title, parts, name, note):
                 small = tag("small", f" {note}") if note else ""
                 heading = tag(f"h{min(depth, 6)}", named(title), small)
-                inside = [self.block(one, depth + 1) for one in blocks]
+                inside = [self.block(one, depth + 1) for one in parts]
                 return tag("section", heading, *inside, id=anchor(name) or None, class_=f"depth-{depth}")
 
-    def _table(self, table: Table) -> Markup:
+    def _table(self, table: blocks.Table) -> Markup:
         head = [_heading(column, index) for index, column in enumerate(table.columns)]
         bodies = []
         for group in table.groups:
@@ -136,48 +130,48 @@ class _Writer:
         box = tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label=table.caption)
         return tag("figure", caption, box, class_="table")
 
-    def _line(self, line: Line, table: Table) -> Markup:
+    def _line(self, line: blocks.Line, table: blocks.Table) -> Markup:
         cells = zip(line.cells, table.columns, strict=True)
         inside = (self._cell(cell, column, index, table.intervals) for index, (cell, column) in enumerate(cells))
         return tag("tr", *inside, class_=line.role or None)
 
-    def _cell(self, cell: Cell, column: Column, index: int, intervals: str) -> Markup:
+    def _cell(self, cell: blocks.Cell, column: blocks.Column, index: int, intervals: str) -> Markup:
         value = _value(cell)
         inside = self._inside(cell, intervals)
         if index == 0:
             return tag("th", inside, scope="row", class_="name", data_value=value if column.numeric else None)
         if column.numeric:
             return tag("td", inside, class_="number", data_value=value)
-        words = cell.text if isinstance(cell, Name) else cell if isinstance(cell, str) else ""
+        words = cell.text if isinstance(cell, blocks.Name) else cell if isinstance(cell, str) else ""
         return tag("td", inside, class_="short" if len(words) <= _WORDS else None)
 
-    def _inside(self, cell: Cell, intervals: str) -> Markup:
+    def _inside(self, cell: blocks.Cell, intervals: str) -> Markup:
         match cell:
             case str():
                 return named(cell) if cell else Markup("")
-            case Several(cells, between):
+            case blocks.Several(cells, between):
                 return joined(*(self._inside(one, intervals) for one in cells), by=between)
-            case Name(text, mark, target, strong, note):
+            case blocks.Name(text, mark, target, strong, note):
                 key = tag("span", class_=f"key {mark_class(mark)}", aria_hidden="true") if mark else ""
                 name = tag("strong", named(text)) if strong else named(text)
                 return joined(key, self._link(target, name), _small(note, not note[:1].isalnum()))
-            case Number(value=value, word=word, note=note):
+            case blocks.Number(value=value, word=word, note=note):
                 text = tag("strong", written(cell)) if cell.strong else escape(written(cell))
                 if value is None and not word:
                     return tag("span", text, title=note or None)
                 symbol = not note[:1].isalnum()
-                interval = _small(bounds(cell)) if intervals == BOUNDS else _small(half_width(cell), True)
+                interval = _small(bounds(cell)) if intervals == blocks.BOUNDS else _small(half_width(cell), True)
                 notes = (interval, _small(note, True)) if symbol else (_small(note), interval)
                 return joined(text, *notes)
 
-    def _picture(self, block: Plot | HeatMap | Graph) -> Markup:
-        live = isinstance(block, Plot) and block.live
+    def _picture(self, block: blocks.Plot | blocks.HeatMap | blocks.Graph) -> Markup:
+        live = isinstance(block, blocks.Plot) and block.live
         extra = [
             tag("script", _harmless(live_data(block)), type="application/json", class_="series"),
             tag("div", class_="readout", hidden=True),
-        ] if isinstance(block, Plot) and live else []  # fmt: skip
+        ] if isinstance(block, blocks.Plot) and live else []  # fmt: skip
         caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"))
-        box = tag("div", *drawn(block), class_="across") if isinstance(block, Graph) else joined(*drawn(block))
+        box = tag("div", *drawn(block), class_="across") if isinstance(block, blocks.Graph) else joined(*drawn(block))
         return tag("figure", box, caption, *extra, id=anchor(block.name), class_="live" if live else None)
 
     def _files(self, name: str, *endings: str) -> Iterator[Markup]:
@@ -196,11 +190,11 @@ class _Writer:
 _MORE = tag("span", " Wider than the window: scroll it sideways.", class_="more", hidden=True)
 
 
-def _listed(section: Section) -> str:
+def _listed(section: blocks.Section) -> str:
     return f"{section.title}, {section.note}" if section.note else section.title
 
 
-def _heading(column: Column, index: int) -> Markup:
+def _heading(column: blocks.Column, index: int) -> Markup:
     arrow = _ARROWS.get(column.better)
     better = tag("span", arrow, class_="arrow", title=f"{column.better} is better") if arrow else ""
     key = tag("span", class_=f"key {mark_class(column.mark)}", aria_hidden="true") if column.mark else ""
@@ -214,10 +208,10 @@ def _small(note: str, inline: bool = False) -> Markup:
     return tag("small", note, class_=None if inline else "under") if note else Markup("")
 
 
-def _value(cell: Cell) -> str | None:
+def _value(cell: blocks.Cell) -> str | None:
     """What a cell is sorted by, at full precision: the last number in it is the one that was measured."""
-    if isinstance(cell, Several):
+    if isinstance(cell, blocks.Several):
         return next((value for one in reversed(cell.cells) if (value := _value(one)) is not None), None)
-    if not isinstance(cell, Number) or cell.value is None or math.isnan(cell.value):
+    if not isinstance(cell, blocks.Number) or cell.value is None or math.isnan(cell.value):
         return None
     return repr(float(cell.value))

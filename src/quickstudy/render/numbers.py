@@ -7,9 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from quickstudy.base.blocks import (
-    COUNT, EXACT, FACTOR, FINE, HALF, MAGNITUDE, SCORE, SECONDS, STEPS, Cell, Name, Number, Several,
-)  # fmt: skip
+from quickstudy.base import blocks
+from quickstudy.base.blocks import FACTOR, HALF, MAGNITUDE, Cell, Name, Number, Several
 from quickstudy.base.measure import LOG, MEDIAN, Score
 
 NOTHING = "–"
@@ -85,20 +84,20 @@ def exact(value: float) -> str:
 
 
 _WRITERS: Mapping[str, Callable[[float], str]] = {
-    SCORE: score,
-    FINE: fine,
+    blocks.SCORE: score,
+    blocks.FINE: fine,
     MAGNITUDE: magnitude,
     FACTOR: lambda value: f"×{magnitude(10.0**value)}",
-    STEPS: steps,
-    COUNT: count,
-    SECONDS: seconds,
-    EXACT: exact,
+    blocks.STEPS: steps,
+    blocks.COUNT: count,
+    blocks.SECONDS: seconds,
+    blocks.EXACT: exact,
 }
 
 
 def scored(read: Score, value: float | None, interval: tuple[float, float] | None = None, **more: Any) -> Number:
     """A value of a score as the score is read, with its own word where it has one. more: other fields of the number."""
-    form = MAGNITUDE if read.read == LOG else STEPS if read.shown == MEDIAN else SCORE
+    form = MAGNITUDE if read.read == LOG else blocks.STEPS if read.shown == MEDIAN else blocks.SCORE
     word = read.word(value) if value is not None and not math.isnan(value) else ""
     return Number(value, interval, **{"form": form, "word": word, **more})
 
@@ -106,8 +105,8 @@ def scored(read: Score, value: float | None, interval: tuple[float, float] | Non
 def written(number: Number) -> str:
     """The number without its interval and its note.
 
-    >>> written(Number(0.21345)), written(Number(None)), written(Number(0.3, signed=True)), written(Number(5, word="<9"))
-    ('0.213', '–', '+0.300', '<9')
+    >>> [written(Number(0.21345)), written(Number(None)), written(Number(0.3, signed=True)), written(Number(5, word="<"))]
+    ['0.213', '–', '+0.300', '<']
     """
     if number.word or number.value is None or math.isnan(number.value):
         return number.word or NOTHING
@@ -142,7 +141,7 @@ def half_of(number: Number) -> float | None:
         return None
     low, high = number.interval
     if number.form == FACTOR:
-        return 10.0 ** float((high - low) / 2)
+        return math.pow(10.0, (high - low) / 2)
     if number.form == MAGNITUDE:
         return math.sqrt(high / low) if low > 0 else math.inf
     return (high - low) / 2

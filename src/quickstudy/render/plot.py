@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plot, Plotted
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.base.visible import shortened, visible
-from quickstudy.render.drawing import LETTER, NARROW, TICK_LETTER, WIDE, Drawing, Form, Frame, Scale
-from quickstudy.render.drawing import mark_class, points, reach, spread, text  # fmt: skip
+from quickstudy.render import drawing
+from quickstudy.render.drawing import LETTER, NARROW, WIDE, Frame, Scale, mark_class, points, reach, spread, text
 from quickstudy.render.markup import Markup, short_number, tag
 
 _GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
@@ -20,17 +20,15 @@ _APART = 15
 """Pixels between two labels."""
 _NOTHING = "no finished runs"
 
-_LISTS = ("x", "y", "low", "high", "tells")
-
 Pairs = list[tuple[float, float]]
 
 
-def plot_drawings(plot: Plot) -> list[Drawing]:
+def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
     """For a wide window, panels two by two, and for a narrow one, panels below each other."""
     plot = replace(
         plot, panels=[replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels]
     )
-    return [_Sheet(plot, form).drawing() for form in (WIDE, NARROW)]
+    return [_Sheet(plot, form).drawn() for form in (WIDE, NARROW)]
 
 
 def live_data(plot: Plot) -> str:
@@ -51,21 +49,24 @@ def _on(plot: Plot, one: Plotted) -> Plotted:
     if plot.x.scale == LINEAR or all(value > 0 for value in one.x):
         return one
     kept = [index for index, value in enumerate(one.x) if value > 0]
-    lists = {name: [getattr(one, name)[index] for index in kept] for name in _LISTS if len(getattr(one, name))}
-    return replace(one, **lists)
+    x, y, low, high, tells = (
+        [values[index] for index in kept] if len(values) else ()
+        for values in (one.x, one.y, one.low, one.high, one.tells)
+    )
+    return replace(one, x=x, y=y, low=low, high=high, tells=tells)
 
 
 @dataclass(frozen=True)
 class _Sheet:
     plot: Plot
-    form: Form
+    form: drawing.Form
 
-    def drawing(self) -> Drawing:
+    def drawn(self) -> drawing.Drawing:
         plot, panels = self.plot, self.plot.panels
         columns = 1 if self.form is NARROW else min(2, len(panels))
         x, y = self._reaches()
         ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
-        left = 16 + TICK_LETTER * max(map(len, ticks), default=1)
+        left = 16 + drawing.TICK_LETTER * max(map(len, ticks), default=1)
         right = self._margin()
         inner = self.form.width / columns - left - right
         parts, top = [], 4.0
@@ -80,7 +81,7 @@ class _Sheet:
                 last = first + column + columns >= len(panels)  # nothing below it
                 parts.append(self._panel(panel, frame, top, column == 0, last))
             top += head + height + _FOOT + _GAP
-        return Drawing(plot.label, self.form.width, top - _GAP + 20, parts, self.form.name)
+        return drawing.Drawing(plot.label, self.form.width, top - _GAP + 20, parts, self.form.name)
 
     def _reaches(self) -> tuple[tuple[float, float], tuple[float, float]]:
         plot = self.plot
@@ -194,7 +195,7 @@ def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
     if guide.label and y is None and x is not None:
         before = frame.right - x < LETTER * len(guide.label) + 6
         place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
-        parts.append(text(guide.label, y=frame.bottom - 6, class_="tick halo", **place))  # type: ignore[arg-type]
+        parts.append(text(guide.label, y=frame.bottom - 6, class_="tick halo", **place))
     if guide.label and x is None and y is not None and not direct:
         parts.append(text(guide.label, frame.right - 4, y - 5, class_="tick halo", text_anchor="end"))
     return tag("g", *parts)
@@ -206,7 +207,7 @@ def _point_label(guide: Guide, frame: Frame) -> Markup:
     before = x - frame.left > 9 + LETTER * len(guide.label)
     place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
     dot = tag("circle", class_="dot", cx=x, cy=y, r=4) if guide.strong else ""
-    words = text(guide.label, class_="label strong halo", **place) if guide.label else ""  # type: ignore[arg-type]
+    words = text(guide.label, class_="label strong halo", **place) if guide.label else ""
     return tag("g", dot, words)
 
 
@@ -260,7 +261,7 @@ def _whiskers(one: Plotted, middles: Sequence[float], frame: Frame) -> Iterator[
 def _step(bars: Sequence[Plotted]) -> float:
     """The distance of two neighbouring bars."""
     places = sorted({value for one in bars for value in one.x})
-    return min((after - before for before, after in zip(places, places[1:], strict=False)), default=1.0)
+    return min((after - before for before, after in pairwise(places)), default=1.0)
 
 
 def _path(x: Sequence[float], y: Sequence[float], frame: Frame) -> Pairs:
@@ -277,9 +278,7 @@ def _unbroken(one: Plotted, line: Pairs) -> list[Pairs]:
 
 def _stepped(line: Pairs) -> Pairs:
     """Every value held until the next."""
-    corners = [
-        corner for before, after in zip(line, line[1:], strict=False) for corner in (before, (after[0], before[1]))
-    ]
+    corners = [corner for before, after in pairwise(line) for corner in (before, (after[0], before[1]))]
     return [*corners, line[-1]]
 
 

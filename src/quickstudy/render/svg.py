@@ -38,7 +38,9 @@ def svg_file(block: Picture) -> str:
 
 
 def picture_rows(block: Picture) -> list[list[Any]]:
-    """The numbers of a picture for a program, the heading first."""
+    """The numbers of a picture for a program, the heading first: those it brings, or what is drawn."""
+    if not isinstance(block, Graph) and block.data:
+        return [list(row) for row in block.data]
     if isinstance(block, Graph):
         edges = [[edge.source, edge.target, edge.label, edge.kind, edge.weight] for edge in block.edges]
         return [["source", "target", "label", "kind", "weight"], *edges]
@@ -53,9 +55,8 @@ def picture_rows(block: Picture) -> list[list[Any]]:
     rows: list[list[Any]] = [["panel", "series", block.x.title, block.y.title, "low", "high"]]
     for panel in block.panels:
         for one in panel.series:
-            edges = zip(one.low, one.high, strict=True) if len(one.low) else [("", "")] * len(one.x)
-            numbers = zip(one.x, one.y, edges, strict=True)
-            rows += [[panel.title, one.label, x, y, *ends] for x, y, ends in numbers]
+            low, high = (values if len(values) else [""] * len(one.x) for values in (one.low, one.high))
+            rows += [[panel.title, one.label, *numbers] for numbers in zip(one.x, one.y, low, high, strict=True)]
     return rows
 
 
