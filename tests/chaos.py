@@ -19,9 +19,6 @@ import traceback
 from collections import Counter
 
 import numpy as np
-from quickstudy.report.html import as_html
-from quickstudy.report.latex import as_latex
-from quickstudy.report.text import as_text
 
 from quickstudy.api import run
 from quickstudy.base.canonical import canonical, digest, guarded
@@ -31,6 +28,7 @@ from quickstudy.base.record import Record
 from quickstudy.base.trace import SoFar, Trace
 from quickstudy.report.build import gather
 from quickstudy.report.facts import as_csv, as_json
+from quickstudy.report.page import FORMS
 from quickstudy.runs.doctor import examine_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
@@ -38,6 +36,8 @@ from quickstudy.runs.reader import read_results
 from quickstudy.runs.seal import query
 from quickstudy.runs.traces import load_snapshot, load_trace
 from quickstudy.runs.unfinished import UnfinishedCall
+
+as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 
 KINDS = ("runs", "traces", "learners", "unfinished", "sealed", "quickstudy.json")
 SHARES = (0.5, 0.15, 0.15, 0.1, 0.07, 0.03)

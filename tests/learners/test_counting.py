@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from quickstudy.report.text import as_text
 
 import quickstudy as qs
 from quickstudy.base.learner import Brief
@@ -16,6 +15,9 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
 from quickstudy.report.build import gather
 from quickstudy.report.facts import as_csv
+from quickstudy.report.page import FORMS
+
+as_text = FORMS["text"]
 
 BRIEF = Brief(Tokens(10), Tokens(10), "cross-entropy", 4, 3)
 

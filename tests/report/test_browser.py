@@ -12,10 +12,12 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-from quickstudy.report.html import as_html
 
 from quickstudy.base.blocks import LEARNER
 from quickstudy.report.model import ReportData
+from quickstudy.report.page import FORMS
+
+as_html = FORMS["html"]
 
 INSTALL = "chromium is not installed; type: apt-get update && apt-get install -y chromium"
 FLAGS = (

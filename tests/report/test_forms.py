@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quickstudy.report.html import as_html
-from quickstudy.report.latex import as_latex
-from quickstudy.report.latex import escape as escape_latex
-from quickstudy.report.text import as_text
 
+from quickstudy.render.latex import escape as escape_latex
+from quickstudy.render.markup import escape
 from quickstudy.report.facts import as_csv, as_json
-from quickstudy.report.markup import escape
 from quickstudy.report.model import ReportData
+from quickstudy.report.page import FORMS
+
+as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 
 Make = Callable[..., Any]
 EVIL = '<img src=x onerror="alert(1)">'

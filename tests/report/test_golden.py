@@ -21,8 +21,8 @@ from quickstudy.base.learner import Cost
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.report import csv, html, latex, text
-from quickstudy.report import facts as plain
+from quickstudy.report import page
+from quickstudy.report.facts import as_json
 from quickstudy.report.model import ReportData
 from quickstudy.report.study.order import Order, kind_of
 from quickstudy.report.study.render import as_html, as_lines
@@ -30,13 +30,7 @@ from quickstudy.runs.job import Setting, identity, labels
 from quickstudy.runs.traces import inline_trace
 
 STORED = pathlib.Path(__file__).with_name("golden.json")
-FORMS: dict[str, Callable[[ReportData], str]] = {
-    "html": html.as_html,
-    "json": lambda data: json.dumps(plain.as_json(data), sort_keys=True),
-    "csv": csv.as_csv,
-    "latex": latex.as_latex,
-    "text": text.as_text,
-}
+FORMS = {**page.FORMS, "json": lambda data: json.dumps(as_json(data), sort_keys=True)}
 RULES = ("reca:rule=0", "reca:rule=90", "reca:rule=110")
 CLAIM = {"text": "A above B", "score": "wade", "better": ["A"], "than": ["B"]}
 KINDS: dict[str, dict[str, Any]] = {
@@ -94,8 +88,8 @@ def test_study_pages(kind: str, tmp_path: pathlib.Path, save: Callable[..., path
     ]
     folder = save(tmp_path / "runs", records)
     for convention in ("published", "corrected"):
-        page = kind_of(study).page(Order(study, folder, convention, 6, controls=kind == "table"))
-        check(f"{kind} {convention}", as_html(page) + "\n".join(as_lines(page)))
+        made = kind_of(study).page(Order(study, folder, convention, 6, controls=kind == "table"))
+        check(f"{kind} {convention}", as_html(made) + "\n".join(as_lines(made)))
 
 
 def measured_by(study: Study) -> tuple[str, ...]:

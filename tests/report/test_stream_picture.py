@@ -10,7 +10,7 @@ import pytest
 from quickstudy.base.study import find_study
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report
-from quickstudy.report.html import as_html
+from quickstudy.report.page import FORMS
 from quickstudy.report.pictures import NARROW, WIDE
 from quickstudy.report.stream_picture import StreamFrame, stream_picture
 from quickstudy.report.study.order import Order, kind_of
@@ -18,6 +18,8 @@ from quickstudy.report.study.page import Grid, Picture
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import execute
 from quickstudy.runs.plan import make_plan
+
+as_html = FORMS["html"]
 
 
 def stream(steps=(1, 50, 100, 101, 150, 200), end=0.5, names=("periodic", "q<a")):

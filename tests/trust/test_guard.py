@@ -11,7 +11,6 @@ import zipfile
 
 import numpy as np
 import pytest
-from quickstudy.report.html import as_html
 
 from quickstudy.api import Results
 from quickstudy.base.canonical import digest, guarded
@@ -25,7 +24,7 @@ from quickstudy.cli.main import main
 from quickstudy.data.tables import read_table
 from quickstudy.measures.curvefile import score_file
 from quickstudy.report.build import gather
-from quickstudy.report.page import write_report
+from quickstudy.report.page import FORMS, write_report
 from quickstudy.runs import arrays, journal, reader
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
@@ -35,6 +34,8 @@ from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.seal import query
 from quickstudy.runs.traces import load_snapshot, load_trace
+
+as_html = FORMS["html"]
 
 CHAOS = include(pathlib.Path(__file__).parents[1] / "chaos.py")
 LABELS = {"task": "t", "learner": "l", "family": "f", "role": "learner"}
@@ -233,7 +234,7 @@ def test_text_that_is_no_unicode_reaches_the_page(tmp_path):
     put(tmp_path, status="failed", reason="no file \udcff.txt", what={"learner": {"id": "\udcff"}, "repetition": 1})
     (one,) = read_results(tmp_path).records.values()
     assert one.reason == "no file \\udcff.txt"
-    assert "\\udcff.txt" in write_report([tmp_path], tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "\\udcff.txt" in write_report(gather([tmp_path]), tmp_path / "page.html").read_text(encoding="utf-8")
     assert query(tmp_path, "SELECT reason FROM runs").rows == [("no file \\udcff.txt",)]
 
 
@@ -418,14 +419,14 @@ def test_output_goes_through_links_and_into_pipes(tmp_path):
     target, link = tmp_path / "pages" / "page.html", tmp_path / "link.html"
     target.write_text("old")
     link.symlink_to(target)
-    write_report([tmp_path], link)
+    write_report(gather([tmp_path]), link)
     assert link.is_symlink()
     assert target.read_text().startswith("<!doctype html>")
     pipe, heard = tmp_path / "pipe", []
     os.mkfifo(pipe)
     listener = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
     listener.start()
-    write_report([tmp_path], pipe)
+    write_report(gather([tmp_path]), pipe)
     listener.join()
     assert heard == [target.read_bytes()]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -445,10 +446,10 @@ def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
     page = tmp_path / "report.html"
     page.write_text("<title>mine</title>")
     with pytest.raises(UsageError, match="no page of quickstudy's"):
-        write_report([tmp_path], page, replaces=False)
+        write_report(gather([tmp_path]), page, replaces=False)
     assert page.read_text() == "<title>mine</title>"
-    write_report([tmp_path], page)
-    write_report([tmp_path], page, replaces=False)
+    write_report(gather([tmp_path]), page)
+    write_report(gather([tmp_path]), page, replaces=False)
 
 
 def test_a_pack_holds_nothing_from_outside(tmp_path):

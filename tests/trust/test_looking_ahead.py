@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from quickstudy.report.html_record import run_record
 
 import quickstudy as qs
 from quickstudy.base.errors import LearnerFault
@@ -14,7 +13,7 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.host import HostPupil
 from quickstudy.learners.watching import NOTHING_FOUND, UNSTEADY, Watched, _apart
 from quickstudy.report.build import gather
-from quickstudy.report.verdict import remarks
+from quickstudy.report.page import FORMS
 from quickstudy.runs.seal import query
 
 SMALL = {"sequences": 20}
@@ -217,9 +216,9 @@ def test_one_that_answers_nothing_twice_cannot_be_told_and_everybody_says_so(tmp
     assert row == (UNSTEADY,)
     data = gather([tmp_path])
     said = "Unsteady could not be checked for looking ahead: asked the same twice, it gives two answers."
-    assert said in list(remarks(data.tables[0]))
-    assert UNSTEADY in run_record(data)
-    assert UNSTEADY not in run_record(replace_runs(data))
+    assert said in data.tables[0].verdict.remarks
+    assert UNSTEADY in FORMS["html"](data)
+    assert UNSTEADY not in FORMS["html"](replace_runs(data))
 
 
 def replace_runs(data):

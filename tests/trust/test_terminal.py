@@ -17,9 +17,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from quickstudy.report.html import as_html
-from quickstudy.report.latex import as_latex
-from quickstudy.report.text import as_text, show
 from rich.console import Console
 
 from quickstudy.api import Results
@@ -28,10 +25,13 @@ from quickstudy.base.errors import Stopped, UsageError, nearest, was_interrupted
 from quickstudy.base.record import OK, Record
 from quickstudy.base.visible import LINES, shortened, visible
 from quickstudy.render.files import csv_text
+from quickstudy.render.terminal import show
 from quickstudy.report.build import build_report
 from quickstudy.report.facts import as_csv
-from quickstudy.report.verdict import verdict
+from quickstudy.report.page import FORMS, screen_page
 from quickstudy.runs.journal import Journal
+
+as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 
 ORDERS = "\x1b]0;title\x07\x1b[31m\x9b2J\b\u202e"
 HOSTILE = {
@@ -94,7 +94,7 @@ def report(records: list[Record]) -> Any:
 
 def on_screen(data: Any, width: int = 80) -> str:
     target = io.StringIO()
-    show(data, Console(file=target, width=width, no_color=True, highlight=False))
+    show(screen_page(data), Console(file=target, width=width, no_color=True, highlight=False))
     return target.getvalue()
 
 
@@ -246,7 +246,7 @@ def test_runs_that_failed_are_counted_as_such() -> None:
 
 @pytest.mark.parametrize(("learners", "longest"), [(2, 60), (15, 90)])
 def test_a_verdict_can_be_read_whatever_the_number_of_learners(learners: int, longest: int) -> None:
-    words = verdict(report(many(learners, ["language/qa"])).tables[0]).split()
+    words = report(many(learners, ["language/qa"])).tables[0].verdict.text.split()
     assert len(words) <= longest
     assert ("12 more" in " ".join(words)) == (learners == 15)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable
 
 import typer
 
@@ -41,23 +40,15 @@ def report(
     from dataclasses import replace
 
     from quickstudy.base.errors import UsageError, nearest
-    from quickstudy.render.latex import as_latex
-    from quickstudy.render.terminal import as_text
     from quickstudy.report.build import gather
-    from quickstudy.report.facts import as_csv, as_json
-    from quickstudy.report.model import ReportData
-    from quickstudy.report.page import report_page, screen_page, write_report
+    from quickstudy.report.facts import as_json
+    from quickstudy.report.page import FORMS, write_report
     from quickstudy.runs.folder import write_output
     from quickstudy.runs.forgetting import shown
     from quickstudy.runs.reader import read_results
 
-    writers: dict[str, Callable[[ReportData], str]] = {
-        "text": lambda data: as_text(screen_page(data)),
-        "csv": as_csv,
-        "latex": lambda data: as_latex(report_page(data)),
-    }
-    if format != "html" and format not in writers:
-        raise UsageError(f'no format "{format}"; {nearest(format, ["html", *writers])}')
+    if format not in FORMS:
+        raise UsageError(f'no format "{format}"; {nearest(format, FORMS)}')
     check_target(out)
     include_files(include)
     readings = {folder: read_results(folder, expected=True) for folder in folders}
@@ -81,8 +72,8 @@ def report(
         target = folders[0] / "report.html" if out is None else out
         say(f"Report: {write_report(data, target, replaces=out is not None)}")
     elif out is None:
-        print_exactly(writers[format](data))
+        print_exactly(FORMS[format](data))
     else:
-        text = writers[format](data).encode(errors="backslashreplace")
+        text = FORMS[format](data).encode(errors="backslashreplace")
         write_output(out, lambda file: file.write(text))
         say(f"Report: {out}", err=not out.is_file())  # /dev/stdout is for the report alone

@@ -68,7 +68,8 @@ def gather(
             f"no runs in {', '.join(map(str, folders))}; run something there first, or name another folder"
         )
     notes = [
-        f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder." for _, damage in found.damage
+        f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder."
+        for _, damage in found.damage
     ]
     return build_report(found.records.values(), found.trace, command, notes)
 

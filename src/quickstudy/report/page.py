@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +37,10 @@ from quickstudy.base.origin import described as described_error
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask
-from quickstudy.report.facts import as_json
+from quickstudy.render.html import as_html
+from quickstudy.render.latex import as_latex
+from quickstudy.render.terminal import as_text
+from quickstudy.report.facts import as_csv, as_json
 from quickstudy.report.model import LEARNING, MeasureNote, Place, ReportData, Row, TaskTable
 from quickstudy.report.tables import (
     Marks,
@@ -52,6 +56,7 @@ from quickstudy.report.words import TERMS, counted
 from quickstudy.runs.folder import write_output
 
 _ALL_NAMED = 4
+_LONGEST_EXAMPLE = 240
 _READ, _RECORD = "read", "record"
 READ = "/read"
 """Behind a kind of trace: the figure that explains how scores are read off such a trace."""
@@ -96,15 +101,22 @@ def write_report(data: ReportData, target: str | pathlib.Path, *, replaces: bool
     target: the file, or a folder that exists, in which it is then called report.html. replaces: a file that is there,
     whatever it is; else only a page of ours. Raises UsageError when the file cannot be written.
     """
-    from quickstudy.render.html import as_html
-
     path = pathlib.Path(target)
     path = path / "report.html" if path.is_dir() else path
     if not replaces and path.is_file() and not _is_ours(path):
         raise UsageError(f"{path} is there, and no page of quickstudy's; move it away, or name a file by `report -o`")
-    page = as_html(report_page(data)).encode(errors="backslashreplace")
+    page = FORMS["html"](data).encode(errors="backslashreplace")
     write_output(path, lambda file: file.write(page))
     return path
+
+
+FORMS: Mapping[str, Callable[[ReportData], str]] = {
+    "html": lambda data: as_html(report_page(data)),
+    "text": lambda data: as_text(screen_page(data)),
+    "csv": as_csv,
+    "latex": lambda data: as_latex(report_page(data)),
+}
+"""The forms of a report that are text."""
 
 
 def _is_ours(path: pathlib.Path) -> bool:
@@ -189,9 +201,9 @@ def _about(table: TaskTable) -> Iterator[Block]:
     entry = catalogue.task.find(id) if id in catalogue.task else None
     summary = entry.summary if entry and entry.version == version else ""
     if summary or table.material:
-        yield Text(" ".join(filter(None, (summary, table.material))), "task")
+        yield Text(" ".join(filter(None, (summary, table.material))), "question")
     if summary and (example := _example(id, task.get("parameters", {}), table.convention)):
-        yield Text(example, "example")
+        yield Text(textwrap.shorten(example, _LONGEST_EXAMPLE, placeholder=" …"), "example")
 
 
 def _example(id: str, parameters: Mapping[str, Any], convention: str) -> str:
@@ -205,8 +217,11 @@ def _example(id: str, parameters: Mapping[str, Any], convention: str) -> str:
         if not drawn.sequential:
             return ""
         ids, _ = drawn.sequence(0)
-        own, words = getattr(task, "text", None), getattr(task, "words", None)
-        return str(own(ids)) if callable(own) else " ".join(map(str, words(ids) if callable(words) else ids))
+        if callable(own := getattr(task, "text", None)):
+            return str(own(ids))
+        vocabulary = getattr(task, "vocabulary", None)
+        words = getattr(task, "words", lambda ids: [vocabulary[id] for id in ids] if vocabulary else ids)
+        return " ".join(map(str, words(ids)))
     except Exception:  # a task of somebody's, or one whose data are not here: the report stands without
         return ""
 
@@ -251,7 +266,9 @@ def _how_to_read(data: ReportData, marks: Marks) -> Iterator[Block]:
     yield Terms([(term, meaning, "") for term, meaning in TERMS])
     kinds = {trace.kind for table in data.tables for row in table.of_role(*LEARNING) for trace in row.traces}
     for kind in sorted(kind for kind in kinds if f"{kind}{READ}" in catalogue.figure):
-        drawn = (_drawn(f"{kind}{READ}", table.task, _traced(table.of_role(*LEARNING), marks, kind)) for table in data.tables)
+        drawn = (
+            _drawn(f"{kind}{READ}", table.task, _traced(table.of_role(*LEARNING), marks, kind)) for table in data.tables
+        )
         yield from _prefixed(next(filter(None, drawn), []), f"read-{kind}")
     if data.measures:
         yield Section("Measures", [_measure(note) for note in data.measures])

@@ -158,18 +158,15 @@ def change_table(change: Change, name: str) -> Table:
 
 def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
     """The headline of every learner on every task of a family; below, of the best control and the oracle of each."""
-    learners = sorted(
-        {(row.role, row.learner) for table in tables for row in table.of_role(*LEARNING)},
-        key=lambda pair: (LEARNING.index(pair[0]), _rank(pair, tables), pair[1]),
-    )
-    lines = [
-        Line(
-            [Name(learner, marks[role, learner], note="replay" if role == REPLAY else "")]
-            + [_glanced(table, role, learner) for table in tables],
-            role,
-        )
-        for role, learner in learners
-    ]
+    groups = []
+    for role, title in ((LEARNER, ""), (REPLAY, "With replay")):
+        names = {row.learner for table in tables for row in table.of_role(role)}
+        ordered = sorted(names, key=lambda name: (_rank(name, role, tables), name))
+        lines = [
+            Line([Name(name, marks[role, name]), *(_glanced(table, role, name) for table in tables)], role)
+            for name in ordered
+        ]
+        groups += [Group(lines, title)] if lines else []
     ends = [
         Line([Name(title), *(_glanced(table, role, of(table), named=role == CONTROL) for table in tables)], role, True)
         for title, role, of in (
@@ -183,27 +180,27 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
         better = "" if table.judged.better == UNKNOWN else table.judged.better
         columns.append(Column(table.task.removeprefix(f"{table.family}/"), better))
     titles = dict.fromkeys(table.judged.title for table in tables if table.headline)
-    groups = [Group(part) for part in (lines, ends) if part]
-    several = any(isinstance(cell, Number) and cell.interval for line in (*lines, *ends) for cell in line.cells)
+    groups += [Group(ends)] if ends else []
+    cells = [cell for group in groups for line in group.lines for cell in line.cells]
+    several = any(isinstance(cell, Number) and cell.interval for cell in cells)
     half = ", ± half the 95 % interval over runs" if several else ""
     caption = f"{' or '.join(titles) or 'headline'} by task{half}; bold: clearly ahead of the next"
     return Table(name, caption, columns, groups, intervals=HALF)
 
 
-def _rank(pair: tuple[str, str], tables: Sequence[TaskTable]) -> float:
+def _rank(learner: str, role: str, tables: Sequence[TaskTable]) -> float:
     """The mean place of a learner among its like, as the tables of the tasks have them."""
-    places = [
-        [row.learner for row in table.of_role(pair[0])].index(pair[1])
-        for table in tables
-        if any(row.learner == pair[1] for row in table.of_role(pair[0]))
-    ]
+    orders = [[row.learner for row in table.of_role(role)] for table in tables]
+    places = [order.index(learner) for order in orders if learner in order]
     return sum(places) / len(places)
 
 
 def _glanced(table: TaskTable, role: str, learner: str | None, named: bool = False) -> Number:
     row = next((row for row in table.of_role(role) if row.learner == learner), None)
     found = row.scores.get(table.headline or "") if row else None
-    return _estimated(found, table.judged, row is not None and table.is_ahead(row), learner if named and learner else "")
+    return _estimated(
+        found, table.judged, row is not None and table.is_ahead(row), learner if named and learner else ""
+    )
 
 
 def run_table(table: TaskTable, name: str) -> Table:

@@ -56,8 +56,7 @@ def _short(table: TaskTable, role: str) -> str:
     if not judged:
         return "Too few runs for a verdict"
     above = [row for row in judged if row.advantage.standing == ABOVE and row.advantage.matters(table.judged)]
-    who = f"of {counted(len(judged), 'learner')} {_be(above) if above else 'is'} above the best control"
-    return f"{len(above) or 'None'} {who}"
+    return f"{len(above)} of {len(judged)} above the best control"
 
 
 def _remarks(table: TaskTable) -> Iterator[str]:

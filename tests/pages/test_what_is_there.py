@@ -14,7 +14,7 @@ from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.record import Record
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.report.html import as_html
+from quickstudy.report.page import FORMS
 from quickstudy.report.reproduce_text import UNLIKE
 from quickstudy.report.study import table
 from quickstudy.report.study.numeric import numeric
@@ -23,6 +23,8 @@ from quickstudy.report.study.page import Grid, Page, Paragraph
 from quickstudy.report.study.render import as_html as page_html
 from quickstudy.report.study.render import write_page
 from quickstudy.report.study.runs import counts
+
+as_html = FORMS["html"]
 
 Make = Callable[..., Any]
 ROWS = (
