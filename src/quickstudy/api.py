@@ -331,7 +331,7 @@ def reproduce(
     # All rows of which there are runs: a few must not take the place of a page that showed more.
     wider = request.widened()
     page = page_of(wider, command)
-    path = write_page(page, folder, wider.name, () if page.whole else ("report.html",))
+    path = write_page(page, folder, wider.name)
     if not page.whole:
         write_report(gather([folder], command, {folder: wider.shelf.reading()}), folder / "report.html")
     return StudyPage(page, path, execution, repetitions, wider)

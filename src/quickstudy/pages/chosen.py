@@ -86,7 +86,7 @@ class Chosen:
         for score in request.study.scores:
             found, facts[score] = self._by(request, tasks, score)
             made.append(Section(f"Chosen by {request.score(score).title}", found, f"chosen-{score}"))
-        return Made([*made, *_order(request, tasks)], {"tasks": facts})
+        return Made([*made, *order_of_published(request, tasks)], {"tasks": facts})
 
     def _by(self, request: Request, tasks: Sequence[TaskRuns], score: str) -> tuple[list[Block], dict[str, Any]]:
         read, criterion = request.score(score), criterion_of(request.study)
@@ -172,7 +172,7 @@ def _told(contrasts: Sequence[Contrast]) -> str:
     return ", ".join(said)
 
 
-def _order(request: Request, tasks: Sequence[TaskRuns]) -> list[Block]:
+def order_of_published(request: Request, tasks: Sequence[TaskRuns]) -> list[Block]:
     """The published order of the best against the order here, by the publication's own criterion."""
     criterion = criterion_of(request.study)
     one = candidate(request.study)

@@ -73,7 +73,7 @@ class Request:
     shelf: Shelf = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # made of the folder
 
     def __post_init__(self) -> None:
-        if self.shelf is None:
+        if self.shelf is None or self.shelf.folder != self.folder:
             object.__setattr__(self, "shelf", Shelf(self.folder, self.study.measures))
 
     @property

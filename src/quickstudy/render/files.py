@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import pathlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,11 +26,8 @@ def csv_text(rows: Iterable[Sequence[Any]]) -> str:
     return "".join(writer.writerow(list(map(_safe, row)))[:-2] + "\n" for row in rows)
 
 
-def page_files(page: Page, name: str, beside: Collection[str] = ()) -> dict[str, str]:
-    """The text of every file by its name: NAME.html, and those of the tables and pictures that have a name.
-
-    beside: names of other files in the folder that the page may link to.
-    """
+def page_files(page: Page, name: str) -> dict[str, str]:
+    """The text of every file by its name: NAME.html, and those of the tables and pictures that have a name."""
     files: dict[str, str] = {}
     for block in every(page.blocks):
         if isinstance(block, Table):
@@ -38,12 +35,12 @@ def page_files(page: Page, name: str, beside: Collection[str] = ()) -> dict[str,
         elif isinstance(block, Plot | HeatMap | Graph):
             files[f"{block.name}.svg"] = svg_file(block)
             files[f"{block.name}.csv"] = csv_text(picture_rows(block))
-    return {f"{name}.html": as_html(page, {*files, *beside}), **files}
+    return {f"{name}.html": as_html(page, files), **files}
 
 
-def write_page(page: Page, folder: pathlib.Path, name: str, beside: Collection[str] = ()) -> pathlib.Path:
+def write_page(page: Page, folder: pathlib.Path, name: str) -> pathlib.Path:
     """Write the files of a page into a folder, each whole or not at all; gives the path of NAME.html."""
-    for file, text in page_files(page, name, beside).items():
+    for file, text in page_files(page, name).items():
         content = text.encode(errors="backslashreplace")
         write_aside(folder / file, str(os.getpid()), lambda target, content=content: target.write(content))  # type: ignore[misc]
     return folder / f"{name}.html"

@@ -72,11 +72,11 @@ def lay_out(graph: Graph) -> Layout:
     layers = _ordered(ranks, chains)
     loops = any(edge.source == edge.target for edge in graph.edges)
     top = _MARGIN + (_LOOP if loops else 0.0)
-    tallest = max(sum(_height(id) + _BETWEEN for id in layer) for layer in layers) - _BETWEEN
+    tallest = max(sum(_height(id) + _BETWEEN for id in layer) for layer in layers)
     boxes, left = {}, _MARGIN
     for number, layer in enumerate(layers):
-        wide = max(_width(labels.get(id, "")) for id in layer)
-        y = top + (tallest - sum(_height(id) + _BETWEEN for id in layer) + _BETWEEN) / 2
+        wide = max((_width(labels.get(id, "")) for id in layer), default=0.0)
+        y = top + (tallest - sum(_height(id) + _BETWEEN for id in layer)) / 2
         for id in layer:
             label = labels.get(id, "")
             boxes[id] = Box(label, left + wide / 2, y + _height(id) / 2, _width(label), wide / 2)
@@ -85,8 +85,10 @@ def lay_out(graph: Graph) -> Layout:
         left += wide + max(_ACROSS, LETTER * max(words, default=0) + 24)
     ways = {number: [(boxes[id].x, boxes[id].y) for id in chain[1:-1]] for number, chain in chains.items()}
     backs = [number for number, edge in enumerate(graph.edges) if number not in chains and edge.source != edge.target]
-    width = max(box.x + box.width / 2 for box in boxes.values()) + _MARGIN
-    return Layout({node.id: boxes[node.id] for node in graph.nodes}, ways, backs, width, top + tallest + _MARGIN)
+    width = max((box.x + box.width / 2 for box in boxes.values()), default=0.0) + _MARGIN
+    return Layout(
+        {node.id: boxes[node.id] for node in graph.nodes}, ways, backs, width, top + tallest - _BETWEEN + _MARGIN
+    )
 
 
 def _height(id: str) -> float:
@@ -130,7 +132,7 @@ def _ranks(graph: Graph) -> dict[str, int]:
 
 def _ordered(ranks: Mapping[str, int], chains: Mapping[int, Sequence[str]]) -> list[list[str]]:
     """The layers, each sorted by the mean place of the neighbours in the layer before it, then in the one after it."""
-    layers: list[list[str]] = [[] for _ in range(max(ranks.values()) + 1)]
+    layers: list[list[str]] = [[] for _ in range(max(ranks.values(), default=0) + 1)]
     near: dict[str, list[str]] = {id: [] for id in ranks}
     for id, rank in ranks.items():
         layers[rank].append(id)

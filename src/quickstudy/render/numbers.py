@@ -105,8 +105,8 @@ def scored(read: Score, value: float | None, interval: tuple[float, float] | Non
 def written(number: Number) -> str:
     """The number without its interval and its note.
 
-    >>> [written(Number(0.21345)), written(Number(None)), written(Number(0.3, signed=True)), written(Number(5, word="<"))]
-    ['0.213', '–', '+0.300', '<']
+    >>> [written(number) for number in (Number(0.2134), Number(None), Number(0.3, signed=True), Number(5, word="<9"))]
+    ['0.213', '–', '+0.300', '<9']
     """
     if number.word or number.value is None or math.isnan(number.value):
         return number.word or NOTHING

@@ -49,11 +49,10 @@ def _on(plot: Plot, one: Plotted) -> Plotted:
     if plot.x.scale == LINEAR or all(value > 0 for value in one.x):
         return one
     kept = [index for index, value in enumerate(one.x) if value > 0]
-    x, y, low, high, tells = (
-        [values[index] for index in kept] if len(values) else ()
-        for values in (one.x, one.y, one.low, one.high, one.tells)
+    x, y, low, high = (
+        [values[index] for index in kept] if len(values) else () for values in (one.x, one.y, one.low, one.high)
     )
-    return replace(one, x=x, y=y, low=low, high=high, tells=tells)
+    return replace(one, x=x, y=y, low=low, high=high, tells=[one.tells[index] for index in kept if len(one.tells)])
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class _Sheet:
 
     def drawn(self) -> drawing.Drawing:
         plot, panels = self.plot, self.plot.panels
-        columns = 1 if self.form is NARROW else min(2, len(panels))
+        columns = 2 if self.form is WIDE and len(panels) > 1 else 1
         x, y = self._reaches()
         ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
         left = 16 + drawing.TICK_LETTER * max(map(len, ticks), default=1)

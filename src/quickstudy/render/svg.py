@@ -82,7 +82,7 @@ class _Map:
     def drawing(self) -> Drawing:
         names = shortened(self.map.rows, 22 if self.form is WIDE else 16)
         left = 16 + max([LETTER * len(name) for name in names] + [TICK_LETTER * len(self._scale(0))])
-        width = min((self.form.width - left - 16) / len(self.map.columns), 90.0)
+        width = min((self.form.width - left - 16) / max(len(self.map.columns), 1), 90.0)
         whole = width >= _LEAST - 1.5
         parts, bottom = self._lines(names, left, width) if whole else self._blocks(names)
         legend = self._legend(left if self.form is WIDE else 8.0, bottom + 8)
@@ -92,8 +92,9 @@ class _Map:
 
     def _lines(self, names: Sequence[str], left: float, width: float) -> tuple[list[Markup], float]:
         titles = shortened(self.map.columns, 14)
-        turned = width < LETTER * max(map(len, titles)) + 4
-        top = _TOP + (LETTER * max(map(len, titles)) if turned else 0)
+        longest = LETTER * max(map(len, titles), default=0)
+        turned = width < longest + 4
+        top = _TOP + (longest if turned else 0)
         parts = []
         for column, title in enumerate(titles):
             middle = left + (column + 0.5) * width

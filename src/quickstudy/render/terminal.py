@@ -117,6 +117,7 @@ class _Screen(_Scroll):
             lines = _foremost(table, room - sections - 2)
             if len(lines) < len(table.lines):
                 below.append(f"{len(table.lines) - len(lines)} rows more are in the report.")
+                room -= 1
             if number:
                 yield from (_words(""), _words(shortened([visible(table.caption)], self.width)[0], "dim"))
             yield _sheet(table, _fitting(table, self.width), self.width, lines)
