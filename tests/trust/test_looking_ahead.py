@@ -217,8 +217,8 @@ def test_one_that_answers_nothing_twice_cannot_be_told_and_everybody_says_so(tmp
     data = gather([tmp_path])
     said = "Unsteady could not be checked for looking ahead: asked the same twice, it gives two answers."
     assert said in data.tables[0].verdict.remarks
-    assert UNSTEADY in FORMS["html"](data)
-    assert UNSTEADY not in FORMS["html"](replace_runs(data))
+    assert UNSTEADY in FORMS["html"](data).replace("<wbr>", "")
+    assert UNSTEADY not in FORMS["html"](replace_runs(data)).replace("<wbr>", "")
 
 
 def replace_runs(data):

@@ -240,7 +240,7 @@ def test_learners_by_tasks_come_first() -> None:
 
 def test_runs_that_failed_are_counted_as_such() -> None:
     text = on_screen(report([*many(2, ["language/qa"]), record("gru", status="failed"), record("gru", 0.5, 1)]))
-    assert re.search(r"^gru .* 1, 1 failed", text, re.MULTILINE)
+    assert re.search(r"^gru .* 1 \(1 failed\)", text, re.MULTILINE)
     assert "not)" not in text
 
 

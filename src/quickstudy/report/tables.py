@@ -63,7 +63,7 @@ def score_table(table: TaskTable, marks: Marks, name: str) -> Table:
     }
     columns = [_score_column(score) for score in scores]
     # The headline first: where there is room for few columns, it is one of them.
-    columns[1:1] = [Column("scaled", "higher"), Column("runs")] if scores else [Column("runs")]
+    columns[1:1] = [Column("runs"), Column("scaled", "higher")] if scores else [Column("runs")]
     groups = [
         Group([_score_line(row, table, scores, marks) for row in rows], title)
         for role, title in titles.items()
@@ -87,7 +87,7 @@ def _score_line(row: Row, table: TaskTable, scores: Sequence[Score], marks: Mark
     if scores:
         found = row.scores.get(scores[0].name)
         note = f"of {counted(found.n, 'run')}" if found and found.n < FEWEST else ""
-        cells[:1] = [_estimated(found, scores[0], strong=strong, note=note), contrast(row.scaled), runs]
+        cells[:1] = [_estimated(found, scores[0], strong=strong, note=note), runs, contrast(row.scaled)]
     else:
         cells = [runs]
     is_end = row.learner == {CONTROL: table.best_control, ORACLE: table.oracle}.get(row.role)
@@ -168,7 +168,7 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
         ]
         groups += [Group(lines, title)] if lines else []
     ends = [
-        Line([Name(title), *(_glanced(table, role, of(table), named=role == CONTROL) for table in tables)], role, True)
+        Line([Name(title), *(_glanced(table, role, of(table)) for table in tables)], role, True)
         for title, role, of in (
             ("best control", CONTROL, lambda table: table.best_control),
             ("oracle", ORACLE, lambda table: table.oracle),
@@ -180,11 +180,11 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
         better = "" if table.judged.better == UNKNOWN else table.judged.better
         columns.append(Column(table.task.removeprefix(f"{table.family}/"), better))
     titles = dict.fromkeys(table.judged.title for table in tables if table.headline)
-    groups += [Group(ends)] if ends else []
+    groups += [Group(ends, "Controls and oracle")] if ends else []
     cells = [cell for group in groups for line in group.lines for cell in line.cells]
     several = any(isinstance(cell, Number) and cell.interval for cell in cells)
     half = ", ± half the 95 % interval over runs" if several else ""
-    caption = f"{' or '.join(titles) or 'headline'} by task{half}; bold: clearly ahead of the next"
+    caption = f"{' or '.join(titles) or 'headline'} by task{half}; * clearly ahead of the next"
     return Table(name, caption, columns, groups, intervals=HALF)
 
 
@@ -195,12 +195,11 @@ def _rank(learner: str, role: str, tables: Sequence[TaskTable]) -> float:
     return sum(places) / len(places)
 
 
-def _glanced(table: TaskTable, role: str, learner: str | None, named: bool = False) -> Number:
+def _glanced(table: TaskTable, role: str, learner: str | None) -> Number:
     row = next((row for row in table.of_role(role) if row.learner == learner), None)
     found = row.scores.get(table.headline or "") if row else None
-    return _estimated(
-        found, table.judged, row is not None and table.is_ahead(row), learner if named and learner else ""
-    )
+    ahead = row is not None and table.is_ahead(row)
+    return _estimated(found, table.judged, ahead, "*" if ahead else "")
 
 
 def run_table(table: TaskTable, name: str) -> Table:
