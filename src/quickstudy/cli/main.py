@@ -21,7 +21,7 @@ VERBS = (
     "running",
     "scoring",
     "report",
-    "reproducing",
+    "reproduce",
     "compare",
     "checking",
     "keeping",

@@ -16,6 +16,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.visible import LINES, visible
 
 if TYPE_CHECKING:
+    from quickstudy.base.blocks import Page
     from quickstudy.base.record import Record
 
 JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
@@ -54,6 +55,18 @@ def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     for row in shown:
         cells = [*(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)), row[-1]]
         say((indent + "  ".join(cells)).rstrip())
+
+
+def print_page(page: Page) -> None:
+    """A page: fitted to a terminal, whole where something else reads it."""
+    from rich.console import Console
+
+    from quickstudy.render.terminal import as_text, show
+
+    if sys.stdout.isatty():
+        show(page, Console())
+    else:
+        typer.echo(as_text(page), nl=False)
 
 
 def include_files(paths: Iterable[str]) -> None:

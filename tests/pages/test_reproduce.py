@@ -14,27 +14,31 @@ import numpy as np
 import pytest
 
 from quickstudy.base import catalogue
+from quickstudy.base.blocks import Table, every
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
+from quickstudy.pages.beside import as_table, best_of, correction, data_of, marks, summary
+from quickstudy.pages.page import page_of
+from quickstudy.pages.published import Best, Reproduced, Reproduction, reproduction
+from quickstudy.pages.request import Request, by_protocol
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.report.reproduce import Best, Reproduced, Reproduction, reproduce, settings_of
-from quickstudy.report.reproduce_text import (
-    best_of,
-    correction,
-    marks,
-    reproduction_data,
-    reproduction_rows,
-    summary,
-)
+from quickstudy.render.files import write_page
+from quickstudy.render.numbers import spoken
 from quickstudy.report.results import Found, Shelf
-from quickstudy.report.study import table
-from quickstudy.report.study.order import Order, by_protocol
-from quickstudy.report.study.page import Grid
-from quickstudy.report.study.render import write_page
 
 Make = Callable[..., Any]
+
+
+def reproduce(study: Study, folder: Path, convention: str, root: int = 0) -> Reproduction:
+    return reproduction(study, Shelf(folder, study.measures).found(), convention, root=root)
+
+
+def rows_of(found: Reproduction) -> list[tuple[str, ...]]:
+    """The table as it is read, the heading first."""
+    table = as_table(found, "name")
+    return [tuple(column.title for column in table.columns), *(tuple(map(spoken, line.cells)) for line in table.lines)]
 
 
 def study(score: str = "wade") -> Study:
@@ -77,10 +81,10 @@ def test_cells_have_both_numbers_and_a_mark(folder: Path) -> None:
     rounding = 0.005 / np.sqrt(3)
     assert same.distance == pytest.approx(0.01 / np.hypot(np.hypot(same.spread / np.sqrt(6), 0.005), rounding))
     assert human.measured is None
-    assert reproduction_rows(found)[1][0] == "5 qa"
-    assert reproduction_rows(found)[1][1].startswith("0.300 | 0.310 ±")
-    assert reproduction_rows(found)[1][2].endswith("≠")
-    assert reproduction_rows(found)[1][3] == "0.150"
+    assert rows_of(found)[1][0] == "5 qa"
+    assert rows_of(found)[1][1].startswith("0.300 | 0.310 ±")
+    assert rows_of(found)[1][2].endswith("≠")
+    assert rows_of(found)[1][3] == "0.150"
 
 
 def test_sentences_say_what_agrees_and_what_the_correction_changed(folder: Path) -> None:
@@ -145,7 +149,8 @@ def test_a_column_is_judged_by_its_distances_together(make_record: Make, save: M
 
 
 def test_the_runs_of_a_study_are_its_grid() -> None:
-    assert [(setting.task, setting.learner) for setting in settings_of(study(), "published")] == [
+    models = Request(study(), Path("nowhere"), "published", 1).models()
+    assert [(setting.task, setting.learner) for setting in models] == [
         ("language/qa", "majority"),
         ("language/qa", "polarity"),
     ]
@@ -185,7 +190,7 @@ def test_the_best_is_the_lowest_where_lower_is_better(make_record: Make, save: M
     found = reproduce(study("error"), save(tmp_path, records), "published")
     assert found.best("5 qa") == "Same"
     assert found.cells["5 qa"]["Same"].measured == pytest.approx(2e-9)
-    row = reproduction_rows(found)[1]
+    row = rows_of(found)[1]
     assert row[1].startswith("0.3 | 2e-9 ×÷6,683")
     # Of the controls the lowest is the best one too.
     assert row[4].startswith("majority 2e-9")
@@ -207,7 +212,7 @@ def test_one_name_of_two_protocols_is_read_by_row(make_record: Make) -> None:
     rules = {row: {"a": Reproduced(None, 2, 1.0), "b": Reproduced(None, 2, 5.0)} for row in cells}
     columns = replace(study("error"), columns=("Same",))
     both = Reproduction(columns, "published", "error", cells, rules, {}, reads["1 fine"], reads)
-    assert reproduction_rows(both)[1:] == [("1 fine", "2e-9", "a 1"), ("2 coarse", "0.000", "b 5.000")]
+    assert rows_of(both)[1:] == [("1 fine", "2e-9", "a 1"), ("2 coarse", "0.000", "b 5.000")]
     assert marks(both) == (
         "error (lower is better) or error (higher is better): "
         "mean ×÷ the factor to either end of the 95 % interval or ± half the 95 % interval"
@@ -220,21 +225,21 @@ def test_never_has_a_median_and_a_word(make_record: Make, save: Make, tmp_path: 
     records += measured(make_record, "polarity", "steps", [never] * 3)
     found = reproduce(study("steps"), save(tmp_path, records), "published")
     assert found.best("5 qa") == "Same"
-    assert [cell.split("| ")[-1] for cell in reproduction_rows(found)[1][1:3]] == ["5 ≠", "never ≠"]
+    assert [cell.split("| ")[-1] for cell in rows_of(found)[1][1:3]] == ["5 ≠", "never ≠"]
 
 
 def test_without_a_direction_nothing_is_the_best(make_record: Make, save: Make, tmp_path: Path) -> None:
     records = measured(make_record, "majority", "depth", [1.0] * 2) + measured(make_record, "polarity", "depth", [2.0])
     found = reproduce(study("depth"), save(tmp_path, records), "published")
     assert found.best("5 qa") is None
-    assert reproduction_rows(found)[1][4] == "–"
+    assert rows_of(found)[1][4] == "–"
     assert "direction unknown" in marks(found)
 
 
 def test_the_corrections_are_counted_where_they_have_been_run(folder: Path, tmp_path: Path) -> None:
-    found = Shelf(folder).found()
-    assert correction(study(), found) == "The corrections change 1 of 2 cells by more than 2 standard errors"
-    assert correction(study(), Shelf(tmp_path / "empty").found()) == "What the corrections change is seen by"
+    some, none = (Request(study(), one, "published", 6) for one in (folder, tmp_path / "empty"))
+    assert correction(some) == "The corrections change 1 of 2 cells by more than 2 standard errors"
+    assert correction(none) == "What the corrections change is seen by"
 
 
 def together(score: str = "wade", published: Published | None = None) -> Study:
@@ -271,12 +276,12 @@ def test_a_model_of_several_columns_is_the_best_of_all_their_runs(
     assert isinstance(cell, Best)
     assert (cell.column, cell.repetition, cell.measured) == best
     assert (cell.n, cell.low, cell.error) == (5, None, None)
-    assert reproduction_rows(found)[0][1:2] == ("AB",)
-    assert reproduction_rows(found)[1][1].endswith("(best of 5)")
+    assert rows_of(found)[0][1:2] == ("AB",)
+    assert rows_of(found)[1][1].endswith("(best of 5)")
     (line,) = best_of(found)
     assert line.startswith(f"AB is the {word} of all runs of 2 columns, not a mean")
     assert line.endswith(f"({best[0]}, repetition {best[1]}, of 5 runs).")
-    heading, *lines = reproduction_data(found)
+    heading, *lines = data_of(found)
     model = next(dict(zip(heading, one, strict=True)) for one in lines if one[1] == "AB")
     assert (model["best_column"], int(model["best_repetition"]), float(model["mean"])) == best
     assert {"a", "b"} < {one[1] for one in lines}
@@ -287,7 +292,7 @@ def test_the_best_of_a_score_of_unknown_direction_is_not_told(make_record: Make,
     found = reproduce(together("odd", Published(0.3, 0.1)), folder, "published")
     assert (found.cells["5 qa"]["AB"].measured, found.cells["5 qa"]["AB"].n) == (None, 2)
     assert best_of(found) == ["AB has no best run: which way odd is better is not known."]
-    assert reproduction_rows(found)[1][1] == "0.300"
+    assert rows_of(found)[1][1] == "0.300"
 
 
 def test_cells_that_are_no_model_have_the_keys_they_had(folder: Path) -> None:
@@ -312,10 +317,12 @@ def test_words_in_the_place_of_a_published_number(
     folder = save(tmp_path, runs_of(make_record, "wade", {"majority": values}))
     found = reproduce(mini, folder, "published")
     assert found.cells["5 qa"]["a"].within is within
-    assert reproduction_rows(found)[1][1] == text
-    page = table.page(Order(mini, folder, "published", 2))
+    assert rows_of(found)[1][1] == text
+    page = page_of(Request(mini, folder, "published", 2))
     write_page(page, folder, "page")
-    assert ("or bound" in next(part for part in page.parts if isinstance(part, Grid)).caption) is (within is not None)
+    assert ("or bound" in next(one for one in every(page.blocks) if isinstance(one, Table)).caption) is (
+        within is not None
+    )
     with (folder / "mini-published-wade.csv").open() as file:
         assert next(csv.DictReader(file))["published"] == words
 
@@ -325,7 +332,7 @@ def test_steps_that_may_never_be_enough_have_a_median(make_record: Make, save: M
         tmp_path, runs_of(make_record, "steps-to-0.9", {"majority": [5, math.inf, 8], "polarity": [math.inf]})
     )
     found = reproduce(study("steps-to-0.9"), folder, "published")
-    assert reproduction_rows(found)[1][1:3] == ("0.3 | 8 ≠", "0.9 | never ≠")
+    assert rows_of(found)[1][1:3] == ("0.3 | 8 ≠", "0.9 | never ≠")
 
 
 def test_a_measure_that_the_study_names_is_applied_to_stored_traces(

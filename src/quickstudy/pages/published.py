@@ -1,9 +1,8 @@
-"""A published table beside the measured one."""
+"""A published table beside the measured one: the numbers, and how far they are apart."""
 
 from __future__ import annotations
 
 import math
-import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
@@ -14,9 +13,8 @@ from numpy.typing import NDArray
 from quickstudy.base.blocks import CONTROL, ORACLE
 from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import ROUNDED, Published, Study
-from quickstudy.report.numbers import interval_of, shown
 from quickstudy.report.records import score_of
-from quickstudy.report.results import Found, Runs, Shelf
+from quickstudy.report.results import Found, Runs
 from quickstudy.report.statistics import FEWEST, estimate
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import task_controls
@@ -54,15 +52,6 @@ class Reproduced:
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """The distances of a column together: the sum of their squares, of how many, and how often chance gives as much."""
-
-    square: float
-    freedom: int
-    p: float
-
-
-@dataclass(frozen=True)
 class Best(Reproduced):
     """The cell of a model that is several columns: the best of all their runs, by the direction of the score.
 
@@ -73,6 +62,15 @@ class Best(Reproduced):
     column: str | None = None
     root: int | None = None
     repetition: int | None = None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The distances of a column together: the sum of their squares, of how many, and how often chance gives as much."""
+
+    square: float
+    freedom: int
+    p: float
 
 
 @dataclass(frozen=True)
@@ -141,28 +139,11 @@ class Reproduction:
         }
 
 
-def settings_of(study: Study, convention: str, root: int = 0) -> list[Setting]:
-    """The runs that a study asks for under a convention."""
-    return [
-        Setting(row.task, learner, convention, root, row.protocol)
-        for row in study.rows
-        for column in row.learners
-        if (learner := row.learner(column, convention))
-    ]
+def reproduction(study: Study, found: Found, convention: str, score: str = "", root: int = 0) -> Reproduction:
+    """What was found of a study, beside what was published; only runs of just its protocol and root seed.
 
-
-def reproduce(
-    study: Study,
-    results: str | pathlib.Path | Found,
-    convention: str,
-    score: str | None = None,
-    root: int = 0,
-) -> Reproduction:
-    """What a results folder holds of a study, beside what was published; only runs of just its protocol and root seed.
-
-    results: the folder, or what was found in it. score: one of the study's, the main one if none is given.
+    score: one of the study's, the main one if none is given.
     """
-    found = results if isinstance(results, Found) else Shelf(pathlib.Path(results), study.measures).found()
     score = score or study.score
     printed = _Printed.of(study, score)
     runs = found.cells(study, convention, root)
@@ -219,11 +200,11 @@ def _cell(read: Score, printed: _Printed, published: Published | None, runs: Run
         number, low, high, spread, error = _best_of_mean(curves)
     else:
         known = estimate([score_of(record, read.name) for record in records], read)
-        value = shown(read, known)
-        if known is None or value is None:
+        if known is None:
             return Reproduced(published, len(records))
-        number, spread = value, math.nan if known.sd is None else known.sd
-        low, high = interval_of(read, known) or (math.nan, math.nan)
+        number, interval = known.shown(read)
+        spread = math.nan if known.sd is None else known.sd
+        low, high = interval or (math.nan, math.nan)
         error = spread / math.sqrt(known.n)
     within = distance = None
     if published is not None:

@@ -16,9 +16,9 @@ from quickstudy.base.canonical import canonical, plain, spelled
 from quickstudy.base.record import FAILED, OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.cli.main import app
-from quickstudy.report.reproduce import reproduce
+from quickstudy.pages.published import reproduction
+from quickstudy.pages.request import Request, by_protocol
 from quickstudy.report.results import Found, Shelf
-from quickstudy.report.study.order import Order, by_protocol
 from quickstudy.runs import reader
 from quickstudy.runs.job import Setting, identity, labels
 
@@ -94,10 +94,10 @@ def test_convention_protocol_and_root_are_part_of_what_was_run(study: Study) -> 
 
 def test_all_stored_seeds_are_shown_however_few_are_asked_for(study: Study, save: Make, tmp_path: Path) -> None:
     folder = save(tmp_path / "runs", [run_of(repetition=number) for number in range(3)])
-    order = Order(study, folder, "corrected", seeds=1)
-    assert list(order.cells()["5 qa"]["Same"]) == [(0, 0), (0, 1), (0, 2)]
-    assert order.cells()["5 qa"]["Other"] == {}
-    assert reproduce(study, folder, "corrected").cells["5 qa"]["Same"].n == 3
+    request = Request(study, folder, "corrected", seeds=1)
+    assert list(request.cells()["5 qa"]["Same"]) == [(0, 0), (0, 1), (0, 2)]
+    assert request.cells()["5 qa"]["Other"] == {}
+    assert reproduction(study, request.found, "corrected").cells["5 qa"]["Same"].n == 3
 
 
 def test_a_study_that_is_like_another_has_its_runs(study: Study, tmp_path: Path) -> None:

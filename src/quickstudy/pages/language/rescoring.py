@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,11 +50,6 @@ def choices() -> Iterator[Choice]:
     """All of them, crossed."""
     for form, weights, count in itertools.product(_forms(), ("height", "equal"), COUNTS):
         yield replace(form, weights=weights, count=count)
-
-
-def names() -> list[str]:
-    """What a choice consists of."""
-    return [field.name for field in fields(Choice)]
 
 
 @dataclass(frozen=True)

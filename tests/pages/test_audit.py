@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quickstudy.base.blocks import Page, Table, Text, every
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
 from quickstudy.base.trace import Trace
-from quickstudy.report.results import Found
-from quickstudy.report.statistics import ABOVE, BELOW, LEVEL, UNTOLD
-from quickstudy.report.study import audit, audit_claims, audit_leak
-from quickstudy.report.study.audit_claims import (
+from quickstudy.pages.cells import compare
+from quickstudy.pages.claims import (
     ABSENT,
     CANNOT,
     CONTRADICTED,
@@ -32,13 +31,15 @@ from quickstudy.report.study.audit_claims import (
     STANDS,
     UNPRINTED,
     Claim,
+    Claims,
 )
-from quickstudy.report.study.audit_data import Audit, compare
-from quickstudy.report.study.audit_first import first_share
-from quickstudy.report.study.audit_time import wade_in
-from quickstudy.report.study.order import Order
-from quickstudy.report.study.page import Grid, Page, Paragraph
-from quickstudy.report.study.render import as_html
+from quickstudy.pages.language.audit import KINDS, first_share, tampered
+from quickstudy.pages.language.conditions import wade_in
+from quickstudy.pages.page import page_of, screen_page
+from quickstudy.pages.request import Request, stages_of
+from quickstudy.render.html import as_html
+from quickstudy.render.numbers import spoken
+from quickstudy.report.statistics import ABOVE, BELOW, LEVEL, UNTOLD
 from quickstudy.runs.job import Setting, identity, labels
 from quickstudy.runs.traces import inline_trace
 
@@ -172,8 +173,7 @@ def test_a_number_that_was_not_printed_is_no_lack_of_runs() -> None:
 
 
 def test_the_human_was_scored_by_another_formula(tmp_path: Path) -> None:
-    order = Order(find_study("wade-audit"), tmp_path, "corrected", 6)
-    rows = audit_claims.section(Audit(order, Found([]))).facts["claims"]
+    rows = Claims().blocks(Request(find_study("wade-audit"), tmp_path, "corrected", 6)).facts["claims"]
     (human,) = (row for row in rows if "human" in row["claim"])
     assert {human[name]["verdict"] for name in ("published", "corrected")} == {INCOMPARABLE}
     assert set(human["printed"].values()) == {INCOMPARABLE}
@@ -199,13 +199,14 @@ def test_a_claim_about_nothing_stands_on_nothing() -> None:
 
 
 def test_the_claims_written_down_follow_from_the_printed_tables(tmp_path: Path) -> None:
-    order = Order(find_study("wade-audit"), tmp_path, "corrected", 6)
-    grid = audit_claims.section(Audit(order, Found([]))).parts[1]
-    assert isinstance(grid, Grid)
-    assert len(grid.rows) > 5
-    said = {row[0]: row[1].split(" [")[0] for row in grid.rows[1:]}
-    assert {verdict for text, verdict in said.items() if "human" not in text} == {STANDS}
-    assert {row[3].split(" [")[0] for row in grid.rows[1:]} == {NOT_RUN}
+    made = Claims().blocks(Request(find_study("wade-audit"), tmp_path, "corrected", 6))
+    (table,) = (one for one in every(made.blocks) if isinstance(one, Table))
+    assert len(table.lines) > 4
+    # In the file the verdicts stand alone, and what each row says in a cell of its own.
+    heading, *rows = table.data
+    assert {row[1] for row in rows if "human" not in row[0]} == {STANDS}
+    assert {row[3] for row in rows} == {NOT_RUN}
+    assert rows[0][heading.index("printed: 9 adjective-qa")] == CONTRADICTED
 
 
 def run_of(
@@ -230,17 +231,18 @@ def study(tmp_path: Path) -> Study:
     return find_study(str(path))
 
 
-def page_of(study: Study, folder: Path) -> Page:
-    return audit.page(Order(study, folder, "published", 6))
+def the_page(study: Study, folder: Path) -> Page:
+    return page_of(Request(study, folder, "published", 6))
 
 
 def words(page: Page) -> str:
-    return " ".join(part.text for part in page.parts if isinstance(part, Paragraph))
+    return " ".join(one.text for one in every(screen_page(page).blocks) if isinstance(one, Text))
 
 
 def grid(page: Page, name: str) -> list[tuple[str, ...]]:
-    found = next(part for part in page.parts if isinstance(part, Grid) and part.name == name)
-    return [tuple(row) for row in found.rows]
+    """A table as it is read, the heading first."""
+    found = next(one for one in every(page.blocks) if isinstance(one, Table) and one.name == name)
+    return [tuple(column.title for column in found.columns), *(tuple(map(spoken, line.cells)) for line in found.lines)]
 
 
 def lower(records: Sequence[Record], better: str = "lower") -> list[Record]:
@@ -262,7 +264,7 @@ def test_best_control_and_claims_go_by_the_direction(
         for learner, wade in scored.items()
         for seed in range(6)
     ]
-    page = page_of(study, save(tmp_path / "runs", lower(runs, better)))
+    page = the_page(study, save(tmp_path / "runs", lower(runs, better)))
     facts = page.facts["controls"]["published"]["wade"]
     assert facts.get("5 qa", {}).get("control") == control
     assert page.facts["claims"]["claims"][0]["published"]["rows"]["5 qa"] == claim
@@ -270,7 +272,7 @@ def test_best_control_and_claims_go_by_the_direction(
 
 
 def test_a_folder_without_runs_gives_a_page_that_says_so(study: Study, tmp_path: Path) -> None:
-    page = page_of(study, tmp_path / "none")
+    page = the_page(study, tmp_path / "none")
     assert "No finished runs under the convention published: 1 periodic, 5 qa." in words(page)
     assert "No runs of transformer:causal=false or transformer:causal=true are there." in words(page)
     assert "Convention corrected: no runs of the controls are there." in words(page)
@@ -287,7 +289,7 @@ def test_models_are_judged_against_the_best_control_and_never_the_oracle(
         for learner, wade in scored.items()
         for seed in range(6)
     ]
-    page = page_of(study, save(tmp_path / "runs", records))
+    page = the_page(study, save(tmp_path / "runs", records))
     found = page.facts["controls"]["published"]["wade"]["5 qa"]
     assert found["control"] == "polarity"
     assert found["models"]["ESN"]["difference"] == pytest.approx(0.1)
@@ -315,7 +317,7 @@ def test_a_guesser_is_not_above_a_flat_rule_by_the_luckiest_of_its_tests(
             made = run_of("language/qa", learner, "corrected", seed, 0.1, float(marks[-1]))
             made.scores["accuracy"]["values"]["maximum-accuracy"] = float(marks.max())
             records.append(made)
-    page = audit.page(Order(study, save(tmp_path / "runs", records), "corrected", 6))
+    page = page_of(Request(study, save(tmp_path / "runs", records), "corrected", 6))
     found = page.facts["controls"]["corrected"]
     assert "maximum-accuracy" not in found
     assert {one["standing"] for one in found["final-accuracy"]["5 qa"]["models"].values()} == {LEVEL}
@@ -325,14 +327,14 @@ def test_the_leak_and_the_exchange(study: Study, save: Make, tmp_path: Path) -> 
     leaking, causal = study.settings["leaking"], study.settings["causal"]
     accuracy = {leaking: 1.0, causal: 0.7}
     for network, exchanged, blank in ((leaking, 0.0, 0.5), (causal, 0.7, 0.7)):
-        accuracy[audit_leak.tampered(network, "exchange")] = exchanged
-        accuracy[audit_leak.tampered(network, "blank")] = blank
+        accuracy[tampered(network, "exchange")] = exchanged
+        accuracy[tampered(network, "blank")] = blank
     records = [
         run_of("language/qa", learner, "published", seed, 0.1, value)
         for learner, value in accuracy.items()
         for seed in range(6)
     ]
-    page = page_of(study, save(tmp_path / "runs", records))
+    page = the_page(study, save(tmp_path / "runs", records))
     found = page.facts["leak"]["tasks"]["5 qa"]
     assert found["final-accuracy"] == {"leaking": pytest.approx(1.0), "causal": pytest.approx(0.7), "standing": ABOVE}
     assert found["wade"]["standing"] == LEVEL
@@ -351,14 +353,14 @@ def test_a_network_reacts_if_its_interval_says_so_and_not_by_one_question(
     study: Study, save: Make, tmp_path: Path, seeds: int, off: int, reacts: bool | None, shown: str
 ) -> None:
     causal = study.settings["causal"]
-    names = [causal, *(audit_leak.tampered(causal, how) for how in audit_leak.KINDS)]
+    names = [causal, *(tampered(causal, how) for how in KINDS)]
     records = [
         # Some runs of the network as it was trained have one question of a thousand more right.
         run_of("language/qa", name, "published", seed, 0.1, 0.641 + 0.001 * (name == causal and seed < off))
         for name in names
         for seed in range(seeds)
     ]
-    page = page_of(study, save(tmp_path / "runs", records))
+    page = the_page(study, save(tmp_path / "runs", records))
     assert page.facts["leak"]["swap"]["5 qa"]["causal"]["reacts"] is reacts
     assert grid(page, "two-swap")[1][-1] == shown
 
@@ -367,17 +369,17 @@ def test_an_exchange_that_was_interrupted_compares_the_seeds_that_are_whole(
     study: Study, save: Make, tmp_path: Path
 ) -> None:
     causal = study.settings["causal"]
-    names = [causal, *(audit_leak.tampered(causal, how) for how in audit_leak.KINDS)]
+    names = [causal, *(tampered(causal, how) for how in KINDS)]
     # Seed 1, which is another in its accuracy, has been exchanged but not yet blanked.
     runs = [(name, seed) for name in names for seed in range(2) if (name, seed) != (names[2], 1)]
     records = [run_of("language/qa", name, "published", seed, 0.1, 0.7 + 0.2 * seed) for name, seed in runs]
-    page = page_of(study, save(tmp_path / "runs", records))
+    page = the_page(study, save(tmp_path / "runs", records))
     wanted = {"as_trained": 0.7, "exchange": 0.7, "blank": 0.7, "reacts": None}
     assert page.facts["leak"]["swap"]["5 qa"]["causal"] == wanted
 
 
 def test_the_runs_that_an_audit_needs(study: Study, tmp_path: Path) -> None:
-    first, second = audit.stages(Order(study, tmp_path, "corrected", 6))
+    first, second = stages_of(Request(study, tmp_path, "corrected", 6))
     assert first.seeds == 6
     wanted = {(one.task, one.learner, one.convention) for one in first.settings}
     for convention in ("published", "corrected"):
@@ -389,12 +391,12 @@ def test_the_runs_that_an_audit_needs(study: Study, tmp_path: Path) -> None:
     # Every network in two ways, on the one task that is named, with fewer seeds.
     assert second.seeds == 2
     assert len(second.settings) == 4
-    only, _ = audit.stages(Order(study, tmp_path, "published", 6))
+    only, _ = stages_of(Request(study, tmp_path, "published", 6))
     assert {one.convention for one in only.settings} == {"published"}
 
 
 def test_every_learner_of_the_audit_exists() -> None:
-    for stage in audit.stages(Order(find_study("wade-audit"), Path("none"), "corrected", 2)):
+    for stage in stages_of(Request(find_study("wade-audit"), Path("none"), "corrected", 2)):
         for setting in {(one.learner, one.convention): one for one in stage.settings}.values():
             setting.resolve()
 

@@ -14,18 +14,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quickstudy.base.blocks import Page, Plot, Table, Text, every
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.measures.learning_curve import data_efficiency
+from quickstudy.pages.curves import curve_of
+from quickstudy.pages.language.rescoring import PUBLISHED, Choice, scores, shift
+from quickstudy.pages.page import page_of, screen_page
+from quickstudy.pages.request import Request, blocks_of, stages_of
 from quickstudy.protocols.language import LanguageProtocol
-from quickstudy.report.study import curves, grid, illustration
-from quickstudy.report.study.order import Order, kind_of
-from quickstudy.report.study.page import Grid, Page, Paragraph, Picture
-from quickstudy.report.study.panels import Line, Panel, Sheet, colour
-from quickstudy.report.study.render import as_html, as_lines, as_svg, write_page
-from quickstudy.report.study.rescoring import PUBLISHED, Choice, scores, shift
+from quickstudy.render.files import write_page
+from quickstudy.render.html import as_html
+from quickstudy.render.numbers import spoken
+from quickstudy.render.svg import drawn
+from quickstudy.render.terminal import as_text
 
 Make = Callable[..., Any]
 PUBLISHED_NUMBERS = {"First": Published(0.30, 0.05), "human": Published(0.15)}
@@ -35,10 +39,10 @@ ROWS = (
 )
 
 
-def an_order(folder: pathlib.Path, kind: str, rows: tuple[StudyRow, ...] = ROWS, **settings: Any) -> Order:
+def a_request(folder: pathlib.Path, kind: str, rows: tuple[StudyRow, ...] = ROWS, **settings: Any) -> Request:
     columns = ("First", "Second", "human")
     study = Study("mini", 1, "A figure", "nowhere", kind, ("wade",), 100, columns, rows, runs="mini", settings=settings)
-    return Order(study, folder, "published", 2)
+    return Request(study, folder, "published", 2)
 
 
 @pytest.fixture
@@ -58,12 +62,21 @@ def fill(make_record: Make, save: Make, tmp_path: pathlib.Path) -> Make:
     return write
 
 
-def pictures(page: Page) -> list[Picture]:
-    return [part for part in page.parts if isinstance(part, Picture)]
+def pictures(page: Page) -> list[Plot]:
+    return [one for one in every(page.blocks) if isinstance(one, Plot)]
+
+
+def tables(page: Page) -> list[Table]:
+    return [one for one in every(page.blocks) if isinstance(one, Table)]
+
+
+def rows_of(table: Table) -> list[tuple[str, ...]]:
+    """The rows as they are read."""
+    return [tuple(map(spoken, line.cells)) for line in table.lines]
 
 
 def words(page: Page) -> str:
-    return " ".join(part.text for part in page.parts if isinstance(part, Paragraph))
+    return " ".join(one.text for one in every(screen_page(page).blocks) if isinstance(one, Text))
 
 
 TWO = [([1.0, 2, 4], [0.2, 0.4, 0.6]), ([1.0, 2, 4], [0.4, 0.4, 1.0])]
@@ -71,7 +84,7 @@ TWO = [([1.0, 2, 4], [0.2, 0.4, 0.6]), ([1.0, 2, 4], [0.4, 0.4, 1.0])]
 
 def test_curves_are_means_with_the_standard_deviation_over_runs(fill: Make) -> None:
     folder = fill(("majority", "language/qa", TWO), ("polarity", "language/qa", TWO[:1]))
-    page = curves.page(an_order(folder, "curves"))
+    page = page_of(a_request(folder, "curves"))
     (picture,) = pictures(page)
     assert picture.data[0] == ("task", "model", "runs", "sequences", "mean accuracy", "standard deviation")
     assert list(picture.data[1:4]) == [
@@ -91,32 +104,32 @@ def test_every_panel_has_its_curves_and_a_legend_with_published_and_measured(fil
     runs = [
         (learner, task, TWO) for learner in ("majority", "polarity") for task in ("language/qa", "language/harder-qa")
     ]
-    page = curves.page(an_order(fill(*runs), "curves"))
+    page = page_of(a_request(fill(*runs), "curves"))
     (picture,) = pictures(page)
-    for svg in (picture.svg, picture.narrow):
-        drawn: Any = xml.dom.minidom.parseString(svg)
-        groups = [node for node in drawn.getElementsByTagName("g") if "curve" in node.getAttribute("class").split()]
+    for svg in drawn(picture):
+        tree: Any = xml.dom.minidom.parseString(svg)
+        groups = [node for node in tree.getElementsByTagName("g") if "curve" in node.getAttribute("class").split()]
         assert sorted(node.getAttribute("class") for node in groups) == ["curve c1"] * 2 + ["curve c2"] * 2
         assert all(node.getElementsByTagName("polygon") for node in groups)
-        texts = [node.firstChild.data for node in drawn.getElementsByTagName("text")]
+        texts = [node.firstChild.data for node in tree.getElementsByTagName("text")]
         assert {"5 qa", "6 harder-qa"} <= set(texts)
         measured = page.facts["wade"]["rows"]["5 qa"]["First"]["measured"]
         assert f"First (0.300 | {measured:.3f})" in texts
         assert f"Second ({measured:.3f})" in texts
-        assert drawn.documentElement.getAttribute("aria-label").startswith("Learning curves")
+        assert tree.documentElement.getAttribute("aria-label").startswith("Learning curves")
 
 
 def test_what_was_not_run_is_said_and_not_an_error(fill: Make, tmp_path: pathlib.Path) -> None:
-    page = curves.page(an_order(fill(("majority", "language/qa", TWO)), "curves"))
+    page = page_of(a_request(fill(("majority", "language/qa", TWO)), "curves"))
     assert "Without a finished run: 5 qa Second; 6 harder-qa." in words(page)
     (picture,) = pictures(page)
-    assert "no finished runs" in picture.svg
-    assert "Second (no runs)" in picture.svg
-    for kind in (curves, grid, illustration):
-        nothing = kind.page(an_order(tmp_path / "nowhere", "curves"))
+    assert "no finished runs" in drawn(picture)[0]
+    assert "Second (no runs)" in drawn(picture)[0]
+    for kind in ("curves", "grid", "illustration"):
+        nothing = page_of(a_request(tmp_path / "nowhere", kind))
         assert not pictures(nothing)
         assert re.search("No run of this study is finished|no run is finished", words(nothing))
-        assert as_lines(nothing)
+        assert as_text(nothing)
         assert as_html(nothing)
 
 
@@ -125,23 +138,23 @@ def test_questions_are_counted_in_sequences_of_the_mean_length() -> None:
         arrays = {"step": np.array([1, 9, 17]), "accuracy": np.array([0.1, 0.2, 0.3])}
         return Trace("learning-curve", arrays, {"unit": "tokens", "tokens_per_sequence": tokens})
 
-    found = curves.mean_curve([trace(2.0), trace(6.0)])
-    assert found.steps.tolist() == [1.0, 3.0, 5.0]
-    assert found.mean.tolist() == pytest.approx([0.1, 0.2, 0.3])
-    assert found.deviation.tolist() == [0.0, 0.0, 0.0]
+    found = curve_of([trace(2.0), trace(6.0)])
+    assert found
+    assert found.steps == (1.0, 3.0, 5.0)
+    assert found.mean == pytest.approx((0.1, 0.2, 0.3))
+    assert found.deviation == (0.0, 0.0, 0.0)
 
 
 def test_a_study_names_the_unit_of_its_axis(fill: Make) -> None:
-    page = curves.page(an_order(fill(("majority", "language/qa", TWO)), "curves", unit="examples"))
-    assert "training examples" in pictures(page)[0].svg
+    page = page_of(a_request(fill(("majority", "language/qa", TWO)), "curves", unit="examples"))
+    assert "training examples" in drawn(pictures(page)[0])[0]
     assert pictures(page)[0].data[0][3] == "examples"
 
 
 def test_the_illustration_can_be_checked_by_hand(fill: Make) -> None:
     folder = fill(("majority", "language/qa", [([1.0, 2, 5], [0.2, 0.2, 0.7])]))
-    page = illustration.page(an_order(folder, "illustration", ROWS[:1]))
-    (table,) = [part for part in page.parts if isinstance(part, Grid)]
-    assert [tuple(row) for row in table.rows[1:]] == [
+    page = page_of(a_request(folder, "illustration", ROWS[:1]))
+    assert rows_of(tables(page)[0]) == [
         ("0.1", "1", "0.10000"),
         ("0.2", "1", "0.20000"),
         ("0.3", "5", "0.06000"),
@@ -156,14 +169,14 @@ def test_the_illustration_can_be_checked_by_hand(fill: Make) -> None:
     ]
     assert "WADE = 0.80000 / 5.5 = 0.14545." in words(page)
     assert "5 qa Second: no run is finished" in words(page)
-    svg = pictures(page)[0].svg
-    assert svg.count("T = ∞") == 3
+    svg = drawn(pictures(page)[0])[0]
+    assert svg.count("T = ∞</text>") == 3
     assert "T(0.5) = 5" in svg
     assert page.facts["5 qa First"]["times"][-1] is None
 
 
 def test_the_illustration_needs_one_run_of_each() -> None:
-    (stage,) = illustration.stages(an_order(pathlib.Path("nowhere"), "illustration"))
+    (stage,) = stages_of(a_request(pathlib.Path("nowhere"), "illustration"))
     assert (stage.seeds, len(stage.settings)) == (1, 4)
 
 
@@ -211,11 +224,11 @@ def test_a_change_of_order_is_measured() -> None:
 def test_the_page_of_the_thresholds_finds_what_turns_the_order(fill: Make) -> None:
     low, late = ([1.0, 50], [0.45, 0.45]), ([1.0, 100], [0.0, 0.9])
     folder = fill(("majority", "language/qa", [low]), ("polarity", "language/qa", [late]))
-    page = grid.page(an_order(folder, "grid"))
+    page = page_of(a_request(folder, "grid"))
     # 100 thresholds: 0.01 ... 0.44 at T = 1, 9.9 / 49.5; and 0.01 ... 0.89 at T = 14, 40.05 / 14 / 49.5.
     # Two thresholds: only 0.5 counts, which the first never reaches and the second at T = 14.
-    counts, others = [part for part in page.parts if isinstance(part, Grid)]
-    assert counts.rows[0] == (
+    counts, others = tables(page)
+    assert tuple(column.title for column in counts.columns) == (
         "task",
         "thresholds",
         "First",
@@ -225,10 +238,10 @@ def test_the_page_of_the_thresholds_finds_what_turns_the_order(fill: Make) -> No
         "order",
         "changed places",
     )
-    by_count = {row[1]: tuple(row[2:]) for row in counts.rows[1:]}
+    by_count = {row[1]: tuple(row[2:]) for row in rows_of(counts)}
     assert by_count["100"] == ("0.200", "0.058", "1.00", "–", "First > Second", "–")
     assert by_count["2"] == ("0.000", "0.071", "−1.00", "−0.200 First", "Second > First", "First/Second")
-    assert others.rows[1][1] == "published formula"
+    assert rows_of(others)[0][1] == "published formula"
     assert "The order of the models changes with" in words(page)
     # Of 2, 5 and 10 thresholds only the first does.
     assert "with 2 thresholds (a score moves by up to 0.200, 5 qa First; on 1 of 1 task)" in words(page)
@@ -238,17 +251,17 @@ def test_the_page_of_the_thresholds_finds_what_turns_the_order(fill: Make) -> No
     assert "; it stays with" in words(page)
     assert re.search(r"it stays with .*more than 10 thresholds", words(page))
     assert len(pictures(page)[0].data) == 1 + 7 * 2**4 * 2
-    (stage,) = grid.stages(an_order(folder, "grid"))
+    (stage,) = stages_of(a_request(folder, "grid"))
     assert not stage.settings
 
 
 def test_a_kind_that_does_not_exist_is_answered_with_the_nearest() -> None:
     with pytest.raises(UsageError, match='no kind of study "curvs"; did you mean "curves"'):
-        kind_of(an_order(pathlib.Path(), "curvs").study)
+        blocks_of(a_request(pathlib.Path(), "curvs").study)
 
 
 def test_every_form_of_a_page_is_written(fill: Make, tmp_path: pathlib.Path) -> None:
-    page = curves.page(an_order(fill(("majority", "language/qa", TWO)), "curves"))
+    page = page_of(a_request(fill(("majority", "language/qa", TWO)), "curves"))
     path = write_page(page, tmp_path, "mini-published")
     assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {
         "mini-published.html",
@@ -263,83 +276,8 @@ def test_every_form_of_a_page_is_written(fill: Make, tmp_path: pathlib.Path) -> 
     assert 'class="plot narrow"' in html
 
 
-def test_a_picture_of_its_own_has_its_style_its_size_and_its_ground() -> None:
-    wide, narrow = Sheet('a < "b"', "x", "y", [Panel("one", [Line("l & m", colour(0), [1, 10], [0.1, 0.9])])]).drawn()
-    for picture in (wide, narrow):
-        drawn: Any = xml.dom.minidom.parseString(as_svg(picture))
-        root = drawn.documentElement
-        # A class that hides by the width of the window would hide it in a narrow <img>.
-        assert not root.hasAttribute("class")
-        assert [node.getAttribute("class") for node in root.childNodes if node.nodeName == "g"] == ["plot"]
-        assert root.getAttribute("viewBox") == f"0 0 {root.getAttribute('width')} {root.getAttribute('height')}"
-        assert root.getAttribute("aria-label") == 'a < "b"'
-        assert "prefers-color-scheme: dark" in root.getElementsByTagName("style")[0].firstChild.data
-        ground = root.getElementsByTagName("rect")[0]
-        assert ground.getAttribute("style") == "fill:var(--paper)"
-        assert ground.getAttribute("width") == root.getAttribute("width")
-
-
-@pytest.mark.parametrize("number", [1, 2, 3, 10])
-def test_no_text_of_a_picture_lies_outside_it(number: int) -> None:
-    line = Line("Transformer (0.156 | 0.143)", "c1", [1, 9600], [0.0, 1.0])
-    panels = [Panel(f"{index} a task", [line] * 5, 0.08) for index in range(number)]
-    for picture in Sheet("label", "training sequences (logarithmic)", "test accuracy", panels).drawn():
-        drawn: Any = xml.dom.minidom.parseString(picture)
-        width, height = map(float, drawn.documentElement.getAttribute("viewBox").split()[2:])
-        titles = [node for node in drawn.getElementsByTagName("text") if node.firstChild.data.startswith("training")]
-        assert len(titles) == (1 if width < 500 or number == 1 else 2)
-        for node in drawn.getElementsByTagName("text"):
-            x, y, length = float(node.getAttribute("x")), float(node.getAttribute("y")), 6.0 * len(node.firstChild.data)
-            if node.hasAttribute("transform"):
-                assert y - length / 2 >= 0
-                continue
-            anchor = node.getAttribute("text-anchor") or "start"
-            left = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * length
-            assert left >= 0
-            assert left + length <= width
-            assert 8 <= y <= height
-
-
-def test_cells_of_a_grid_can_be_sorted() -> None:
-    rows = [("a", "number", "words", "both"), ("x", "1,000", "b > c", "+0.1 b"), ("y", "−2", "–", "∞")]
-    html = as_html(Page("t", "s", [Grid("g", "c", rows)]))
-    assert re.findall(r'data-value="([^"]*)"', html) == ["1000.0", "0.1", "-2.0", "inf"]
-    assert '<td class="short">b &gt; c</td>' in html
-
-
-def test_only_long_words_in_a_grid_may_be_broken() -> None:
-    rows = [("a", "words"), ("x", "few words"), ("y", "as many words as do not fit in one line of a table")]
-    html = as_html(Page("t", "s", [Grid("g", "c", rows)]))
-    assert '<td class="short">few words</td>' in html
-    assert "<td>as many words" in html
-
-
 def test_the_same_model_has_the_same_colour_everywhere(fill: Make) -> None:
-    page = curves.page(an_order(fill(("polarity", "language/harder-qa", TWO)), "curves"))
-    assert 'class="curve c2"' in pictures(page)[0].svg
-    page = grid.page(an_order(fill(("polarity", "language/qa", TWO)), "grid"))
-    assert 'class="curve c2"' in pictures(page)[0].svg
-
-
-@pytest.mark.parametrize(
-    ("steps", "accuracy"),
-    [([1.0, 10, 20, 40], [0.05, 0.3, 0.6, 0.9]), ([1.0, 2, 400, 900], [0.15, 0.5, 0.5, 0.5])],
-)
-def test_the_label_of_a_time_stands_where_the_curve_is_not(
-    fill: Make, steps: list[float], accuracy: list[float]
-) -> None:
-    page = illustration.page(an_order(fill(("majority", "language/qa", [(steps, accuracy)])), "illustration"))
-    for svg in (pictures(page)[0].svg, pictures(page)[0].narrow):
-        drawn: Any = xml.dom.minidom.parseString(svg)
-        label = next(
-            node for node in drawn.getElementsByTagName("text") if "halo" in node.getAttribute("class").split()
-        )
-        circles = drawn.getElementsByTagName("circle")
-        x, y = (float(circles[-1].getAttribute(name)) for name in ("cx", "cy"))
-        # Left of where a height is first reached the curve is below it, so above it there is room.
-        if label.getAttribute("text-anchor") == "end":
-            assert float(label.getAttribute("x")) < x
-            assert float(label.getAttribute("y")) < y
-            assert float(label.getAttribute("x")) - 7 * len(label.firstChild.data) > 0
-        else:
-            assert float(label.getAttribute("y")) > y
+    page = page_of(a_request(fill(("polarity", "language/harder-qa", TWO)), "curves"))
+    assert 'class="curve c2"' in drawn(pictures(page)[0])[0]
+    page = page_of(a_request(fill(("polarity", "language/qa", TWO)), "grid"))
+    assert 'class="curve c2"' in drawn(pictures(page)[0])[0]

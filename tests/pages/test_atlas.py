@@ -13,17 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quickstudy.base.blocks import HeatMap, Page, Table, Text, every
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
-from quickstudy.report.study import atlas
-from quickstudy.report.study.atlas_checks import order_part, symmetry_parts
-from quickstudy.report.study.atlas_map import LEVELS, Strip, block_map, family_map
-from quickstudy.report.study.atlas_rules import complemented, families, images, mirrored
-from quickstudy.report.study.atlas_runs import TaskRuns
-from quickstudy.report.study.order import Order
-from quickstudy.report.study.page import Grid, Page, Paragraph, Picture
-from quickstudy.report.study.render import as_html, as_svg
+from quickstudy.pages.candidates import TaskRuns
+from quickstudy.pages.chosen import order_of_published
+from quickstudy.pages.language.atlas import complemented, families, images, mirrored, symmetry
+from quickstudy.pages.page import page_of, screen_page
+from quickstudy.pages.request import Request, stages_of
+from quickstudy.render.html import as_html
+from quickstudy.render.numbers import spoken
+from quickstudy.render.svg import drawn
 from quickstudy.runs.job import Setting, identity, labels
 
 Make = Callable[..., Any]
@@ -113,22 +114,27 @@ def runs(
     ]
 
 
-def order_of(study: Study, folder: Path, seeds: int = 3) -> Order:
-    return Order(study, folder, "corrected", seeds)
+def request_of(study: Study, folder: Path, seeds: int = 3) -> Request:
+    return Request(study, folder, "corrected", seeds)
 
 
 def grid(page: Page, name: str) -> dict[str, tuple[str, ...]]:
-    found = next(part for part in page.parts if isinstance(part, Grid) and part.name == name)
-    return {row[0]: tuple(row) for row in found.rows}
+    found = next(one for one in every(page.blocks) if isinstance(one, Table) and one.name == name)
+    rows = [tuple(map(spoken, line.cells)) for line in found.lines]
+    return {row[0]: row for row in rows}
 
 
-def texts(page: Page) -> list[Paragraph]:
-    return [part for part in page.parts if isinstance(part, Paragraph)]
+def texts(page: Page) -> list[Text]:
+    return [one for one in every(screen_page(page).blocks) if isinstance(one, Text)]
+
+
+def the_map(page: Page) -> HeatMap:
+    return next(one for one in every(page.blocks) if isinstance(one, HeatMap))
 
 
 def test_rules_are_chosen_on_other_seeds_than_those_reported(study: Study, save: Make, tmp_path: Path) -> None:
     folder = save(tmp_path / "runs", runs(CHOOSING, {}))
-    first, second = atlas.stages(order_of(study, folder))
+    first, second = stages_of(request_of(study, folder))
     assert first.seeds == 2
     assert {setting.root for setting in first.settings} == {1}
     assert len(first.settings) == 8
@@ -142,12 +148,12 @@ def test_rules_are_chosen_on_other_seeds_than_those_reported(study: Study, save:
 
 
 def test_nothing_more_is_run_where_nothing_was_chosen(study: Study, tmp_path: Path) -> None:
-    assert len(list(atlas.stages(order_of(study, tmp_path / "none")))) == 1
+    assert len(list(stages_of(request_of(study, tmp_path / "none")))) == 1
 
 
 def test_the_page_has_choice_ranks_and_optimism(study: Study, save: Make, tmp_path: Path) -> None:
     folder = save(tmp_path / "runs", runs(CHOOSING, REPORTED))
-    page = atlas.page(order_of(study, folder))
+    page = page_of(request_of(study, folder))
     chosen = page.facts["tasks"][MAIN]["language/qa"]
     assert chosen["rule"] == 1
     assert chosen["choosing_mean"] == pytest.approx(0.4)
@@ -174,40 +180,39 @@ def test_the_page_has_choice_ranks_and_optimism(study: Study, save: Make, tmp_pa
 def test_six_runs_of_each_are_enough_for_a_verdict(study: Study, save: Make, tmp_path: Path) -> None:
     more = replace(study, settings={**study.settings, "choosing_seeds": 6})
     found = runs({rule: values * 3 for rule, values in CHOOSING.items()}, {rule: v * 3 for rule, v in REPORTED.items()})
-    said = " ".join(part.text for part in texts(atlas.page(order_of(more, save(tmp_path / "runs", found)))))
+    said = " ".join(part.text for part in texts(page_of(request_of(more, save(tmp_path / "runs", found)))))
     assert "where they differ, by the interval: more on 1." in said
     assert "the rest" not in said
 
 
 def test_the_colours_have_numbers(study: Study, save: Make, tmp_path: Path) -> None:
-    page = atlas.page(order_of(study, save(tmp_path / "runs", runs(CHOOSING, {}))))
-    picture = next(part for part in page.parts if isinstance(part, Picture))
+    page = page_of(request_of(study, save(tmp_path / "runs", runs(CHOOSING, {}))))
+    picture = the_map(page)
     low, high = (f"{pick(float(row[2]) for row in picture.data[1:]):.3f}" for pick in (min, max))
-    assert all(f"{low} to {high}" in svg for svg in (picture.svg, picture.narrow))
+    assert all(f"{low} to {high}" in svg for svg in drawn(picture))
 
 
 def test_more_choosing_runs_than_wanted_change_nothing(study: Study, save: Make, tmp_path: Path) -> None:
     more = {**CHOOSING, 3: [(0.0, 0.5), (0.0, 0.5), (1.0, 1.0)]}
-    page = atlas.page(order_of(study, save(tmp_path / "runs", runs(more, {}))))
+    page = page_of(request_of(study, save(tmp_path / "runs", runs(more, {}))))
     assert page.facts["tasks"][MAIN]["language/qa"]["rule"] == 1
 
 
 def test_what_is_missing_is_named(study: Study, save: Make, tmp_path: Path) -> None:
     # A single lucky run does not make a rule the best.
     partial = {**CHOOSING, 3: [(0.9, 0.9)]}
-    page = atlas.page(order_of(study, save(tmp_path / "runs", runs(partial, {}))))
-    opening = page.parts[0]
-    assert isinstance(opening, Paragraph)
+    page = page_of(request_of(study, save(tmp_path / "runs", runs(partial, {}))))
+    opening = texts(page)[0]
     assert "7 of 16 choosing runs are there" in opening.text
     assert "5 qa compares 3 rules with 2 runs each; 1 with fewer or none are left out" in opening.text
     assert "7 world-qa has no runs yet" in opening.text
     assert page.facts["tasks"][MAIN]["language/qa"]["rule"] == 1
-    assert any(isinstance(part, Paragraph) and "no runs on the reported seeds yet" in part.text for part in page.parts)
+    assert any("no runs on the reported seeds yet" in one.text for one in texts(page))
 
 
 def test_a_folder_without_runs_gives_a_page(study: Study, tmp_path: Path) -> None:
-    page = atlas.page(order_of(study, tmp_path / "none"))
-    assert len(page.parts) == 1
+    page = page_of(request_of(study, tmp_path / "none"))
+    assert len(screen_page(page).blocks) == 1
     assert "0 of 16 choosing runs" in as_html(page)
 
 
@@ -215,12 +220,12 @@ def test_columns_of_an_atlas_are_rules(tmp_path: Path) -> None:
     path = tmp_path / "words.toml"
     path.write_text(STUDY.replace('"{rule}" =', '"rule {rule}" ='))
     with pytest.raises(UsageError, match='a column of an atlas is a rule from 0 to 255, got "rule 0"'):
-        list(atlas.stages(order_of(find_study(str(path)), tmp_path)))
+        list(stages_of(request_of(find_study(str(path)), tmp_path)))
 
 
 def task_runs(study: Study, found: dict[int, list[float]]) -> TaskRuns:
     choosing = {
-        rule: {(1, seed): run_of("language/qa", rule, 1, seed, value, value) for seed, value in enumerate(values)}
+        str(rule): {(1, seed): run_of("language/qa", rule, 1, seed, value, value) for seed, value in enumerate(values)}
         for rule, values in found.items()
     }
     return TaskRuns(study.rows[0], (MAIN, CRITERION), choosing, {})
@@ -228,8 +233,8 @@ def task_runs(study: Study, found: dict[int, list[float]]) -> TaskRuns:
 
 def test_rules_that_are_level_share_their_places(study: Study) -> None:
     task = task_runs(study, {7: [0.3], 8: [0.5], 9: [0.5], 10: [0.1]})
-    assert [task.rank(rule, MAIN) for rule in (7, 8, 9, 10, 11)] == [3, 1.5, 1.5, 4, None]
-    assert task.chosen(MAIN) == 8
+    assert [task.rank(str(rule), MAIN) for rule in (7, 8, 9, 10, 11)] == [3, 1.5, 1.5, 4, None]
+    assert task.chosen(MAIN) == "8"
 
 
 def test_the_lowest_is_chosen_where_lower_is_better(study: Study) -> None:
@@ -239,8 +244,8 @@ def test_the_lowest_is_chosen_where_lower_is_better(study: Study) -> None:
         rule: {seed: replace(one, legend=legend) for seed, one in of.items()} for rule, of in found.choosing.items()
     }
     task = replace(found, choosing=runs)
-    assert task.chosen(MAIN) == 9
-    assert [task.rank(rule, MAIN) for rule in (7, 8, 9, 10)] == [3, 4, 1.5, 1.5]
+    assert task.chosen(MAIN) == "9"
+    assert [task.rank(str(rule), MAIN) for rule in (7, 8, 9, 10)] == [3, 4, 1.5, 1.5]
     unknown = replace(
         found,
         choosing={
@@ -248,16 +253,17 @@ def test_the_lowest_is_chosen_where_lower_is_better(study: Study) -> None:
             for rule, of in found.choosing.items()
         },
     )
-    assert (unknown.chosen(MAIN), unknown.rank(7, MAIN)) == (None, None)
+    assert (unknown.chosen(MAIN), unknown.rank("7", MAIN)) == (None, None)
 
 
 def test_disagreement_of_mirror_images_in_standard_errors(study: Study) -> None:
     # Differences 0.1 and 0.3: mean 0.2, standard deviation 0.1414, standard error 0.1.
     task = task_runs(study, {110: [0.5, 0.7], 124: [0.4, 0.4], 137: [0.5, 0.7], 90: [0.1, 0.2]})
-    parts, facts = symmetry_parts(MAIN, [task])
+    found = symmetry(MAIN, [task])
+    facts = found.facts["symmetry"]
     assert facts["reflection"] == {"pairs": 1, "largest": pytest.approx(2.0), "beyond_two": 0}
     assert facts["complement"] == {"pairs": 1, "largest": 0.0, "beyond_two": 0}
-    text = parts[0].text if isinstance(parts[0], Paragraph) else ""
+    text = " ".join(one.text for one in every(found.blocks) if isinstance(one, Text))
     # With two runs, a difference beyond 2 standard errors has probability 0.295 (Student's t, one degree of freedom).
     assert "Of 1 pair, 0 are over 2 standard errors apart (0 are expected by chance)" in text
     assert "2.0 standard errors, rules 110 and 124 on 5 qa" in text
@@ -265,40 +271,38 @@ def test_disagreement_of_mirror_images_in_standard_errors(study: Study) -> None:
 
 
 def test_without_pairs_there_is_no_symmetry_to_check(study: Study) -> None:
-    parts, facts = symmetry_parts(MAIN, [task_runs(study, {110: [0.5]})])
-    assert facts["reflection"]["largest"] is None
-    assert isinstance(parts[0], Paragraph)
-    assert "no pair" in parts[0].text
+    found = symmetry(MAIN, [task_runs(study, {110: [0.5]})])
+    assert found.facts["symmetry"]["reflection"]["largest"] is None
+    assert any("no pair" in one.text for one in every(found.blocks) if isinstance(one, Text))
 
 
 def test_a_list_in_the_opposite_order_disagrees(study: Study, tmp_path: Path) -> None:
     # Published: 2 before 1; here 1 is better.
-    part = order_part(order_of(study, tmp_path), [task_runs(study, {1: [0.9], 2: [0.8], 3: [0.1]})])[1]
-    assert isinstance(part, Grid)
-    assert part.rows[1][5] == "−1.000"
+    found = order_of_published(request_of(study, tmp_path), [task_runs(study, {1: [0.9], 2: [0.8], 3: [0.1]})])
+    (table,) = (one for one in every(found) if isinstance(one, Table))
+    assert spoken(table.lines[0].cells[5]) == "−1.000"
 
 
-def test_levels_run_from_the_lowest_to_the_highest_of_the_task() -> None:
-    strip = Strip("5 qa", {0: 0.2, 1: 0.4, 2: 0.6})
-    assert [strip.level(rule) for rule in (0, 1, 2, 3)] == [0, LEVELS // 2, LEVELS - 1, None]
-    assert Strip("flat", {0: 0.5, 1: 0.5}).level(1) == 0
-
-
-@pytest.mark.parametrize("draw", [family_map, block_map])
-def test_pictures_are_whole_and_name_what_they_show(draw: Callable[..., str]) -> None:
-    strips = [Strip("5 qa <b>", {rule: rule / 255 for rule in RULES}, 255, 34), Strip("none", {})]
-    picture = draw(strips, "All & sundry")
-    root = xml.etree.ElementTree.fromstring(as_svg(picture))
-    words = " ".join(root.itertext())
-    assert "All & sundry" in words
-    assert "5 qa <b>" in words
-    assert "255" in words
-    assert picture.count("absent") > 1
+def test_the_map_has_a_column_a_family_and_marks_the_best_and_the_published(
+    study: Study, save: Make, tmp_path: Path
+) -> None:
+    page = page_of(request_of(study, save(tmp_path / "runs", runs(CHOOSING, {}))))
+    found = the_map(page)
+    assert (found.rows, len(found.columns)) == (["5 qa"], 88)
+    # Of the families that were tried, that of the best rule comes first.
+    assert found.columns[:4] == ["1", "2", "0", "3"]
+    # Rule 1 is its own mirror image.
+    assert found.values[0][0] == [pytest.approx(0.4), pytest.approx(0.4), None, None]
+    assert found.marks == [(0, 1, 0, "published rule 2"), (0, 0, 0, "best rule 1")]
+    for svg in drawn(found):
+        words = " ".join(xml.etree.ElementTree.fromstring(svg).itertext())
+        assert "5 qa" in words
+        assert "best rule 1" in words
 
 
 def test_the_numbers_behind_the_map_are_a_file(study: Study, save: Make, tmp_path: Path) -> None:
-    page = atlas.page(order_of(study, save(tmp_path / "runs", runs(CHOOSING, {}))))
-    picture = next(part for part in page.parts if isinstance(part, Picture))
+    page = page_of(request_of(study, save(tmp_path / "runs", runs(CHOOSING, {}))))
+    picture = the_map(page)
     assert picture.data[:2] == [("rule", "family", "5 qa"), ("0", "0", "0.1")]
     assert len(picture.data) == 5
 

@@ -1,18 +1,21 @@
-"""A reproduction for people, published | measured, cell by cell; and for programs, one line per number."""
+"""Published | measured, cell by cell, with what the comparison says; and one line per number for programs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
+from quickstudy.base.blocks import Block, Cell, Name, Several, Table, Text
+from quickstudy.base.catalogue import block
 from quickstudy.base.measure import LOG, MEAN, Score
-from quickstudy.base.study import Published, Study
-from quickstudy.report.numbers import NOTHING, described, half_width, written
-from quickstudy.report.reproduce import FAR, Best, Reproduced, Reproduction, reproduce
-from quickstudy.report.results import Found
+from quickstudy.base.study import Published
+from quickstudy.pages.cells import EMPTY, table
+from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, reproduction
+from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
+from quickstudy.pages.runs import counts
+from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.statistics import FEWEST
-from quickstudy.report.words import counted
-from quickstudy.stats.intervals import Interval
+from quickstudy.report.words import counted, described
 
 UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
 
@@ -20,24 +23,48 @@ Pair = tuple[str, str, Reproduced, Reproduced]
 """Row, column, and its cell under one convention and under another."""
 
 
-def reproduction_rows(found: Reproduction) -> list[tuple[str, ...]]:
-    """The table as rows of text, the heading first. `=` marks a cell that agrees with the published one,
-    `≠` one that differs by more than two standard errors of both.
+@block("published", version=1)
+class Beside:
+    """A published table beside the measured one, for every score of the study."""
 
-    Where controls were run, the best of each task has a column, and so has the oracle.
+    def stages(self, request: Request) -> Iterator[Stage]:
+        """Every learner on every task, and the controls if they are wanted."""
+        yield Stage(request.models() + (request.rules() if request.controls else []), request.seeds)
+
+    def blocks(self, request: Request) -> Made:
+        """One table per score; for the main one, what agrees and what the convention changes."""
+        study, convention, runs = request.study, request.convention, request.found
+        made: list[Block] = [Text(counts(request.cells(), convention))]
+        facts = {}
+        for score in study.scores:
+            found = reproduction(study, runs, convention, score, request.root)
+            facts[score] = found.as_facts()
+            lines = best_of(found)
+            if score == study.score:
+                # Nothing is looked up that nobody has run: a learner of one convention may not suit another's task.
+                others = [name for name in CONVENTIONS if name != convention and name in runs.conventions]
+                other = reproduction(study, runs, others[0], score, request.root) if others else None
+                lines += summary(found, other)
+            made += [as_table(found, f"{request.name}-{score}"), *map(Text, lines)]
+        return Made(made, facts)
+
+
+def as_table(found: Reproduction, name: str, caption: str = "", data: Sequence[Sequence[str]] | None = None) -> Table:
+    """The table. `=` marks a cell that agrees with the published one, `≠` one that differs by more than two standard
+    errors of both. Where controls were run, the best of each task has a column, and so has the oracle.
     """
     columns = found.study.models
     rules = {name: known for name, known in (("best control", found.controls), ("oracle", found.oracles)) if known}
-    rows = [("task", *columns, *rules)]
+    rows: list[list[Cell]] = []
     for row, cells in found.cells.items():
         read = found.on(row)
         best = [_best(known.get(row, {}), read) for known in rules.values()]
-        shown = [NOTHING if one is None else f"{one[0]} {_cell(one[1], read)}" for one in best]
-        rows.append((row, *(_cell(cells[column], read) for column in columns), *shown))
-    return rows
+        shown = [EMPTY if one is None else Several([Name(one[0]), _cell(one[1], read)], " ") for one in best]
+        rows.append([Name(row), *(_cell(cells[column], read) for column in columns), *shown])
+    return table(name, caption or marks(found), ("task", *columns, *rules), rows, data or data_of(found))
 
 
-def reproduction_data(found: Reproduction) -> list[tuple[str, ...]]:
+def data_of(found: Reproduction) -> list[tuple[str, ...]]:
     """One line per task and learner, controls and oracles among them, at full precision; empty where nothing is known.
 
     low, high: the 95 % interval of the mean over so many runs. within: whether the mean is within the published spread.
@@ -55,7 +82,7 @@ def best_of(found: Reproduction) -> list[str]:
     for model in found.study.together:
         cells = {row: cell for row, columns in found.cells.items() if isinstance(cell := columns[model], Best)}
         known = [
-            f"{row} {written(found.on(row), cell.measured)} ({_which(cell)})"
+            f"{row} {spoken(scored(found.on(row), cell.measured))} ({_which(cell)})"
             for row, cell in cells.items()
             if cell.measured is not None
         ]
@@ -81,10 +108,10 @@ def marks(found: Reproduction) -> str:
     title = " or ".join(dict.fromkeys(map(described, reads)))
     median = len(means) < len(reads)
     if not found.judged():
-        number = " or ".join([*([f"mean {half}"] if means else []), *(["median"] if median else [])])
-        return f"{title}: {number if several else 'of one run'}"
-    number = "measured" + (f" {half}" if means else "") + (", or median" if means and median else "")
-    measured = (number if means else "measured, median") if several else "measured, of one run"
+        shown = " or ".join([*([f"mean {half}"] if means else []), *(["median"] if median else [])])
+        return f"{title}: {shown if several else 'of one run'}"
+    shown = "measured" + (f" {half}" if means else "") + (", or median" if means and median else "")
+    measured = (shown if means else "measured, median") if several else "measured, of one run"
     unlike = "" if found.convention == found.study.convention else " (not like with like)"
     return f"{title}: published | {measured}; {_rule(found)}{unlike}"
 
@@ -93,6 +120,8 @@ def _rule(found: Reproduction) -> str:
     """What the marks go by, which is not the same for cells that have standard errors and those that have none."""
     cells = [cell for _, _, cell in found.judged()]
     differs = f"by more than {FAR:g} standard errors of both"
+    if any(cell.distance is not None and cell.n < FEWEST for cell in cells):
+        differs += f" (of fewer than {FEWEST} runs, by the published spread)"
     if all(cell.distance is not None for cell in cells):
         return f"≠ differs {differs}, = does not"
     within = "within the published spread"
@@ -103,11 +132,6 @@ def _rule(found: Reproduction) -> str:
     return f"≠ differs {differs}, = does not; where there are none, = {within}, ≠ outside"
 
 
-def published_text(number: Published, read: Score) -> str:
-    """A published number, or the words in its place."""
-    return number.value if isinstance(number.value, str) else written(read, number.value)
-
-
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
     """What the comparison says, in sentences; with another convention, what changes from this one to it."""
     judged = found.judged()
@@ -116,26 +140,23 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
         apart = [f"{row} {column}" for row, column, cell in judged if not cell.agrees]
         counts = f"{len(judged) - len(apart)} of {len(judged)} cells agree with the published ones ({found.convention})"
         if found.convention == found.study.convention:
-            lines += [f"{counts}.", *([f"They differ: {', '.join(apart)}."] if apart else []), *_together(found)]
+            lines += [f"{counts}.", *([f"They differ: {', '.join(apart)}."] if apart else [])]
+            # Whether the cells of a column, taken together, are as far from the published ones as chance has them.
+            known = [
+                f"{name} {one.square:.1f} on {one.freedom} (p {one.p:.2g})" for name, one in found.agreement().items()
+            ]
+            lines += [f"Chi-square of the distances, by column: {'; '.join(known)}."] if known else []
         else:
             # Other numbers are the point here, not a failure to reproduce.
             lines.append(f"{counts}, for information only: {UNLIKE}.")
-    if other is not None:
-        lines += _changes(found, other)
-    return lines
+    return lines + (_changes(found, other) if other is not None else [])
 
 
-def _together(found: Reproduction) -> list[str]:
-    """Whether the cells of a column, taken together, are as far from the published ones as chance would have them."""
-    known = [f"{column} {one.square:.1f} on {one.freedom} (p {one.p:.2g})" for column, one in found.agreement().items()]
-    return [f"Chi-square of the distances, by column: {'; '.join(known)}."] if known else []
-
-
-def correction(study: Study, found: Found, root: int = 0) -> str:
+def correction(request: Request) -> str:
     """What the corrections do to the cells of a study that was made as published, as far as they have been run."""
-    if study.scores and "corrected" in found.conventions:
+    if request.study.scores and "corrected" in request.found.conventions:
         published, corrected = (
-            reproduce(study, found, convention, root=root) for convention in ("published", "corrected")
+            reproduction(request.study, request.found, convention, root=request.root) for convention in CONVENTIONS
         )
         known = [pair for pair in _pairs(published, corrected) if _enough(pair)]
         if known:
@@ -185,8 +206,7 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
         f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
         f"{FAR:g} standard errors; {best}."
     ]
-    lines += [f"  {row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
-    return lines
+    return lines + [f"{row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
 
 
 def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
@@ -214,7 +234,7 @@ def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
             within = "" if cell.within is None else "yes" if cell.within else "no"
             chosen = (cell.column, cell.repetition) if isinstance(cell, Best) else (None, None)
             more = ["" if one is None else str(one) for one in chosen] if found.study.together else []
-            yield row, learner, *map(_number, numbers), str(cell.n), within, _number(cell.distance), *more
+            yield row, learner, *map(_plain, numbers), str(cell.n), within, _plain(cell.distance), *more
 
 
 def _which(cell: Best) -> str:
@@ -222,19 +242,24 @@ def _which(cell: Best) -> str:
     return f"{cell.column}{run}, of {counted(cell.n, 'run')}"
 
 
-def _number(value: float | str | None) -> str:
+def _plain(value: float | str | None) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None or math.isnan(value) else repr(value)
 
 
-def _cell(cell: Reproduced, read: Score) -> str:
-    published = published_text(cell.published, read) if cell.published else ""
+def published_cell(printed: Published, read: Score) -> Cell:
+    """A published number, or the words in its place."""
+    return printed.value if isinstance(printed.value, str) else scored(read, printed.value)
+
+
+def _cell(cell: Reproduced, read: Score) -> Cell:
+    known = [published_cell(cell.published, read)] if cell.published else []
     if cell.measured is None:
-        return published or NOTHING
+        return known[0] if known else EMPTY
     low, high = cell.low, cell.high
-    known = cell.n > 1 and low is not None and high is not None and not math.isnan(low)
-    half = f" {half_width(Interval(low or 0.0, high or 0.0), read)}" if known else ""
-    mark = "" if cell.agrees is None else " =" if cell.agrees else " ≠"
-    best = f" (best of {cell.n:,})" if isinstance(cell, Best) else ""
-    return f"{published + ' | ' if published else ''}{written(read, cell.measured)}{half}{best}{mark}"
+    ends = (low, high) if cell.n > 1 and low is not None and high is not None and not math.isnan(low) else None
+    notes = [f"(best of {cell.n:,})"] if isinstance(cell, Best) else []
+    notes += [] if cell.agrees is None else ["=" if cell.agrees else "≠"]
+    measured = scored(read, cell.measured, ends, note=" ".join(notes))
+    return Several([*known, measured]) if known else measured

@@ -1,17 +1,17 @@
-"""The finished runs of a study, with their learning curves, and how many there are."""
+"""What there is of the runs of a study: how many, where they lack, and their learning curves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 
+from quickstudy.base.blocks import Text
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
+from quickstudy.pages.request import Request
 from quickstudy.report.curves import is_curve
 from quickstudy.report.statistics import FEWEST
-from quickstudy.report.study.order import Order
-from quickstudy.report.study.page import Paragraph
 from quickstudy.report.words import span
 
 
@@ -22,20 +22,40 @@ class Curves:
     cells: Mapping[str, Mapping[str, Sequence[Trace]]]
     damaged: Sequence[str]
 
-    def remarks(self) -> list[Paragraph]:
+    @classmethod
+    def of(cls, request: Request) -> Curves:
+        """All learning curves of a request; runs that left another kind of trace are left out."""
+        damaged: list[str] = []
+        found = request.found
+
+        def load(record: Record) -> Trace | None:
+            try:
+                trace = found.trace(record)
+            except QuickstudyError as error:
+                damaged.append(str(error))
+                return None
+            return trace if is_curve(trace) else None
+
+        cells = {
+            row: {column: [one for record in runs.values() if (one := load(record))] for column, runs in known.items()}
+            for row, known in request.cells().items()
+        }
+        return cls(cells, damaged)
+
+    def remarks(self) -> list[Text]:
         """What is not there: cells without a run, cells with fewer than the others, traces that are damaged."""
         most = max((len(runs) for cells in self.cells.values() for runs in cells.values()), default=0)
         if not most:
-            return [Paragraph("No run of this study is finished: there is nothing to show.")]
+            return [Text("No run of this study is finished: there is nothing to show.")]
         found = [
-            Paragraph(f"{title}: {'; '.join(places)}.")
+            Text(f"{title}: {'; '.join(places)}.")
             for title, places in (
                 ("Without a finished run", self._places(lambda count: count == 0)),
                 (f"Fewer than {most} finished runs", self._places(lambda count: 0 < count < most)),
             )
             if places
         ]
-        return found + [Paragraph(f"A curve is missing: {fault}") for fault in self.damaged]
+        return found + [Text(f"A curve is missing: {fault}") for fault in self.damaged]
 
     def _places(self, chosen: Callable[[int], bool]) -> list[str]:
         """Rows with the columns whose number of runs is chosen; a row alone stands for all its columns."""
@@ -64,25 +84,3 @@ def counts(cells: Mapping[str, Mapping[str, Sized]], convention: str) -> str:
     if min(there) < FEWEST:
         lines.append(f"Fewer than {FEWEST} runs give no verdict, and an interval of so few says little.")
     return " ".join(lines)
-
-
-def curves_of(order: Order) -> Curves:
-    """All learning curves of an order; runs that left another kind of trace are left out."""
-    damaged: list[str] = []
-    found = order.shelf.found()
-
-    def load(record: Record) -> Trace | None:
-        try:
-            trace = found.trace(record)
-        except QuickstudyError as error:
-            damaged.append(str(error))
-            return None
-        return trace if is_curve(trace) else None
-
-    cells = {
-        row: {
-            column: [trace for record in runs.values() if (trace := load(record))] for column, runs in columns.items()
-        }
-        for row, columns in order.cells().items()
-    }
-    return Curves(cells, damaged)

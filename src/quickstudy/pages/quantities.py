@@ -11,64 +11,70 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quickstudy.base import catalogue
+from quickstudy.base.blocks import Text
+from quickstudy.base.catalogue import block
 from quickstudy.base.errors import NotApplicable, QuickstudyError, UsageError, nearest
 from quickstudy.base.origin import described
 from quickstudy.base.study import StudyRow
-from quickstudy.report.reproduce import Reproduced, Reproduction
-from quickstudy.report.reproduce_text import reproduction_rows, summary
-from quickstudy.report.study.order import Order, Stage
-from quickstudy.report.study.page import Grid, Page, Paragraph, Part
+from quickstudy.pages.beside import as_table, summary
+from quickstudy.pages.published import Reproduced, Reproduction
+from quickstudy.pages.request import Made, Request, Stage
 from quickstudy.runs.job import make_task
 
 
-def stages(order: Order) -> Iterator[Stage]:
-    """Nothing is run. Raises UsageError for a quantity or a task that does not exist."""
-    for name in order.study.quantities.values():
-        catalogue.quantity.get(_id(name))
-    for row in order.study.rows:
-        make_task(row.task, order.convention)
-    yield Stage([], 0)
-
-
-def page(order: Order) -> Page:
+@block("quantities", version=1)
+class Quantities:
     """One table, a task a row, a quantity a column; what could not be computed, and why; what the columns are."""
-    study = order.study
-    cells: dict[str, dict[str, Reproduced]] = {}
-    reasons: list[str] = []
-    for row in study.rows:
-        numbers = _numbers(order, row, reasons)
-        cells[row.label] = {}
-        for column in study.columns:
-            published, number = row.published.get(column), numbers.get(column)
-            within = published.agrees(number) if published and number is not None else None
-            cells[row.label][column] = Reproduced(published, measured=number, within=within)
-    found = Reproduction(study, order.convention, "", cells)
-    beside = any(cell.published for columns in cells.values() for cell in columns.values())
-    caption = (
-        f"{'published | ' if beside else ''}computed from the tasks alone, convention {order.convention}"
-        f"{'; = within the published spread or bound, ≠ outside' if found.judged() else ''}"
-    )
-    parts: list[Part] = [
-        Grid(f"{study.id}-{order.convention}", caption, reproduction_rows(found), _data(found)),
-        *(Paragraph(line) for line in (*summary(found), *reasons, *_meanings(study.quantities))),
-    ]
-    facts = found.as_facts()
-    return Page.of(study, parts, {name: facts[name] for name in ("study", "version", "convention", "rows")}, whole=True)
+
+    whole = True
+
+    def stages(self, request: Request) -> Iterator[Stage]:
+        """Nothing is run. Raises UsageError for a quantity or a task that does not exist."""
+        for name in request.study.quantities.values():
+            catalogue.quantity.get(_id(name))
+        for row in request.rows:
+            make_task(row.task, request.convention)
+        return iter(())
+
+    def blocks(self, request: Request) -> Made:
+        """The table, and a sentence for everything else."""
+        study = request.study
+        cells: dict[str, dict[str, Reproduced]] = {}
+        reasons: list[str] = []
+        for row in study.rows:
+            numbers = _numbers(request, row, reasons)
+            cells[row.label] = {}
+            for column in study.columns:
+                published, number = row.published.get(column), numbers.get(column)
+                within = published.agrees(number) if published and number is not None else None
+                cells[row.label][column] = Reproduced(published, measured=number, within=within)
+        found = Reproduction(study, request.convention, "", cells)
+        beside = any(cell.published for columns in cells.values() for cell in columns.values())
+        caption = (
+            f"{'published | ' if beside else ''}computed from the tasks alone, convention {request.convention}"
+            f"{'; = within the published spread or bound, ≠ outside' if found.judged() else ''}"
+        )
+        lines = (*summary(found), *reasons, *_meanings(study.quantities))
+        facts = found.as_facts()
+        return Made(
+            [as_table(found, request.name, caption, _data(found)), *map(Text, lines)],
+            {name: facts[name] for name in ("study", "version", "convention", "rows")},
+        )
 
 
-def _numbers(order: Order, row: StudyRow, reasons: list[str]) -> dict[str, float]:
+def _numbers(request: Request, row: StudyRow, reasons: list[str]) -> dict[str, float]:
     """The quantities of a row by column, each function asked once. reasons: gains a sentence for what there is not."""
-    task = make_task(row.task, order.convention)
+    task = make_task(row.task, request.convention)
     known: dict[str, Mapping[str, float]] = {}
     numbers: dict[str, float] = {}
-    for column, name in order.study.quantities.items():
+    for column, name in request.study.quantities.items():
         id = _id(name)
         try:
             if id not in known:
                 known[id] = _computed(id, task)
             if name not in known[id]:
                 hint = nearest(name, known[id])
-                raise UsageError(f'{order.study.id}: {row.label}: quantity "{id}" gives no "{name}"; {hint}')
+                raise UsageError(f'{request.study.id}: {row.label}: quantity "{id}" gives no "{name}"; {hint}')
             numbers[column] = known[id][name]
         except NotApplicable as error:
             reasons.append(f"{row.label}, {column}: {error}.")
@@ -107,8 +113,7 @@ def _data(found: Reproduction) -> list[tuple[str, ...]]:
     lines: list[tuple[str, ...]] = [("task", "quantity", "published", "published_spread", "computed")]
     for row, cells in found.cells.items():
         for column, cell in cells.items():
-            published = cell.published or (None, None)
-            numbers = (*published, cell.measured)
+            numbers = (*(cell.published or (None, None)), cell.measured)
             if any(number is not None for number in numbers):
                 lines.append((row, column, *("" if number is None else str(number) for number in numbers)))
     return lines
