@@ -19,6 +19,8 @@ _GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
 _APART = 15
 """Pixels between two labels."""
 _NOTHING = "no finished runs"
+_READ_OUT = 48
+"""Letters of a name beside a pointer."""
 
 
 def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
@@ -31,14 +33,17 @@ def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
 
 def live_data(plot: Plot) -> str:
     """What a pointer reads off a plot, as JSON."""
-    panels = [
-        [
-            {"label": one.label, "mark": mark_class(one.mark), "x": one.x, "y": one.y, "low": one.low, "high": one.high}
-            for one in panel.series
-            if len(one.x)
-        ]
-        for panel in plot.panels
-    ]
+    panels = []
+    for panel in plot.panels:
+        series = [one for one in panel.series if len(one.x)]
+        labels = shortened([visible(one.label) for one in series], _READ_OUT)
+        marks = [mark_class(one.mark) for one in series]
+        panels.append(
+            [
+                {"label": label, "mark": mark, "x": one.x, "y": one.y, "low": one.low, "high": one.high}
+                for one, label, mark in zip(series, labels, marks, strict=True)
+            ]
+        )
     return spelled(plain({"title": plot.x.title, "panels": panels}))
 
 
