@@ -27,7 +27,7 @@ from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.job import Setting
 from quickstudy.runs.plan import Plan, make_plan, task_controls
 from quickstudy.runs.progress import follow
-from quickstudy.runs.reader import Damage, Reading, expect_results, read_results
+from quickstudy.runs.reader import Damage, Reading, expect_results, read_results, uncollected
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
 from quickstudy.runs.traces import load_snapshot, load_trace
 
@@ -143,8 +143,9 @@ class Results:
         """Write the offline page of the whole folder into it and give its path."""
         from quickstudy.report.page import write_report
 
-        data = replace(self._data(None), command=command)
-        return write_report(data, self.shelf.folder / "report.html", replaces=False)
+        with uncollected():
+            data = replace(self._data(None), command=command)
+            return write_report(data, self.shelf.folder / "report.html", replaces=False)
 
     def _data(self, keys: Collection[str] | None) -> ReportData:
         """The data of the report of these runs, or of all, made once as long as the folder stays the same."""

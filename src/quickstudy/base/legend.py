@@ -109,13 +109,16 @@ def read_legend(records: Iterable[Record]) -> Legend:
     carries a legend, as in folders of earlier versions, the installed protocol and measures are asked.
     """
     newest: dict[str, float] = {}
+    texts: dict[int, str] = {}  # of the mappings themselves: most runs share one
     first: Record | None = None
     beside: set[str] = set()
     for record in records:
         first = first or record
         beside.update(id for id, entry in record.scores.items() if {"code", "scored"} <= set(entry))
         if record.legend:
-            text = json.dumps(record.legend, sort_keys=True)
+            if id(record.legend) not in texts:
+                texts[id(record.legend)] = json.dumps(record.legend, sort_keys=True)
+            text = texts[id(record.legend)]
             newest[text] = max(newest.get(text, 0.0), record.started)
     if newest:
         found = [_parsed(text) for text in sorted(newest, key=lambda text: (newest[text], text))]

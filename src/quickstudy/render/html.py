@@ -159,6 +159,8 @@ class _Writer:
                 text = tag("strong", written(cell)) if cell.strong else escape(written(cell))
                 if value is None and not word:
                     return tag("span", text, title=note or None)
+                if cell.interval is None and not note:
+                    return text
                 symbol = not note[:1].isalnum()
                 interval = _small(bounds(cell)) if intervals == blocks.BOUNDS else _small(half_width(cell), True)
                 notes = (interval, _small(note, True)) if symbol else (_small(note), interval)

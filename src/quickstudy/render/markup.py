@@ -14,6 +14,7 @@ _SAFE = {
     **dict.fromkeys([*_UNSEEN, *_TURNING, *range(0xD800, 0xE000)], "\N{REPLACEMENT CHARACTER}"),
     **{ord(letter): html.escape(letter) for letter in "&<>\"'"},
 }
+_UNSAFE = re.compile(f"[{re.escape(''.join(map(chr, _SAFE)))}]")
 _LONG = 26
 """Names of more letters than this may be broken."""
 _PIECES = re.compile(rf"[^,:=/+_]{{1,{_LONG}}}[,:=/+_]?|[,:=/+_]")
@@ -29,7 +30,9 @@ def escape(text: str) -> Markup:
     """Text that is only text, between tags as well as in attributes; markup as it is. Control characters, and marks
     that turn the direction of writing, become a visible sign.
     """
-    return text if isinstance(text, Markup) else Markup(text.translate(_SAFE))
+    if isinstance(text, Markup):
+        return text
+    return Markup(text.translate(_SAFE) if _UNSAFE.search(text) else text)
 
 
 def joined(*parts: str, by: str = "") -> Markup:
@@ -79,7 +82,11 @@ def _attributes(attributes: dict[str, object]) -> str:
     for name, value in attributes.items():
         if value is None or value is False:
             continue
-        shown = name.rstrip("_").replace("_", "-")
         text = short_number(value) if isinstance(value, float) else value if isinstance(value, Markup) else str(value)
-        written += f" {shown}" if value is True else f' {shown}="{escape(text)}"'
+        written += f" {_spelled(name)}" if value is True else f' {_spelled(name)}="{escape(text)}"'
     return written
+
+
+@lru_cache(maxsize=256)
+def _spelled(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")

@@ -39,14 +39,15 @@ def build_report(
     first.
     """
     records = list(records)
-    maker = _Maker(open_book(records), load, _places(records))
+    places, where = _places(records)
+    maker = _Maker(open_book(records), load, where)
     tables = tuple(map(maker.table, identity.tables(records)))
     started = sorted(record.started for record in records if record.started)
     return ReportData(
         tables,
         _changes(tables),
         maker.book.measures(),
-        tuple(maker.places.values()),
+        places,
         (*notes, *maker.book.notes, *_too_few(records), *sorted(maker.damaged)),
         command,
         (started[0], started[-1]) if started else None,
@@ -77,11 +78,9 @@ def gather(
 class _Maker:
     """Makes tables of one report. damaged: what could not be read meanwhile."""
 
-    def __init__(self, book: ScoreBook, load: LoadTrace, places: Mapping[str, Place]) -> None:
-        self.book, self.places = book, places
+    def __init__(self, book: ScoreBook, load: LoadTrace, where: Mapping[str, int]) -> None:
+        self.book, self._load, self._where = book, load, where
         self.damaged: list[str] = []
-        self._load = load
-        self._numbers = {key: index for index, key in enumerate(places)}
 
     def table(self, found: identity.Table) -> TaskTable:
         legend = read_legend(found.records)
@@ -136,7 +135,7 @@ class _Maker:
     def _run(self, record: Record) -> Run:
         root, repetition = seed_of(record)
         cost = {name: number(value) for name, value in record.cost.items() if value is not None}
-        outcome = record.status, record.reason, self.book.of(record), cost, self._numbers[_place_key(record)]
+        outcome = record.status, record.reason, self.book.of(record), cost, self._where[record.key]
         return Run(record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")))
 
     def _trace(self, record: Record) -> Trace | None:
@@ -187,22 +186,20 @@ def _mean_cost(costs: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
-def _places(records: Sequence[Record]) -> dict[str, Place]:
-    """Where runs were made, by what tells the places apart, in its order."""
+def _places(records: Sequence[Record]) -> tuple[tuple[Place, ...], dict[str, int]]:
+    """Where runs were made, in order, and the number of its place for the key of every run."""
     together: dict[str, list[Record]] = {}
     for record in records:
-        together.setdefault(_place_key(record), []).append(record)
-    return {key: Place(*_where(found[0]), len(found)) for key, found in sorted(together.items())}
+        together.setdefault(spelled(list(_where(record))), []).append(record)
+    ordered = [found for _, found in sorted(together.items())]
+    numbers = {record.key: number for number, found in enumerate(ordered) for record in found}
+    return tuple(Place(*_where(found[0]), len(found)) for found in ordered), numbers
 
 
 def _where(record: Record) -> tuple[dict[str, str], dict[str, str], str, int]:
     where = record.where
     versions, machine = dict(where.get("versions", {})), dict(where.get("machine", {}))
     return versions, machine, str(where.get("device", "unknown")), int(where.get("lanes", 1))
-
-
-def _place_key(record: Record) -> str:
-    return spelled(list(_where(record)))
 
 
 def _sequences(record: Record) -> list[Any]:

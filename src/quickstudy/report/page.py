@@ -14,7 +14,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.render.html import as_html
 from quickstudy.render.latex import as_latex
 from quickstudy.render.terminal import as_text
-from quickstudy.report.facts import as_csv, as_json
+from quickstudy.report.facts import as_csv, facts_of
 from quickstudy.report.model import LEARNING, ReportData, TaskTable
 from quickstudy.report.sections import about, figure, how_to_read, record
 from quickstudy.report.tables import Marks, change_table, cost_table, failure_table, glance_table, marks_of, score_table
@@ -36,7 +36,7 @@ def report_page(data: ReportData) -> Page:
     blocks += _changes(data)
     blocks.append(Section("How to read this", list(how_to_read(data, marks)), "read"))
     blocks.append(Section("The record", list(record(data)), "record"))
-    return Page(_title(data), blocks, [_counts(data), *_made(data)], "quickstudy report", as_json(data))
+    return Page(_title(data), blocks, [_counts(data), *_made(data)], "quickstudy report", facts_of(data))
 
 
 def screen_page(data: ReportData) -> Page:

@@ -8,6 +8,7 @@ the scores of the highest version, of equal versions those that were made last.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import hashlib
@@ -91,31 +92,33 @@ def read_results(folder: str | pathlib.Path, *, expected: bool = False) -> Readi
     best: dict[str, tuple[tuple[int, float, str, int], Record]] = {}
     damage: list[Damage] = []
     torn = lines = 0
-    for line in _uncollected(read_lines(folder, expected=expected)):
-        if line.record is None:
-            torn += line.torn
-            if not line.torn:
-                damage.append(Damage(line.file, line.number or None, line.problem))
-            continue
-        lines += 1
-        order = (RANKS[line.record.status], line.record.started, line.file, line.number)
-        known = best.get(line.key)
-        if known is not None and (known[1].status, known[1].where) == (line.record.status, line.record.where):
-            best[line.key] = max(order, known[0]), merged(known[1], line.record)
-        elif known is None or order > known[0]:
-            best[line.key] = order, line.record
+    with uncollected():
+        for line in read_lines(folder, expected=expected):
+            if line.record is None:
+                torn += line.torn
+                if not line.torn:
+                    damage.append(Damage(line.file, line.number or None, line.problem))
+                continue
+            lines += 1
+            order = (RANKS[line.record.status], line.record.started, line.file, line.number)
+            known = best.get(line.key)
+            if known is not None and (known[1].status, known[1].where) == (line.record.status, line.record.where):
+                best[line.key] = max(order, known[0]), merged(known[1], line.record)
+            elif known is None or order > known[0]:
+                best[line.key] = order, line.record
     records = {key: record for key, (_, record) in sorted(best.items(), key=lambda item: _place(item[0], item[1][1]))}
     return Reading(records, torn, tuple(damage), lines)
 
 
-def _uncollected(lines: Iterator[Line]) -> Iterator[Line]:
-    """The lines, read while Python does not look for garbage: there is none, and to look through all that was read so
-    far, again and again, takes a quarter of the time.
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """While Python does not look for garbage: there is none, and to look through all that was read so far, again and
+    again, takes a quarter of the time.
     """
     collecting = gc.isenabled()
     gc.disable()
     try:
-        yield from lines
+        yield
     finally:
         if collecting:
             gc.enable()
@@ -177,6 +180,10 @@ class _Known:
     def has(self, name: str) -> bool:
         """Whether there is such a file."""
         return name in self._files or (self._folder / name).is_file()
+
+    def legend(self, legend: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An equal legend that was read before, the same for all, or this one."""
+        return next((known for known in self._legends if known == legend), legend)
 
     def understands(self, legend: Mapping[str, Any]) -> bool:
         """Whether a record's legend can be read."""
@@ -257,7 +264,7 @@ def _line(name: str, number: int, content: bytes, known: _Known) -> Line:
     if not isinstance(facts, dict):
         return Line(name, number, content, problem="not a record (not a mapping)")
     try:
-        record = Record.from_facts(facts)
+        record = Record.from_facts({**facts, "legend": known.legend(facts.get("legend", {}))})
         key = _key(record)
         problem = _problem(facts, record, key, known) or ("" if intact(content, facts) else _CHANGED)
     except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as error:
