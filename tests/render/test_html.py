@@ -158,3 +158,11 @@ def test_text_comes_back_as_text(text: str) -> None:
         assert seen.open == []
     assert tag("p", Markup("<i>x</i>")) == "<p><i>x</i></p>"
     assert escape(escape(text)) == escape(text)
+
+
+@given(st.text(st.sampled_from("ab ,:=\n"), max_size=90))
+def test_a_name_is_broken_inside_a_word_only_if_the_word_is_very_long(text: str) -> None:
+    broken = named(text).removeprefix("<bdi>").removesuffix("</bdi>")
+    assert broken.replace("<wbr>", "") == text
+    for before, after in re.findall(r"(\w+)<wbr>(?=(\w+))", broken):
+        assert len(before) + len(after) > 26

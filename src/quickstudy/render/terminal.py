@@ -32,8 +32,8 @@ _STYLES = {"note": "yellow", "remark": "dim", "question": "dim", "verdict": ""}
 
 
 def show(page: blocks.Page, console: Console) -> None:
-    """Print what a screen has room for: a task, a section with words and tables and no others in it, in at most 25 lines
-    at 80 columns, and what stands between them whole. What has no room is in the page, with the definitions,
+    """Print what a screen has room for: a task, a section with words and tables and no others in it, in 25 lines at 80
+    columns or less, and what stands between them whole. What has no room is in the page, with the definitions,
     the pictures and what is folded away.
     """
     for part in _spaced(_Screen(console.width).parts(page.blocks)):
