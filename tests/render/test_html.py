@@ -8,6 +8,7 @@ import json
 import math
 import pathlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -144,6 +145,12 @@ def test_the_csv_of_a_picture_has_what_is_drawn_or_what_it_brings(page: blocks.P
     assert len(rows) == 1 + sum(len(one.x) for one in plots[0].panels[0].series)
     brought = blocks.Page("", [blocks.Plot("p", "", "", plots[0].x, plots[0].y, [], data=[("a", "b"), (1, math.inf)])])
     assert page_files(brought, "q")["p.csv"] == "a,b\n1,inf\n"
+
+
+def test_what_has_no_name_has_no_file(graph: blocks.Graph) -> None:
+    unnamed = replace(graph, name="")
+    assert list(page_files(blocks.Page("", [unnamed]), "page")) == ["page.html"]
+    assert 'id=""' not in blocks_html([unnamed])
 
 
 def test_csv_words_are_no_formulas() -> None:

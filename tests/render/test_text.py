@@ -102,6 +102,12 @@ def test_numbers_are_written_as_they_are_read() -> None:
     assert spoken(Number(5, form=blocks.COUNT, note="1 missing")) == "5 (1 missing)"
 
 
+@pytest.mark.parametrize("form", blocks.FORMS)
+def test_infinity_is_a_number_and_nothing_is_none(form: str) -> None:
+    assert written(Number(math.inf, form=form)) in ("∞", "×∞", "inf")
+    assert written(Number(None, form=form)) == written(Number(math.nan, form=form)) == "–"
+
+
 @given(st.floats(allow_nan=False))
 def test_exact_numbers_come_back(value: float) -> None:
     assert float(exact(value)) == value
