@@ -8,6 +8,7 @@ import json
 import math
 import pathlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -146,6 +147,12 @@ def test_the_csv_of_a_picture_has_what_is_drawn_or_what_it_brings(page: blocks.P
     assert page_files(brought, "q")["p.csv"] == "a,b\n1,inf\n"
 
 
+def test_what_has_no_name_has_no_file(graph: blocks.Graph) -> None:
+    unnamed = replace(graph, name="")
+    assert list(page_files(blocks.Page("", [unnamed]), "page")) == ["page.html"]
+    assert 'id=""' not in blocks_html([unnamed])
+
+
 def test_csv_words_are_no_formulas() -> None:
     assert csv_text([("=1+1", " @x", "-1.5", "＋a")]) == "'=1+1,' @x,-1.5,'＋a\n"
 
@@ -158,3 +165,11 @@ def test_text_comes_back_as_text(text: str) -> None:
         assert seen.open == []
     assert tag("p", Markup("<i>x</i>")) == "<p><i>x</i></p>"
     assert escape(escape(text)) == escape(text)
+
+
+@given(st.text(st.sampled_from("ab ,:=\n"), max_size=90))
+def test_a_name_is_broken_inside_a_word_only_if_the_word_is_very_long(text: str) -> None:
+    broken = named(text).removeprefix("<bdi>").removesuffix("</bdi>")
+    assert broken.replace("<wbr>", "") == text
+    for before, after in re.findall(r"(\w+)<wbr>(?=(\w+))", broken):
+        assert len(before) + len(after) > 26

@@ -49,6 +49,13 @@ def test_a_section_fits_a_screen_and_says_what_is_left_out() -> None:
     assert "7 remarks more are in the report." in lines
 
 
+def test_a_summary_goes_on_below_on_a_narrow_screen() -> None:
+    summary = replace(big(3), caption="What the numbers are")
+    lines = screen(blocks.Page("", [blocks.Section("In short", [summary], "short")]))
+    assert all(sum(f"score number {index} ↑" in line for line in lines) == 1 for index in range(9))
+    assert "What the numbers are" in lines
+
+
 def test_a_screen_has_the_verdict_and_no_definitions(page: blocks.Page) -> None:
     lines = screen(page)
     assert max(map(len, lines)) <= 80
@@ -93,6 +100,12 @@ def test_numbers_are_written_as_they_are_read() -> None:
     assert (written(factor), bounds(factor), half_width(factor)) == ("×10", "[1, 100]", "×÷10")
     assert spoken(Number(None, note="no control")) == "–"
     assert spoken(Number(5, form=blocks.COUNT, note="1 missing")) == "5 (1 missing)"
+
+
+@pytest.mark.parametrize("form", blocks.FORMS)
+def test_infinity_is_a_number_and_nothing_is_none(form: str) -> None:
+    assert written(Number(math.inf, form=form)) in ("∞", "×∞", "inf")
+    assert written(Number(None, form=form)) == written(Number(math.nan, form=form)) == "–"
 
 
 @given(st.floats(allow_nan=False))

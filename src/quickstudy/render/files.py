@@ -30,9 +30,9 @@ def page_files(page: Page, name: str) -> dict[str, str]:
     """The text of every file by its name: NAME.html, and those of the tables and pictures that have a name."""
     files: dict[str, str] = {}
     for block in every(page.blocks):
-        if isinstance(block, Table):
+        if isinstance(block, Table) and block.name:
             files[f"{block.name}.csv"] = csv_text(block.data or table_rows(block))
-        elif isinstance(block, Plot | HeatMap | Graph):
+        elif isinstance(block, Plot | HeatMap | Graph) and block.name:
             files[f"{block.name}.svg"] = svg_file(block)
             files[f"{block.name}.csv"] = csv_text(picture_rows(block))
     return {f"{name}.html": as_html(page, files), **files}

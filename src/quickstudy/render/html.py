@@ -122,7 +122,7 @@ class _Writer:
                 bodies.append(tag("tbody", tag("tr", title), class_="group"))
             bodies.append(tag("tbody", *(self._line(line, table) for line in group.lines), class_="rows"))
         whole = tag(
-            "table", tag("thead", tag("tr", *head)), *bodies, id=anchor(table.name), class_="sortable",
+            "table", tag("thead", tag("tr", *head)), *bodies, id=anchor(table.name) or None, class_="sortable",
             aria_label=table.caption,
         )  # fmt: skip
         # Outside of the box that scrolls: a caption must be readable whole in a narrow window.
@@ -167,14 +167,13 @@ class _Writer:
                 return joined(text, *notes)
 
     def _picture(self, block: blocks.Plot | blocks.HeatMap | blocks.Graph) -> Markup:
-        live = isinstance(block, blocks.Plot) and block.live
-        extra = [
-            tag("script", _harmless(live_data(block)), type="application/json", class_="series"),
-            tag("div", class_="readout", hidden=True),
-        ] if isinstance(block, blocks.Plot) and live else []  # fmt: skip
+        extra = []
+        if isinstance(block, blocks.Plot) and block.live:
+            extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
+            extra.append(tag("div", class_="readout", hidden=True))
         caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"))
         box = tag("div", *drawn(block), class_="across") if isinstance(block, blocks.Graph) else joined(*drawn(block))
-        return tag("figure", box, caption, *extra, id=anchor(block.name), class_="live" if live else None)
+        return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_="live" if extra else None)
 
     def _files(self, name: str, *endings: str) -> Iterator[Markup]:
         found = [file for ending in endings if (file := f"{name}.{ending}") in self.beside]

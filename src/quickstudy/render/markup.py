@@ -17,7 +17,7 @@ _SAFE = {
 _UNSAFE = re.compile(f"[{re.escape(''.join(map(chr, _SAFE)))}]")
 _LONG = 26
 """Names of more letters than this may be broken."""
-_PIECES = re.compile(rf"[^,:=/+_]{{1,{_LONG}}}[,:=/+_]?|[,:=/+_]")
+_PIECES = re.compile(rf"[^,:=/+_\s]{{1,{_LONG}}}[,:=/+_]?\s*|[,:=/+_]\s*|\s+")
 
 
 class Markup(str):

@@ -56,6 +56,15 @@ def magnitude(value: float) -> str:
     return f"−{short[1:]}" if short.startswith("-") else short
 
 
+def factor(value: float) -> str:
+    """Ten to the power of a value, which may be more than a number can hold.
+
+    >>> factor(1.0), factor(-0.30103), factor(400.2)
+    ('×10', '×0.5', '×1e400')
+    """
+    return f"×{magnitude(10.0**value)}" if math.isinf(value) or abs(value) < 300 else f"×1e{value:.0f}"
+
+
 def steps(value: float) -> str:
     """A number of steps: whole where it is large."""
     return score(value) if not math.isfinite(value) else f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
@@ -63,7 +72,7 @@ def steps(value: float) -> str:
 
 def count(value: float) -> str:
     """A mean count, with thousands apart."""
-    return NOTHING if not math.isfinite(value) else f"{value:,.0f}".replace("-", "−")
+    return score(value) if not math.isfinite(value) else f"{value:,.0f}".replace("-", "−")
 
 
 def seconds(value: float) -> str:
@@ -73,7 +82,7 @@ def seconds(value: float) -> str:
     ('0.012', '3.46', '1,234')
     """
     if not math.isfinite(value):
-        return NOTHING
+        return score(value)
     return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
 
 
@@ -87,7 +96,7 @@ _WRITERS: Mapping[str, Callable[[float], str]] = {
     blocks.SCORE: score,
     blocks.FINE: fine,
     MAGNITUDE: magnitude,
-    FACTOR: lambda value: f"×{magnitude(10.0**value)}",
+    FACTOR: factor,
     blocks.STEPS: steps,
     blocks.COUNT: count,
     blocks.SECONDS: seconds,
@@ -141,7 +150,7 @@ def half_of(number: Number) -> float | None:
         return None
     low, high = number.interval
     if number.form == FACTOR:
-        return math.pow(10.0, (high - low) / 2)
+        return math.pow(10.0, (high - low) / 2) if high - low < 600 else math.inf
     if number.form == MAGNITUDE:
         return math.sqrt(high / low) if low > 0 else math.inf
     return (high - low) / 2
