@@ -127,10 +127,10 @@ def read_legend(records: Iterable[Record]) -> Legend:
         own = (score.name for id in sorted(beside & scores.keys()) for score in scores[id] if "*" not in score.name)
         return Legend(**{**said, "columns": tuple(dict.fromkeys((*said["columns"], *own)))}, scores=scores)
     protocol = first.what.get("protocol") if first else None
-    id = str(protocol.get("id")) if isinstance(protocol, Mapping) else ""
-    if id not in catalogue.protocol:
+    named = str(protocol.get("id")) if isinstance(protocol, Mapping) else ""
+    if named not in catalogue.protocol:
         return Legend()
-    known = catalogue.protocol.get(id)
+    known = catalogue.protocol.get(named)
     return Legend.of(known, [catalogue.measure.get(name) for name in known.measures if name in catalogue.measure])
 
 

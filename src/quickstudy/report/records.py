@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from quickstudy.base import catalogue
@@ -28,15 +30,16 @@ class ScoreBook:
 
     def of(self, record: Record) -> dict[str, float]:
         """The scores of one record; those of an older version of a measure are not among them."""
-        found: dict[str, float] = {}
-        for id, entry in record.scores.items():
-            if int(entry.get("version", 1)) == self.versions.get(id):
-                found |= {self._name(id, name): number(value) for name, value in entry["values"].items()}
-        return found
+        return {
+            self._shown[id, name]: number(value)
+            for id, entry in record.scores.items()
+            if int(entry.get("version", 1)) == self.versions.get(id)
+            for name, value in entry["values"].items()
+        }
 
     def measures(self) -> tuple[MeasureNote, ...]:
         """How to read every score that is shown, by the records and the registry of measures."""
-        named = ((id, tuple(self._name(id, name) for name in names)) for id, names in sorted(self.names.items()))
+        named = ((id, tuple(self._shown[id, name] for name in names)) for id, names in sorted(self.names.items()))
         return tuple(self._note(id, names) for id, names in named)
 
     def _note(self, id: str, names: Sequence[str]) -> MeasureNote:
@@ -48,10 +51,13 @@ class ScoreBook:
             return MeasureNote(id, self.versions[id], scores)
         return MeasureNote(id, self.versions[id], scores, True, entry.summary, measure.chance, measure.equation)
 
-    def _name(self, id: str, name: str) -> str:
-        """The name a measure gives, or `measure/name` where two measures give the same one."""
-        shared = sum(name in names for names in self.names.values()) > 1
-        return f"{id}/{name}" if shared else name
+    @cached_property
+    def _shown(self) -> dict[tuple[str, str], str]:
+        """The name that a measure gives, or `measure/name` where two measures give the same one."""
+        counts = Counter(name for names in self.names.values() for name in names)
+        return {
+            (id, name): f"{id}/{name}" if counts[name] > 1 else name for id, names in self.names.items() for name in names
+        }
 
 
 def open_book(records: Iterable[Record]) -> ScoreBook:

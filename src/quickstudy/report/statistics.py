@@ -175,10 +175,11 @@ def advantage(own: Values, controls: Mapping[str, Values], best: str, score: Sco
         first, second = (own, controls[name]) if score.sign > 0 else (controls[name], own)
         return difference(first, second, score, level)
 
-    found = against(best)
     rivals = [name for name, values in controls.items() if len(values) > 1]
+    by_rival = {name: against(name) for name in {best: None, **dict.fromkeys(rivals)}}
+    found = by_rival[best]
     corrected = 1 - (1 - CONFIDENCE) / max(1, len(rivals))
-    gaps = [gap for name in rivals if (gap := against(name)).interval]
+    gaps = [by_rival[name] for name in rivals if by_rival[name].interval]
     if found.interval is None or not gaps:
         return found
     low = min(gap.interval.low for gap in gaps if gap.interval)
