@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from quickstudy.report.curves import MOST_POINTS, align
-from quickstudy.report.svg import Frame, shorten, spread
 
 CURVES = st.lists(
     st.lists(
@@ -43,31 +40,3 @@ def test_points_that_are_not_numbers_are_left_out() -> None:
     assert (steps.tolist(), values.tolist()) == ([1, 3], [[0.1, 0.3]])
     assert align([])[0].size == 0
     assert align([([], [])])[0].size == 0
-
-
-@given(st.lists(st.floats(0, 100), max_size=12), st.floats(0.1, 30))
-def test_labels_keep_order_distance_and_bounds(wanted: list[float], gap: float) -> None:
-    placed = spread(wanted, gap, 0, 100)
-    room = min(gap, 100 / max(len(wanted) - 1, 1))
-    ordered = [place for _, place in sorted(zip(wanted, placed, strict=True))]
-    assert ordered == sorted(ordered)
-    assert all(-1e-6 <= place <= 100 + 1e-6 for place in placed)
-    assert all(second - first >= room - 1e-6 for first, second in pairwise(ordered))
-
-
-def test_labels_with_room_stay_where_they_are() -> None:
-    assert spread([80.0, 10.0, 40.0], 15, 0, 100) == [80.0, 10.0, 40.0]
-
-
-def test_frame_is_logarithmic_in_x() -> None:
-    frame = Frame(0.0, 0.0, 300.0, 100.0, 1.0, 1000.0)
-    assert [round(frame.x(step), 6) for step in (1, 10, 100, 1000)] == [0, 100, 200, 300]
-    assert [frame.y(value) for value in (0, 0.25, 1, 2)] == [100, 75, 0, 0]
-    assert [step for step, major in frame.ticks() if major] == [1, 10, 100, 1000]
-    assert [step for step, major in frame.ticks() if not major] == [2, 5, 20, 50, 200, 500]
-
-
-@given(st.text(max_size=40), st.integers(3, 20))
-def test_short_labels_are_short(label: str, longest: int) -> None:
-    assert len(shorten(label, longest)) <= max(longest, 0)
-    assert len(label) > longest or shorten(label, longest) == label
