@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import xml.etree.ElementTree as ElementTree
@@ -55,13 +56,23 @@ def test_a_line_breaks_where_there_is_no_number() -> None:
     assert [len(line.attrib["points"].split()) for line in lines] == [2, 2]
 
 
+@pytest.mark.parametrize("kind", [blocks.LINE, blocks.STEP, blocks.POINTS, blocks.BARS])
+def test_what_is_no_number_is_not_drawn(kind: str) -> None:
+    y, low = [0.1, math.nan, 0.3], [0.0, math.nan, math.nan]
+    series = Plotted("a", Mark(), [1, 2, 3], y, low, [0.2, 0.5, 0.4], kind=kind, dots=True, tells=["x", "y", "z"])
+    root = one_plot(series, x=Axis("x"), y=Axis("y", range=(0, 1)))
+    drawn = [one for one in root.iter() if one.attrib.get("class") in ("dot", "dot bar")]
+    assert [one[0].text for one in drawn] == ["x", "z"]
+    assert sum(one.attrib.get("class") == "whisker" for one in root.iter()) == (kind in (blocks.POINTS, blocks.BARS))
+
+
 def test_bars_stand_on_zero_side_by_side() -> None:
     series = [Plotted(name, Mark(), [0, 1], [0.5, -0.5], kind=blocks.BARS) for name in "ab"]
     root = one_plot(*series, x=Axis("x"), y=Axis("y"))
     bars = [one.attrib for one in root.iter(f"{ALL}rect") if one.attrib.get("class") == "dot bar"]
     assert len(bars) == 4
     edges = sorted((float(bar["x"]), float(bar["x"]) + float(bar["width"])) for bar in bars)
-    assert all(before[1] < after[0] for before, after in zip(edges, edges[1:], strict=False))
+    assert all(before[1] < after[0] for before, after in itertools.pairwise(edges))
     ups = [bar for bar in bars if float(bar["y"]) == min(float(one["y"]) for one in bars)]
     grounds = {float(up["y"]) + float(up["height"]) for up in ups}
     assert grounds == {float(bar["y"]) for bar in bars if bar not in ups}
@@ -81,10 +92,10 @@ def test_guides_lead_to_their_point() -> None:
 def test_labels_at_the_ends_of_lines_do_not_collide(plots: list[blocks.Plot]) -> None:
     for source in drawn(plots[0]):
         labels = next(one for one in ElementTree.fromstring(source).iter("g") if one.attrib.get("class") == "labels")
-        texts = [one for one in labels.iter("text")]
+        texts = list(labels.iter("text"))
         assert len({one.text for one in texts}) == len(texts) == 6
         places = sorted(float(one.attrib["y"]) for one in texts)
-        assert all(after - before >= 14.9 for before, after in zip(places, places[1:], strict=False))
+        assert all(after - before >= 14.9 for before, after in itertools.pairwise(places))
 
 
 @given(st.lists(st.floats(0, 100), max_size=12), st.floats(0.1, 12))
@@ -93,7 +104,7 @@ def test_spread_keeps_order_and_distance(wanted: list[float], gap: float) -> Non
     assert all(-1e-9 <= place <= 100 + 1e-9 for place in places)
     apart = min(gap, 100 / max(len(wanted) - 1, 1))
     ordered = sorted(places)
-    assert all(after - before >= apart - 1e-6 for before, after in zip(ordered, ordered[1:], strict=False))
+    assert all(after - before >= apart - 1e-6 for before, after in itertools.pairwise(ordered))
     by_want = sorted(range(len(wanted)), key=lambda index: (wanted[index], index))
     assert [places[index] for index in by_want] == ordered
 
@@ -125,7 +136,7 @@ def test_a_heat_map_has_a_colour_per_value_and_frames_its_marks(heat: list[block
 def overlaps(graph: Graph) -> list[tuple[str, str]]:
     layout = lay_out(graph)
     boxes = list(layout.boxes.items())
-    assert all(0 <= box.x - box.width / 2 and box.x + box.width / 2 <= layout.width for _, box in boxes)
+    assert all(box.x - box.width / 2 >= 0 and box.x + box.width / 2 <= layout.width for _, box in boxes)
     assert all(15 <= box.y <= layout.height - 15 for _, box in boxes)
     return [
         (one, other)
@@ -152,7 +163,7 @@ def test_nodes_of_a_graph_never_overlap_and_edges_pass_between_them(pairs: list[
 
 def test_a_chain_with_a_way_back_runs_from_left_to_right() -> None:
     ids = [str(number) for number in range(30)]
-    edges = [Edge(a, b) for a, b in zip(ids, ids[1:], strict=False)] + [Edge("29", "0")]
+    edges = [Edge(a, b) for a, b in itertools.pairwise(ids)] + [Edge("29", "0")]
     layout = lay_out(Graph("g", "", "", [Node(id) for id in ids], edges))
     assert sorted(ids, key=lambda id: layout.boxes[id].x) == ids
     assert layout.backs == [29]

@@ -132,6 +132,11 @@ class Scale:
     start: float
     length: float
 
+    @property
+    def end(self) -> float:
+        """Where the highest value lies."""
+        return self.start + self.length
+
     def at(self, value: float) -> float:
         """Where a value lies; one outside lies at the edge."""
         value = min(max(value, self.low), self.high)
@@ -186,47 +191,30 @@ def round_step(least: float) -> float:
 
 @dataclass(frozen=True)
 class Frame:
-    """The area of a plot: the pixels of its two scales."""
+    """The area of a plot: its two scales, from the lower left corner on."""
 
     x: Scale
     y: Scale
-
-    @property
-    def left(self) -> float:
-        """In pixels, as are the other three."""
-        return self.x.start
-
-    @property
-    def right(self) -> float:  # noqa: D102
-        return self.x.start + self.x.length
-
-    @property
-    def bottom(self) -> float:  # noqa: D102
-        return self.y.start
-
-    @property
-    def top(self) -> float:  # noqa: D102
-        return self.y.start + self.y.length
 
     def axes(self, x: Axis, y: Axis, *, x_title: bool = True, y_title: bool = True) -> Markup:
         """Grid, ticks and titles."""
         parts = []
         for value, words in y.ticks or self.y.ticks():
             place = self.y.at(value)
-            parts.append(tag("line", class_="grid", x1=self.left, x2=self.right, y1=place, y2=place))
-            parts.append(text(words, self.left - 8, place + 4, class_="tick", text_anchor="end"))
+            parts.append(tag("line", class_="grid", x1=self.x.start, x2=self.x.end, y1=place, y2=place))
+            parts.append(text(words, self.x.start - 8, place + 4, class_="tick", text_anchor="end"))
         for value, words in x.ticks or self.x.ticks():
             place, mark = self.x.at(value), 6 if words else 3
             if words and x.scale == LOG:
-                parts.append(tag("line", class_="grid", x1=place, x2=place, y1=self.top, y2=self.bottom))
-            parts.append(tag("line", class_="axis", x1=place, x2=place, y1=self.bottom, y2=self.bottom + mark))
-            parts.append(text(words, place, self.bottom + 19, class_="tick", text_anchor="middle"))
-        parts.append(tag("line", class_="axis", x1=self.left, x2=self.right, y1=self.bottom, y2=self.bottom))
+                parts.append(tag("line", class_="grid", x1=place, x2=place, y1=self.y.end, y2=self.y.start))
+            parts.append(tag("line", class_="axis", x1=place, x2=place, y1=self.y.start, y2=self.y.start + mark))
+            parts.append(text(words, place, self.y.start + 19, class_="tick", text_anchor="middle"))
+        parts.append(tag("line", class_="axis", x1=self.x.start, x2=self.x.end, y1=self.y.start, y2=self.y.start))
         if x_title:
-            middle = self.left + self.x.length / 2
-            parts.append(text(titled(x), middle, self.bottom + 38, class_="title", text_anchor="middle"))
+            middle = self.x.start + self.x.length / 2
+            parts.append(text(titled(x), middle, self.y.start + 38, class_="title", text_anchor="middle"))
         if y_title:
-            parts.append(text(titled(y), max(2.0, self.left - 38), self.top - 10, class_="title"))
+            parts.append(text(titled(y), max(2.0, self.x.start - 38), self.y.end - 10, class_="title"))
         return tag("g", joined(*parts), class_="axes", aria_hidden="true")
 
 

@@ -3,12 +3,13 @@ r"""The tables of a page for a paper: LaTeX with the booktabs package, no wider 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 
 from quickstudy.base import blocks
 from quickstudy.base.visible import shortened, visible
 from quickstudy.render.markup import anchor
-from quickstudy.render.numbers import bounds, half_width, noted, spoken, written
+from quickstudy.render.numbers import spoken, written
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -25,14 +26,11 @@ _TEXT_WIDTH = 345.0
 """Points, of `article` at its usual size."""
 _SIZES = (("", 1.0, 6.0), (r"\small", 0.93, 4.0), (r"\footnotesize", 0.86, 3.0))
 """A size of letters, its share of the usual one, and the space on either side of a column in points."""
-_SMALL = 0.93
-"""Width of small print as a share of that of the smallest size, in which it is 7 of 8 points."""
 _NAME = 110.0
 """Points that the first column has at most; longer names are broken."""
 _LETTERS = 60
 """Letters of a name at most; longer ones are cut in their middle."""
 _REPLAY = r"\textsuperscript{\dag}"
-_NARROW, _BROAD = set("ijlt.,:;'|!()[] "), set("mwMW@%")
 
 
 def as_latex(page: blocks.Page) -> str:
@@ -59,7 +57,7 @@ def _letter(letter: str) -> str:
 
 
 def _float(table: blocks.Table) -> str:
-    names = shortened([visible(" ".join(_plain(line.cells[0]).split())) for line in table.lines], _LETTERS)
+    names = shortened([visible(" ".join(spoken(line.cells[0]).split())) for line in table.lines], _LETTERS)
     widest = max(map(_points, (*names, table.columns[0].title)))
     size, parts = _parts(table, min(_NAME, widest))
     labels = [_label(name, line.role) for name, line in zip(names, table.lines, strict=True)]
@@ -81,7 +79,10 @@ def _float(table: blocks.Table) -> str:
 
 def _parts(table: blocks.Table, name: float) -> tuple[str, list[list[int]]]:
     """The largest size at which all columns stand side by side; else the smallest, and the columns below each other."""
-    widths = [_column_width(table, index) for index in range(1, len(table.columns))]
+    widths = [
+        max(map(_points, (*_broken(column), *(spoken(line.cells[index], table.intervals) for line in table.lines))))
+        for index, column in enumerate(table.columns)
+    ][1:]
     for size, share, space in _SIZES:
         if share * (name + sum(widths)) + 2 * space * len(widths) <= _TEXT_WIDTH:
             return _sized(size, space), [list(range(1, len(table.columns)))]
@@ -100,24 +101,9 @@ def _sized(size: str, space: float) -> str:
     return rf"{size}\setlength{{\tabcolsep}}{{{space:g}pt}}" if size else ""
 
 
-def _column_width(table: blocks.Table, index: int) -> float:
-    column = table.columns[index]
-    head = max(map(_points, _broken(column)), default=0.0) + (12.0 if column.better else 0.0)
-    cells = [_cell_width(line.cells[index], table.intervals) for line in table.lines]
-    return max(head, *cells) if cells else head
-
-
-def _cell_width(cell: blocks.Cell, intervals: str) -> float:
-    if isinstance(cell, blocks.Several):
-        return sum(_cell_width(one, intervals) + _points(cell.between) for one in cell.cells)
-    if isinstance(cell, blocks.Number):
-        return _points(written(cell)) + _SMALL * _points(f" {_interval(cell, intervals)}{_note(cell)}")
-    return _points(cell.text + noted(cell.note) if isinstance(cell, blocks.Name) else cell)
-
-
 def _points(text: str) -> float:
-    """The width of a text in points at the usual size, on the safe side."""
-    return sum(3.9 if one in _NARROW else 8.4 if one in _BROAD else 7.6 if one.isupper() else 5.6 for one in text)
+    """The width of a text in points at the usual size, on the safe side for what is mostly digits and small letters."""
+    return 4.8 * len(text)
 
 
 def _tabular(table: blocks.Table, columns: Sequence[int], labels: Sequence[str]) -> str:
@@ -138,26 +124,15 @@ def _tabular(table: blocks.Table, columns: Sequence[int], labels: Sequence[str])
 
 
 def _broken(column: blocks.Column) -> list[str]:
-    """The title of a column in lines of one or two words."""
-    lines: list[str] = []
-    for word in column.title.split():
-        if lines and len(lines[-1]) + len(word) < 12:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
+    """The title of a column, and which way is better, in lines of one or two words."""
+    arrow = {"higher": " ↑", "lower": " ↓"}.get(column.better, "")
+    return textwrap.wrap(column.title + arrow, 13, break_long_words=False) or [""]
 
 
 def _head(column: blocks.Column) -> str:
-    arrow = {"higher": " ↑", "lower": " ↓"}.get(column.better, "")
-    lines = [escape(line) for line in (*_broken(column)[:-1], "".join(_broken(column)[-1:]) + arrow)]
-    side = "r" if column.numeric else "l"
-    stack = r"\\".join(lines)
+    lines = list(map(escape, _broken(column)))
+    side, stack = "r" if column.numeric else "l", r"\\".join(lines)
     return stack if len(lines) == 1 else rf"\shortstack[{side}]{{{stack}}}"
-
-
-def _plain(cell: blocks.Cell) -> str:
-    return cell.text if isinstance(cell, blocks.Name) else cell if isinstance(cell, str) else spoken(cell)
 
 
 def _label(name: str, role: str) -> str:
@@ -174,17 +149,9 @@ def _cell(cell: blocks.Cell, intervals: str) -> str:
     if isinstance(cell, blocks.Several):
         return escape(cell.between).join(_cell(one, intervals) for one in cell.cells)
     if not isinstance(cell, blocks.Number):
-        return escape(cell.text + noted(cell.note) if isinstance(cell, blocks.Name) else cell)
+        return escape(spoken(cell))
     number = re.sub(r"e(-?\d+)$", r"\\ensuremath{\\cdot 10^{\1}}", escape(written(cell)))
-    small = escape((f" {_interval(cell, intervals)}" if cell.interval else "") + _note(cell))
-    small = re.sub(r"(\d)e(-?\d+)", r"\1\\ensuremath{\\cdot 10^{\2}}", small)
-    text = number + (rf" {{\scriptsize {small.strip()}}}" if small.strip() else "")
+    behind = spoken(cell, intervals).removeprefix(written(cell)).strip()
+    small = re.sub(r"(\d)e(-?\d+)", r"\1\\ensuremath{\\cdot 10^{\2}}", escape(behind))
+    text = number + (rf" {{\scriptsize {small}}}" if small else "")
     return rf"\textbf{{{text}}}" if cell.strong else text
-
-
-def _interval(cell: blocks.Number, intervals: str) -> str:
-    return half_width(cell) if intervals == blocks.HALF else bounds(cell)
-
-
-def _note(cell: blocks.Number) -> str:
-    return "" if cell.value is None and not cell.word else noted(cell.note)

@@ -19,8 +19,8 @@ _GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
 _APART = 15
 """Pixels between two labels."""
 _NOTHING = "no finished runs"
-
-Pairs = list[tuple[float, float]]
+_READ_OUT = 48
+"""Letters of a name beside a pointer."""
 
 
 def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
@@ -33,14 +33,17 @@ def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
 
 def live_data(plot: Plot) -> str:
     """What a pointer reads off a plot, as JSON."""
-    panels = [
-        [
-            {"label": one.label, "mark": mark_class(one.mark), "x": one.x, "y": one.y, "low": one.low, "high": one.high}
-            for one in panel.series
-            if len(one.x)
-        ]
-        for panel in plot.panels
-    ]
+    panels = []
+    for panel in plot.panels:
+        series = [one for one in panel.series if len(one.x)]
+        labels = shortened([visible(one.label) for one in series], _READ_OUT)
+        marks = [mark_class(one.mark) for one in series]
+        panels.append(
+            [
+                {"label": label, "mark": mark, "x": one.x, "y": one.y, "low": one.low, "high": one.high}
+                for one, label, mark in zip(series, labels, marks, strict=True)
+            ]
+        )
     return spelled(plain({"title": plot.x.title, "panels": panels}))
 
 
@@ -102,7 +105,7 @@ class _Sheet:
     def _labels(self, panel: Panel) -> list[str]:
         """Of the curves, then of the horizontals, cut so that they stay distinct."""
         names = [one.label for one in panel.series if len(one.x)]
-        names += [one.label for one in panel.guides if one.x is None]
+        names += [one.label for one in panel.guides if one.x is None and one.y is not None]
         return shortened(list(map(visible, names)), self.form.letters if len(self.plot.panels) == 1 else NARROW.letters)
 
     def _head(self, panel: Panel, width: float) -> float:
@@ -118,24 +121,25 @@ class _Sheet:
 
     def _panel(self, panel: Panel, frame: Frame, top: float, first: bool, last: bool) -> Markup:
         plot = self.plot
-        parts = [text(panel.title, frame.left, top + 15, class_="label strong")] if panel.title else []
+        parts = [text(panel.title, frame.x.start, top + 15, class_="label strong")] if panel.title else []
         parts.append(frame.axes(plot.x, plot.y, x_title=last, y_title=first))
         parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
         if not any(len(one.x) for one in panel.series):
-            middle = frame.left + frame.x.length / 2, (frame.top + frame.bottom) / 2
+            middle = frame.x.start + frame.x.length / 2, (frame.y.end + frame.y.start) / 2
             parts.append(text(_NOTHING, *middle, class_="title", text_anchor="middle"))
         parts += [_guide(guide, frame, plot.direct) for guide in panel.guides]
         bars = [one for one in panel.series if one.kind == BARS]
         # From the last to the first, so that the first lies on top.
         for one in reversed([one for one in panel.series if len(one.x)]):
-            shapes = _bars(one, bars, frame) if one.kind == BARS else _curve(one, frame, plot.direct)
+            single = one.kind in (BARS, POINTS)
+            shapes = _single(one, bars, frame) if single else _curve(one, frame, plot.direct)
             parts.append(tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}"))
         parts += [_point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)]
         parts += [self._ends(panel, frame)] if plot.direct else []
         if not plot.live:
             return tag("g", *parts, class_="panel")
-        area = {"x": frame.left, "y": frame.top, "width": frame.x.length, "height": frame.bottom - frame.top}
-        parts.append(tag("g", tag("line", y1=frame.top, y2=frame.bottom), class_="cursor"))
+        area = {"x": frame.x.start, "y": frame.y.end, "width": frame.x.length, "height": frame.y.start - frame.y.end}
+        parts.append(tag("g", tag("line", y1=frame.y.end, y2=frame.y.start), class_="cursor"))
         parts.append(tag("rect", class_="touch", **area))
         scales = [f"{end:.9g}" for scale in (frame.x, frame.y) for end in (scale.low, scale.high)]
         kinds = [scale.kind for scale in (frame.x, frame.y)]
@@ -152,10 +156,10 @@ class _Sheet:
         classes = [mark_class(one.mark) for one in series] + ["guide"] * len(levels)
         kept = [index for index, label in enumerate(full) if label]
         labels = self._labels(panel)
-        places = spread([ends[index] for index in kept], _APART, frame.top, frame.bottom)
+        places = spread([ends[index] for index in kept], _APART, frame.y.end, frame.y.start)
         parts = []
         for index, place in zip(kept, places, strict=True):
-            edge, end = frame.right, ends[index]
+            edge, end = frame.x.end, ends[index]
             leader = points([(edge + 2, end), (edge + 10, place), (edge + 20, place)])
             label = text(labels[index], edge + 24, place + 4, class_="label")
             line = tag("polyline", class_="leader", points=leader)
@@ -174,7 +178,7 @@ def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
     per_line = _per_line(panel, width)
     labels = shortened([one.label for one in panel.series], int((width - 24) // LETTER))
     for index, (one, label) in enumerate(zip(panel.series, labels, strict=True)):
-        x, y = frame.left + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
+        x, y = frame.x.start + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
         key = tag("line", class_="line", x1=x, x2=x + 18, y1=y - 4, y2=y - 4)
         if one.kind in (POINTS, BARS):
             key = tag("rect", class_="dot", x=x + 4, y=y - 9, width=10, height=10)
@@ -188,22 +192,22 @@ def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
     y = None if guide.y is None else frame.y.at(guide.y)
     name, parts = f"guide{' strong' if guide.strong else ''}", []
     if y is not None:
-        parts.append(tag("line", class_=name, x1=frame.left, x2=frame.right if x is None else x, y1=y, y2=y))
+        parts.append(tag("line", class_=name, x1=frame.x.start, x2=frame.x.end if x is None else x, y1=y, y2=y))
     if x is not None:
-        parts.append(tag("line", class_=name, x1=x, x2=x, y1=frame.top if y is None else y, y2=frame.bottom))
+        parts.append(tag("line", class_=name, x1=x, x2=x, y1=frame.y.end if y is None else y, y2=frame.y.start))
     if guide.label and y is None and x is not None:
-        before = frame.right - x < LETTER * len(guide.label) + 6
+        before = frame.x.end - x < LETTER * len(guide.label) + 6
         place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
-        parts.append(text(guide.label, y=frame.bottom - 6, class_="tick halo", **place))
+        parts.append(text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
     if guide.label and x is None and y is not None and not direct:
-        parts.append(text(guide.label, frame.right - 4, y - 5, class_="tick halo", text_anchor="end"))
+        parts.append(text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end"))
     return tag("g", *parts)
 
 
 def _point_label(guide: Guide, frame: Frame) -> Markup:
     """The point that a guide leads to, and its words: above and to the left, where a curve that rises is not."""
     x, y = frame.x.at(guide.x or 0.0), frame.y.at(guide.y or 0.0)
-    before = x - frame.left > 9 + LETTER * len(guide.label)
+    before = x - frame.x.start > 9 + LETTER * len(guide.label)
     place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
     dot = tag("circle", class_="dot", cx=x, cy=y, r=4) if guide.strong else ""
     words = text(guide.label, class_="label strong halo", **place) if guide.label else ""
@@ -211,50 +215,53 @@ def _point_label(guide: Guide, frame: Frame) -> Markup:
 
 
 def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
-    line = _path(one.x, one.y, frame)
-    if one.kind == POINTS:
-        yield from _whiskers(one, [pair[0] for pair in line], frame)
-        for index, (x, y) in enumerate(line):
-            told = tag("title", one.tells[index]) if one.tells else ""
-            yield tag("circle", told, class_="dot", cx=x, cy=y, r=3.5)
-        return
-    shape = _stepped if one.kind == STEP else list
-    if len(one.low):
-        around = shape(_path(one.x, one.high, frame)) + shape(_path(one.x, one.low, frame))[::-1]
+    """A line with its band. What is no number is not drawn: the line is broken there, the band where it has no edge.
+
+    Single points are shown if asked for, of a curve that is one point, and where a colour is used again.
+    """
+    for members in _runs([math.isfinite(low + high) for low, high in zip(one.low, one.high, strict=True)]):
+        around = _path(one, one.high, members, frame) + _path(one, one.low, members, frame)[::-1]
         yield tag("polygon", class_="band", points=points(around))
-    for part in _unbroken(one, line):
-        yield tag("polyline", class_="line", points=points(shape(part)))
+    known = _runs([not math.isnan(value) for value in one.y])
+    for members in known:
+        yield tag("polyline", class_="line", points=points(_path(one, one.y, members, frame)))
+        if one.bold:
+            own = [index for index in members if one.bold[0] <= one.x[index] <= one.bold[1]]
+            yield tag("polyline", class_="line own", points=points(_path(one, one.y, own, frame)))
+    every = [index for members in known for index in members]
+    for index in every if one.dots else every[:: max(1, len(every) // 8)]:
+        kind = "dot" if one.dots or len(every) == 1 else "dot mark"
+        x, y = frame.x.at(one.x[index]), frame.y.at(one.y[index])
+        yield tag("circle", _told(one, index), class_=kind, cx=x, cy=y, r=2.5)
     # Where it ends before the others do, a thin line leads on to its label.
-    if direct and one.label and line[-1][0] < frame.right - 1:
-        yield tag("line", class_="rest", x1=line[-1][0], x2=frame.right, y1=line[-1][1], y2=line[-1][1])
-    if one.bold:
-        own = [pair for value, pair in zip(one.x, line, strict=True) if one.bold[0] <= value <= one.bold[1]]
-        yield tag("polyline", class_="line own", points=points(shape(own)))
-    # Single points are shown if asked for, of a curve that is one point, and where a colour is used again.
-    shown = line if one.dots else line[:: max(1, len(line) // 8)]
-    kind = "dot" if one.dots or len(line) == 1 else "dot mark"
-    for index, (x, y) in enumerate(shown):
-        told = tag("title", one.tells[index]) if one.tells and one.dots else ""
-        yield tag("circle", told, class_=kind, cx=x, cy=y, r=2.5)
+    if direct and one.label and every and (x := frame.x.at(one.x[every[-1]])) < frame.x.end - 1:
+        y = frame.y.at(one.y[every[-1]])
+        yield tag("line", class_="rest", x1=x, x2=frame.x.end, y1=y, y2=y)
 
 
-def _bars(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Markup]:
-    """Bars of several series stand side by side, from 0 or the edge that is nearest to it."""
+def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Markup]:
+    """Points, or bars that stand on 0 (or the edge that is nearest to it), side by side with those of other series."""
     step = _step(bars)
-    wide = abs(frame.x.at(one.x[0] + step / 2) - frame.x.at(one.x[0] - step / 2)) * 0.8 / len(bars)
-    shift = (bars.index(one) - (len(bars) - 1) / 2) * wide
-    ground = frame.y.at(0.0) if frame.y.kind == LINEAR else frame.bottom
-    middles = [x + shift for x, _ in _path(one.x, one.y, frame)]
-    for index, (middle, (_, y)) in enumerate(zip(middles, _path(one.x, one.y, frame), strict=True)):
-        told = tag("title", one.tells[index]) if one.tells else ""
-        box = {"x": middle - wide / 2 + 0.5, "y": min(y, ground), "width": wide - 1, "height": abs(y - ground)}
-        yield tag("rect", told, class_="dot bar", **box)
-    yield from _whiskers(one, middles, frame)
+    wide = abs(frame.x.at(one.x[0] + step / 2) - frame.x.at(one.x[0] - step / 2)) * 0.8 / max(len(bars), 1)
+    place = next((number for number, other in enumerate(bars) if other is one), 0)
+    shift = (place - (len(bars) - 1) / 2) * wide if one.kind == BARS else 0.0
+    ground = frame.y.at(0.0) if frame.y.kind == LINEAR else frame.y.start
+    for index, value in enumerate(one.y):
+        if math.isnan(value):
+            continue
+        x, y = frame.x.at(one.x[index]) + shift, frame.y.at(value)
+        if one.kind == BARS:
+            box = {"x": x - wide / 2 + 0.5, "y": min(y, ground), "width": wide - 1, "height": abs(y - ground)}
+            yield tag("rect", _told(one, index), class_="dot bar", **box)
+        if len(one.low) and math.isfinite(one.low[index] + one.high[index]):
+            ends = frame.y.at(one.low[index]), frame.y.at(one.high[index])
+            yield tag("line", class_="whisker", x1=x, x2=x, y1=ends[0], y2=ends[1])
+        if one.kind == POINTS:
+            yield tag("circle", _told(one, index), class_="dot", cx=x, cy=y, r=3.5)
 
 
-def _whiskers(one: Plotted, middles: Sequence[float], frame: Frame) -> Iterator[Markup]:
-    for x, low, high in zip(middles, one.low, one.high, strict=bool(len(one.low))):
-        yield tag("line", class_="whisker", x1=x, x2=x, y1=frame.y.at(low), y2=frame.y.at(high))
+def _told(one: Plotted, index: int) -> Markup:
+    return tag("title", one.tells[index]) if len(one.tells) else Markup("")
 
 
 def _step(bars: Sequence[Plotted]) -> float:
@@ -263,22 +270,18 @@ def _step(bars: Sequence[Plotted]) -> float:
     return min((after - before for before, after in pairwise(places)), default=1.0)
 
 
-def _path(x: Sequence[float], y: Sequence[float], frame: Frame) -> Pairs:
-    """In pixels; what is no number lies at the bottom, and is not drawn by `_unbroken`."""
-    values = (frame.y.low if math.isnan(value) else value for value in y)
-    return [(frame.x.at(place), frame.y.at(value)) for place, value in zip(x, values, strict=True)]
+def _runs(known: Sequence[bool]) -> list[list[int]]:
+    """The numbers of neighbours that are all known."""
+    groups = groupby(range(len(known)), key=known.__getitem__)
+    return [list(members) for is_known, members in groups if is_known]
 
 
-def _unbroken(one: Plotted, line: Pairs) -> list[Pairs]:
-    """The parts of a line between values that are no number."""
-    pairs = groupby(zip(one.y, line, strict=True), key=lambda pair: math.isnan(pair[0]))
-    return [[place for _, place in members] for missing, members in pairs if not missing]
-
-
-def _stepped(line: Pairs) -> Pairs:
-    """Every value held until the next."""
-    corners = [corner for before, after in pairwise(line) for corner in (before, (after[0], before[1]))]
-    return [*corners, line[-1]]
+def _path(one: Plotted, values: Sequence[float], members: Sequence[int], frame: Frame) -> list[tuple[float, float]]:
+    """Some of the values in pixels; of steps, each is held until the next."""
+    line = [(frame.x.at(one.x[index]), frame.y.at(values[index])) for index in members]
+    if one.kind != STEP or not line:
+        return line
+    return [corner for before, after in pairwise(line) for corner in (before, (after[0], before[1]))] + line[-1:]
 
 
 def _last(values: Sequence[float]) -> float:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from quickstudy.base.blocks import Graph, HeatMap, Plot
 from quickstudy.base.visible import shortened
-from quickstudy.render.drawing import LETTER, NARROW, TICK_LETTER, WIDE, Drawing, Form, spread, text
+from quickstudy.render.drawing import LETTER, NARROW, WIDE, Drawing, Form, spread, text
 from quickstudy.render.graph import graph_drawing
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import NOTHING, score
@@ -81,7 +82,7 @@ class _Map:
 
     def drawing(self) -> Drawing:
         names = shortened(self.map.rows, 22 if self.form is WIDE else 16)
-        left = 16 + max([LETTER * len(name) for name in names] + [TICK_LETTER * len(self._scale(0))])
+        left = 16 + max((LETTER * max(len(name), len(self._scale(row))) for row, name in enumerate(names)), default=0.0)
         width = min((self.form.width - left - 16) / max(len(self.map.columns), 1), 90.0)
         whole = width >= _LEAST - 1.5
         parts, bottom = self._lines(names, left, width) if whole else self._blocks(names)
@@ -169,19 +170,23 @@ class _Map:
         signs = list(dict.fromkeys(mark[3][:1] for mark in self.map.marks))
         return "first" if signs.index(words[:1]) == 0 else "second"
 
-    def _ends(self, row: int) -> tuple[float, float] | None:
-        rows = [self.map.values[row]] if self.map.scaled == "row" else self.map.values
-        known = [value for cells in rows for cell in cells for value in _parts(cell) if value is not None]
-        known = [value for value in known if math.isfinite(value)]
-        return (min(known), max(known)) if known else None
+    @cached_property
+    def _ends(self) -> list[tuple[float, float] | None]:
+        """What the colours of every row run from and to."""
+        known = [
+            [value for cell in cells for value in _parts(cell) if value is not None and math.isfinite(value)]
+            for cells in self.map.values
+        ]
+        if self.map.scaled != "row":
+            known = [[value for values in known for value in values]] * len(known)
+        return [(min(values), max(values)) if values else None for values in known]
 
     def _scale(self, row: int) -> str:
-        """What the colours of a row run from and to."""
-        ends = self._ends(row) if self.map.rows else None
+        ends = self._ends[row]
         return f"{score(ends[0])} to {score(ends[1])}" if ends else ""
 
     def _level(self, row: int, value: float | None) -> int | None:
-        ends = self._ends(row)
+        ends = self._ends[row]
         if value is None or ends is None or math.isnan(value):
             return None
         share = (value - ends[0]) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.0
@@ -191,7 +196,7 @@ class _Map:
         end = left + 22 * LEVELS
         for level in range(LEVELS):
             yield tag("rect", class_=f"h{level}", x=left + level * 22, y=top, width=22, height=13)
-        ends = self._ends(0) if self.map.scaled != "row" and self.map.rows else None
+        ends = self._ends[0] if self.map.scaled != "row" and self.map.rows else None
         low, high = (f" {score(end)}" for end in ends) if ends else ("", "")
         yield text(self.map.low + low, left, top + 28, class_="tick")
         yield text(self.map.high + high, end, top + 28, class_="tick", text_anchor="end")

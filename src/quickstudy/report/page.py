@@ -9,17 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
-from quickstudy.base.blocks import (
-    LEARNER,
-    REPLAY,
-    ROLES,
-    Block,
-    Details,
-    Page,
-    Section,
-    Terms,
-    Text,
-)  # fmt: skip
+from quickstudy.base.blocks import LEARNER, REPLAY, ROLES, Block, Details, Page, Section, Terms, Text
 from quickstudy.base.errors import UsageError
 from quickstudy.render.html import as_html
 from quickstudy.render.latex import as_latex
@@ -27,15 +17,7 @@ from quickstudy.render.terminal import as_text
 from quickstudy.report.facts import as_csv, as_json
 from quickstudy.report.model import LEARNING, ReportData, TaskTable
 from quickstudy.report.sections import about, figure, how_to_read, record
-from quickstudy.report.tables import (
-    Marks,
-    change_table,
-    cost_table,
-    failure_table,
-    glance_table,
-    marks_of,
-    score_table,
-)  # fmt: skip
+from quickstudy.report.tables import Marks, change_table, cost_table, failure_table, glance_table, marks_of, score_table
 from quickstudy.report.words import counted
 from quickstudy.runs.folder import write_output
 

@@ -93,6 +93,7 @@ def _prefixed(parts: Sequence[Block], name: str) -> Iterator[Block]:
 
 
 def how_to_read(data: ReportData, marks: Marks) -> Iterator[Block]:
+    """What the words mean, how scores are read off a trace, and every measure with its equation, unit and range."""
     yield Terms([(term, meaning, "") for term, meaning in TERMS])
     kinds = {trace.kind for table in data.tables for row in table.of_role(*LEARNING) for trace in row.traces}
     for kind in sorted(kind for kind in kinds if f"{kind}{_READ}" in catalogue.figure):

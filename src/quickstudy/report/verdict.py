@@ -9,16 +9,7 @@ from quickstudy.base.blocks import CONTROL, FACTOR, FINE, REPLAY, Number
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.render.numbers import bounds, scored, written
 from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
-from quickstudy.report.statistics import (
-    ABOVE,
-    BELOW,
-    FEWEST,
-    LEVEL,
-    UNTOLD,
-    advantage,
-    best,
-    difference,
-)  # fmt: skip
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, advantage, best, difference
 from quickstudy.report.words import counted, listing, span
 
 

@@ -84,8 +84,8 @@
         head.append(key, name);
         tr.append(head);
         tr.insertCell().textContent = format.format(series.y[index]);
-        const ends = series.low.length ? [series.low[index], series.high[index]].map(format.format) : [];
-        tr.insertCell().textContent = ends.length ? `[${ends.join(", ")}]` : "";
+        const ends = [series.low[index], series.high[index]];
+        tr.insertCell().textContent = ends.every(Number.isFinite) ? `[${ends.map(format.format).join(", ")}]` : "";
         const dot = document.createElementNS(plot.namespaceURI, "circle");
         dot.setAttribute("cx", x);
         dot.setAttribute("cy", top + height * (1 - place(series.y[index], low, high, up)));
