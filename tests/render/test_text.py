@@ -49,6 +49,13 @@ def test_a_section_fits_a_screen_and_says_what_is_left_out() -> None:
     assert "7 remarks more are in the report." in lines
 
 
+def test_a_summary_goes_on_below_on_a_narrow_screen() -> None:
+    summary = replace(big(3), caption="What the numbers are")
+    lines = screen(blocks.Page("", [blocks.Section("In short", [summary], "short")]))
+    assert all(sum(f"score number {index} ↑" in line for line in lines) == 1 for index in range(9))
+    assert "What the numbers are" in lines
+
+
 def test_a_screen_has_the_verdict_and_no_definitions(page: blocks.Page) -> None:
     lines = screen(page)
     assert max(map(len, lines)) <= 80

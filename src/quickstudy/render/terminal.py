@@ -32,11 +32,11 @@ _STYLES = {"note": "yellow", "remark": "dim", "question": "dim", "verdict": ""}
 
 
 def show(page: blocks.Page, console: Console) -> None:
-    """Print what a screen has room for: every section that holds no others in at most 25 lines at 80 columns, and what
-    stands between them whole. Columns and rows that have no room are in the page; definitions, pictures and what is
-    folded away are too.
+    """Print what a screen has room for: a task, a section with words and tables and no others in it, in at most 25 lines
+    at 80 columns, and what stands between them whole. What has no room is in the page, with the definitions,
+    the pictures and what is folded away.
     """
-    for part in _Screen(console.width).parts(page.blocks):
+    for part in _spaced(_Screen(console.width).parts(page.blocks)):
         console.print(part)
 
 
@@ -50,9 +50,18 @@ def as_text(page: blocks.Page, width: int = _PLAIN_WIDTH) -> str:
     console = Console(file=target, width=width, force_terminal=False, no_color=True, emoji=False, highlight=False)
     for line in (page.title, *page.under):
         console.print(_words(line))
-    for part in _Scroll(width).parts(page.blocks):
+    for part in _spaced(_Scroll(width).parts(page.blocks)):
         console.print(part)
     return "\n".join(line.rstrip() for line in target.getvalue().splitlines()) + "\n"
+
+
+def _spaced(parts: Iterator[RenderableType]) -> Iterator[RenderableType]:
+    """Without empty lines at the beginning, and never two."""
+    before = ""
+    for part in parts:
+        if str(part) or before:
+            yield part
+        before = str(part)
 
 
 @dataclass(frozen=True)
@@ -85,13 +94,13 @@ class _Scroll:
 
 @dataclass(frozen=True)
 class _Screen(_Scroll):
-    """What has room. A section that holds no others is a task: it stays within a screen."""
+    """What has room. A section that says something of its tables is a task: it stays within a screen."""
 
     def block(self, block: blocks.Block) -> Iterator[RenderableType]:
         match block:
             case blocks.Terms() | blocks.Stored():
                 return
-            case blocks.Section(title, parts, _, note) if not any(isinstance(one, blocks.Section) for one in parts):
+            case blocks.Section(title, parts, _, note) if _is_task(parts):
                 inside = list(self._task(list(_unfolded(parts)), len(_wrapped(f"{title}  {note}", self.width))))
                 if inside:
                     yield from (_heading(title, note), *inside, _words(""))
@@ -108,11 +117,9 @@ class _Screen(_Scroll):
             remarks[_MOST_REMARKS - 1 :] = [f"{len(remarks) - _MOST_REMARKS + 1} remarks more are in the report."]
         room = _MOST_LINES - above - len(said) - len(remarks) - 1
         below: list[str] = []
-        left = 0
         for number, table in enumerate(tables):
             sections = max(len([group for group in table.groups if group.lines]) - 1, 0)
             if number and len(table.lines) + sections + 4 > room:
-                left += 1
                 continue
             lines = _foremost(table, room - sections - 2)
             if len(lines) < len(table.lines):
@@ -124,12 +131,15 @@ class _Screen(_Scroll):
             room -= len(lines) + sections + (4 if number else 2)
             yield from (_words(line) for line in said if number == 0)
         yield from (_words(line) for line in said if not tables)
-        if left and room > 0:
-            below.append(f"{left} {'table' if left == 1 else 'tables'} more in the report.")
         yield from (_words(line, "dim") for line in (*below, *remarks))
 
     def _said(self, text: blocks.Text) -> list[str]:
         return _wrapped(text.text, self.width, _MOST_VERDICT if text.kind == "verdict" else _MOST_REMARKS)
+
+
+def _is_task(parts: Sequence[blocks.Block]) -> bool:
+    kinds = set(map(type, _unfolded(parts)))
+    return blocks.Text in kinds and blocks.Section not in kinds
 
 
 def _unfolded(parts: Sequence[blocks.Block]) -> Iterator[blocks.Block]:
