@@ -9,42 +9,22 @@ from __future__ import annotations
 
 import pathlib
 import sys
-import textwrap
+from dataclasses import replace
 
+from quickstudy.base.blocks import Plot, every
+from quickstudy.render.svg import svg_file
 from quickstudy.report.build import gather
-from quickstudy.report.markup import tag
 from quickstudy.report.model import ReportData
-from quickstudy.report.pictures import Format, learning_curves, styles
-from quickstudy.report.study.render import as_svg
-from quickstudy.report.svg import text
-from quickstudy.report.verdict import verdict
-
-PANEL = Format("panel", 1040, 300, 26)
-EDGE, TITLE, LINE, LETTERS = 28, 30, 21, 140
-STYLE = ".task, .verdict { fill: var(--ink); font: 14px var(--body); } .task { font-size: 17px; font-weight: 650; }"
+from quickstudy.report.page import report_page
 
 
 def draw(data: ReportData) -> str:
-    """One panel per task: its name, its verdict, its curves."""
-    style = styles(data)
-    parts: list[str] = []
-    top = float(EDGE)
-    for number, table in enumerate(data.tables):
-        curves = learning_curves(table, style, PANEL, str(number))
-        if not curves:
-            continue
-        parts.append(text(f"{table.task}  ({table.convention})", EDGE, top + 16, class_="task"))
-        top += TITLE
-        for line in textwrap.wrap(verdict(table), LETTERS):
-            parts.append(text(line, EDGE, top + 12, class_="verdict"))
-            top += LINE
-        top += 8
-        # The same drawing as a group at its place: inner pictures are laid out differently by different browsers.
-        inner = curves.removeprefix("<svg").removesuffix("</svg>")
-        parts.append(f'<g transform="translate({EDGE} {top:g})"{inner}</g>')
-        top += PANEL.height + EDGE
-    style_sheet = tag("style", STYLE)
-    return as_svg(tag("svg", style_sheet, *parts, viewBox=f"0 0 {PANEL.width + 2 * EDGE} {top:g}", role="img"))
+    """One panel per task, under its name: the first picture of each."""
+    plots = {one.name: one for one in every(report_page(data).blocks) if isinstance(one, Plot)}
+    shown = [plots[name] for name in (f"figure-{number}" for number in range(len(data.tables))) if name in plots]
+    titles = [f"{table.task}  ({table.convention})" for table in data.tables]
+    panels = [replace(plot.panels[0], title=title) for plot, title in zip(shown, titles, strict=True)]
+    return svg_file(replace(shown[0], label=" ".join(plot.label for plot in shown), panels=panels, live=False))
 
 
 if __name__ == "__main__":
