@@ -39,7 +39,8 @@ Browse = Callable[..., tuple[str, str]]
 # Written into the page after its own script: moves over the first plot, and sorts the first table by WADE.
 PROBE = """<script>addEventListener("load", () => {
   const plot = document.querySelector("figure.live svg.wide"), box = plot.getBoundingClientRect();
-  plot.querySelector("g.panel").dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + box.width / 3, clientY: box.top + 20}));
+  const place = {clientX: box.left + box.width / 3, clientY: box.top + 20};
+  plot.querySelector("g.panel").dispatchEvent(new PointerEvent("pointermove", place));
   document.querySelectorAll("#scores-0 thead button")[5].click();
 });</script>"""
 

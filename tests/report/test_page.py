@@ -115,7 +115,8 @@ def test_t_is_read_off_a_curve_that_rises(make_record: Make, make_report: Make) 
     rising = make_record("rising", curve=(steps, [0.1, 0.3, 0.5, 0.7, 0.9]))
 
     def read(*records: Record) -> list[Plot]:
-        return [block for block in every(section(report_page(make_report(records)), "read").blocks) if isinstance(block, Plot)]
+        page = report_page(make_report(records))
+        return [block for block in every(section(page, "read").blocks) if isinstance(block, Plot)]
 
     assert read(flat) == []
     (plot,) = read(flat, rising)
@@ -162,9 +163,8 @@ def test_a_frame_has_a_row_for_every_run(make_study: Make, save: Make, tmp_path:
     frame = results.frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) == 12
-    assert frame[frame.learner == "lstm"]["wade"].mean() == pytest.approx(
-        next(row for row in results.as_json()["tasks"][0]["learners"] if row["learner"] == "lstm")["scores"]["wade"]["mean"]
-    )
+    lstm = next(row for row in results.as_json()["tasks"][0]["learners"] if row["learner"] == "lstm")
+    assert frame[frame.learner == "lstm"]["wade"].mean() == pytest.approx(lstm["scores"]["wade"]["mean"])
 
 
 def test_without_pandas_a_frame_is_arrows_or_says_what_to_install(

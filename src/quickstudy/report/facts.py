@@ -110,7 +110,8 @@ def _interval(value: Interval | None) -> list[float] | None:
 
 
 def _curve(value: Curve | None) -> dict[str, Any] | None:
-    return value and _entries(value, "quantity", "unit", "runs", "steps", "mean", "low", "high")
+    names = ("quantity", "unit", "runs", "steps", "mean", "low", "high")
+    return None if value is None else _entries(value, *names)
 
 
 def _change(change: Change) -> dict[str, Any]:

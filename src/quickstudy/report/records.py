@@ -56,7 +56,9 @@ class ScoreBook:
         """The name that a measure gives, or `measure/name` where two measures give the same one."""
         counts = Counter(name for names in self.names.values() for name in names)
         return {
-            (id, name): f"{id}/{name}" if counts[name] > 1 else name for id, names in self.names.items() for name in names
+            (id, name): f"{id}/{name}" if counts[name] > 1 else name
+            for id, names in self.names.items()
+            for name in names
         }
 
 

@@ -43,7 +43,7 @@ def _example(id: str, parameters: Mapping[str, Any], convention: str) -> str:
         if not isinstance(task, ExampleTask):
             return ""
         released = getattr(task, "released", None) if convention == "published" else None
-        drawn = released(0, 1) if released else task.sample(Streams(0, task.id, 0).numpy("data"), 1)
+        drawn = released(0, 1) if released else task.sample(Streams(0, id, 0).numpy("data"), 1)
         if not drawn.sequential:
             return ""
         ids, _ = drawn.sequence(0)

@@ -132,7 +132,13 @@ def failure_table(table: TaskTable, name: str) -> Table | None:
         for run in row.unfinished:
             reasons.setdefault((run.status, run.reason), []).append(f"{run.root}/{run.repetition}")
         for (status, reason), seeds in reasons.items():
-            cells = [Name(row.learner), status, Number(len(seeds), form=COUNT), ", ".join(seeds), reason or "–"]
+            cells: list[Cell] = [
+                Name(row.learner),
+                status,
+                Number(len(seeds), form=COUNT),
+                ", ".join(seeds),
+                reason or "–",
+            ]
             lines.append(Line(cells, row.role))
     titles = ("status", "runs", "seeds (root/repetition)", "reason")
     columns = [_NAME, *(Column(title, numeric=title == "runs") for title in titles)]
@@ -167,22 +173,22 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
             for name in ordered
         ]
         groups += [Group(lines, title)] if lines else []
-    ends = [
-        Line([Name(title), *(_glanced(table, role, of(table)) for table in tables)], role, True)
-        for title, role, of in (
-            ("best control", CONTROL, lambda table: table.best_control),
-            ("oracle", ORACLE, lambda table: table.oracle),
-        )
-        if any(map(of, tables))
-    ]
+    ends = []
+    for title, role, best in (
+        ("best control", CONTROL, [table.best_control for table in tables]),
+        ("oracle", ORACLE, [table.oracle for table in tables]),
+    ):
+        if any(best):
+            cells = [_glanced(table, role, name) for table, name in zip(tables, best, strict=True)]
+            ends.append(Line([Name(title), *cells], role, first=True))
     columns = [_NAME]
     for table in tables:
         better = "" if table.judged.better == UNKNOWN else table.judged.better
         columns.append(Column(table.task.removeprefix(f"{table.family}/"), better))
     titles = dict.fromkeys(table.judged.title for table in tables if table.headline)
     groups += [Group(ends, "Controls and oracle")] if ends else []
-    cells = [cell for group in groups for line in group.lines for cell in line.cells]
-    several = any(isinstance(cell, Number) and cell.interval for cell in cells)
+    every = [cell for group in groups for line in group.lines for cell in line.cells]
+    several = any(isinstance(cell, Number) and cell.interval for cell in every)
     half = ", ± half the 95 % interval over runs" if several else ""
     caption = f"{' or '.join(titles) or 'headline'} by task{half}; * clearly ahead of the next"
     return Table(name, caption, columns, groups, intervals=HALF)
@@ -212,7 +218,7 @@ def run_table(table: TaskTable, name: str) -> Table:
             seed = [Number(number, form=EXACT) for number in (run.root, run.repetition)]
             scores = [scored(read[score], run.scores.get(score)) for score in read]
             last = [Number(run.cost.get("learn_seconds"), form=SECONDS), Number(run.place + 1, form=COUNT)]
-            cells = [run.key[:_KEY_LETTERS], Name(row.learner), *seed, run.status, *scores, *last]
+            cells: list[Cell] = [run.key[:_KEY_LETTERS], Name(row.learner), *seed, run.status, *scores, *last]
             lines.append(Line([*cells, *([run.look_ahead] if watched else [])], row.role))
     words = {title: Column(title, numeric=False) for title in ("run", "learner", "status", "looks ahead")}
     columns = [words["run"], words["learner"], Column("root"), Column("repetition"), words["status"]]
