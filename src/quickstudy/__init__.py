@@ -73,12 +73,17 @@ _PUBLIC = {
     "block": "quickstudy.base.catalogue",
 }
 
-__all__ = ["__version__", *_PUBLIC]
+_MODULES = {"blocks": "quickstudy.base.blocks"}
+"""What a page is made of: `qs.blocks.Table`."""
+
+__all__ = ["__version__", *_PUBLIC, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'quickstudy' has no attribute {name!r}")
 
 

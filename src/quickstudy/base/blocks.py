@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from quickstudy.base.trace import Trace
 
@@ -333,6 +333,13 @@ class Page:
     eyebrow: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
+
+
+class Made(NamedTuple):
+    """What a block of a study makes: blocks for people, and everything in them in plain JSON types, for `--json`."""
+
+    blocks: Sequence[Block]
+    facts: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)

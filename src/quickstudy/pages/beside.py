@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from quickstudy.base.blocks import Block, Cell, Name, Several, Table, Text
+from quickstudy.base.blocks import Block, Cell, Made, Name, Several, Table, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.measure import LOG, MEAN, Score
 from quickstudy.base.study import Published
 from quickstudy.pages.cells import EMPTY, table
 from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, reproduction
-from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.pages.runs import counts
 from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.statistics import FEWEST

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from quickstudy.base.blocks import Text
+from quickstudy.base.blocks import Made, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.study import Study, StudyRow
-from quickstudy.pages.request import Made, Request, Stage
+from quickstudy.pages.request import Request, Stage
 from quickstudy.report.results import Runs, scores_of
 from quickstudy.report.statistics import Values
 from quickstudy.report.words import counted

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import EXACT, Block, Cell, Name, Number, Section, Several, Text
+from quickstudy.base.blocks import EXACT, Block, Cell, Made, Name, Number, Section, Several, Text
 from quickstudy.base.catalogue import block
 from quickstudy.pages.candidates import TaskRuns, candidate, criterion_of, published_of, task_runs
 from quickstudy.pages.cells import EMPTY, gap, half_words, mean, mean_of, table
-from quickstudy.pages.request import Made, Request
+from quickstudy.pages.request import Request
 from quickstudy.render.numbers import score as written
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, difference
 from quickstudy.report.words import counted

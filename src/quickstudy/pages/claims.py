@@ -24,13 +24,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quickstudy.base.blocks import Section, Text
+from quickstudy.base.blocks import Cell, Made, Section, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Score
 from quickstudy.base.study import StudyRow, find_study
 from quickstudy.pages.cells import compare, table
-from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.words import counted
 
@@ -127,7 +127,8 @@ class Claims:
         judged = [_judged(request, claim, printed) for claim in claims]
         examined = [name for name in CONVENTIONS if _examined(request, name)]
         heading = ("claim", "printed numbers", "judged by", *CONVENTIONS)
-        rows, data = [], []
+        rows: list[list[Cell]] = []
+        data: list[list[str]] = []
         labels = list(dict.fromkeys(label for one in judged for found in one.found.values() for label in found))
         for one in judged:
             unrun = [name for name in CONVENTIONS if name not in examined]

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import LOG, Axis, Block, Mark, Panel, Plot, Plotted, Text
+from quickstudy.base.blocks import LOG, Axis, Block, Made, Mark, Panel, Plot, Plotted, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 from quickstudy.pages.beside import Beside, as_table, published_cell, summary
 from quickstudy.pages.published import Reproduced, Reproduction, reproduction
-from quickstudy.pages.request import Made, Request
+from quickstudy.pages.request import Request
 from quickstudy.pages.runs import Curves, counts
 from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.curves import Curve, mean_curve

@@ -6,9 +6,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from quickstudy.base.blocks import Block, Page, Section, Terms, Text
+from quickstudy.base.blocks import Block, Made, Page, Section, Terms, Text
 from quickstudy.base.record import Record
-from quickstudy.pages.request import Made, Request, blocks_of
+from quickstudy.pages.request import Request, blocks_of
 from quickstudy.report.words import counted
 
 _RECORD, _NOTES = "record", "remark"

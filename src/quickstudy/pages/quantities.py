@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quickstudy.base import catalogue
-from quickstudy.base.blocks import Text
+from quickstudy.base.blocks import Made, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import NotApplicable, QuickstudyError, UsageError, nearest
 from quickstudy.base.origin import described
 from quickstudy.base.study import StudyRow
 from quickstudy.pages.beside import as_table, summary
 from quickstudy.pages.published import Reproduced, Reproduction
-from quickstudy.pages.request import Made, Request, Stage
+from quickstudy.pages.request import Request, Stage
 from quickstudy.runs.job import make_task
 
 

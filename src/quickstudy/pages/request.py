@@ -1,7 +1,7 @@
 """A request for the page of a study: the runs that its blocks need, in stages, and the page that they make of them.
 
-A block is a class under `@block(name, version=)`. `stages(request)` gives the runs it needs, the next list when those
-before have been run; a block that needs none of its own leaves it out. `blocks(request)` makes blocks of what the
+A block is a class under `@block(name, version=)`. `stages(request)` gives the runs it needs, as (settings, seeds), the next
+when those before have been run; a block that needs none of its own leaves it out. `blocks(request)` makes blocks of what the
 folder holds, as a list or, where `--json` should have its numbers too, as `Made`. `whole = True`: the page shows so
 much that the general report of the folder would add nothing.
 """
@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
-from quickstudy.base.blocks import CONTROL, Block
+from quickstudy.base.blocks import CONTROL
 from quickstudy.base.errors import QuickstudyError, UsageError, nearest
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parse_assignments
@@ -46,13 +46,6 @@ class Stage(NamedTuple):
 
     settings: Sequence[Setting]
     seeds: int
-
-
-class Made(NamedTuple):
-    """What a block makes: blocks for people, and everything in them in plain JSON types."""
-
-    blocks: Sequence[Block]
-    facts: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -197,12 +190,12 @@ def stages_of(request: Request) -> Iterator[Stage]:
     nothing = True
     for stages in itertools.zip_longest(*needs):
         together: dict[int, list[Setting]] = {}
-        for stage in stages:
-            if stage and stage.settings:
-                together.setdefault(stage.seeds, []).extend(stage.settings)
-        for seeds, settings in together.items():
-            nothing = False
-            yield Stage(settings, seeds)
+        for settings, seeds in filter(None, stages):
+            together.setdefault(seeds, []).extend(settings)
+        for seeds, some in together.items():
+            if some:
+                nothing = False
+                yield Stage(some, seeds)
     if nothing:
         yield Stage([], 0)
 

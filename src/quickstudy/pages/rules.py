@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from quickstudy.base.blocks import Block, Cell, Name, Section, Text
+from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.measure import Score
 from quickstudy.base.study import StudyRow
 from quickstudy.pages.cells import gap, half_words, listed, mean, mean_of, shared, table
-from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, advantage, best
 from quickstudy.runs.plan import task_controls
 

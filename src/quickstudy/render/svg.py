@@ -112,9 +112,8 @@ class _Map:
             parts += self._cells(row, places, width - 0.8, _HIGH)
             marks = [mark for mark in self.map.marks if mark[0] == row]
             wanted = [left + (column + 0.5) * width for _, column, _, _ in marks]
-            shown = spread(
-                wanted, 10 + LETTER * max((len(mark[3]) for mark in marks), default=0), left, left + width * len(titles)
-            )
+            long = LETTER * max((len(mark[3]) for mark in marks), default=0)
+            shown = spread(wanted, 10 + long, left + long / 2, max(left + width * len(titles), left + long / 2))
             for x, mark in zip(shown, marks, strict=True):
                 parts.append(
                     text(mark[3], x, above + _HIGH + 12, class_=f"pointer {self._kind(mark[3])}", text_anchor="middle")

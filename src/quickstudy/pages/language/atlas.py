@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.blocks import HeatMap, Section, Text
+from quickstudy.base.blocks import HeatMap, Made, Section, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import Study
 from quickstudy.pages.candidates import TaskRuns, task_runs
 from quickstudy.pages.chosen import Chosen
-from quickstudy.pages.request import Made, Request, Stage
+from quickstudy.pages.request import Request, Stage
 from quickstudy.report.words import counted
 
 RULES = 256

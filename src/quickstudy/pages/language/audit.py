@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import Block, Cell, Name, Section, Text
+from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
 from quickstudy.base.catalogue import block, measure
 from quickstudy.base.trace import Trace
 from quickstudy.pages.cells import compare, filled, gap, half_words, listed, mean, mean_of, table
-from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.words import counted, span
 

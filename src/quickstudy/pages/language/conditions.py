@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.blocks import COUNT, Block, Cell, Name, Number, Section, Several, Text
+from quickstudy.base.blocks import COUNT, Block, Cell, Made, Name, Number, Section, Several, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
@@ -17,7 +17,7 @@ from quickstudy.measures import curve, wade
 from quickstudy.measures.learning_curve import training_sequences
 from quickstudy.pages.cells import half_words, listed, mean, mean_of, table
 from quickstudy.pages.language.audit import Audited
-from quickstudy.pages.request import CONVENTIONS, Made, Request, Stage
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.words import counted, span
 
 SCORES = ("wade", "final-accuracy")

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
 
-from quickstudy.base.blocks import LOG, Axis, Block, Cell, Mark, Name, Number, Panel, Plot, Plotted, Several, Text
+from quickstudy.base.blocks import LOG, Axis, Block, Cell, Made, Mark, Name, Number, Panel, Plot, Plotted, Several, Text
 from quickstudy.base.catalogue import block
 from quickstudy.pages.cells import EMPTY, half_words, mean, table
 from quickstudy.pages.language.rescoring import COUNTS, OTHERS, PUBLISHED, Choice, Shift, choices, run_scores, shift
-from quickstudy.pages.request import Made, Request
+from quickstudy.pages.request import Request
 from quickstudy.pages.runs import Curves, counts
 from quickstudy.report.words import counted
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from quickstudy.base.blocks import EXACT, Block, Cell, Number, Plot, Text
+from quickstudy.base.blocks import EXACT, Block, Cell, Made, Number, Plot, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
@@ -17,7 +17,7 @@ from quickstudy.measures.learning_curve import training_sequences
 from quickstudy.measures.wade import paper
 from quickstudy.pages.cells import table
 from quickstudy.pages.language.figures import stream_plot, threshold_plot
-from quickstudy.pages.request import Made, Request, Stage
+from quickstudy.pages.request import Request, Stage
 from quickstudy.report.curves import example_run
 
 THRESHOLDS = 10
