@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "run": "quickstudy.api",
-    "reproduce": "quickstudy.api",
+    "reproduce": "quickstudy.reproducing",
     "compare": "quickstudy.report.compare",
     "include": "quickstudy.base.registry",
     "Results": "quickstudy.api",

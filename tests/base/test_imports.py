@@ -26,8 +26,9 @@ RANKS = {
     "report": 7,
     "pages": 8,
     "api": 9,
-    **dict.fromkeys(("cli", "web"), 10),
-    "__main__": 11,
+    "reproducing": 10,
+    **dict.fromkeys(("cli", "web"), 11),
+    "__main__": 12,
 }
 # A stream makes JAX keys when it is asked for one.
 EXCEPTIONS = {("base/seeds.py", "gateway")}

@@ -67,12 +67,13 @@ def reproduce(
     from quickstudy.runs.threads import pin_threads
 
     pin_threads()
-    from quickstudy.api import default_workers, request_study
-    from quickstudy.api import reproduce as make
+    from quickstudy.api import default_workers
     from quickstudy.base.parameters import parse_assignments
     from quickstudy.pages.beside import correction
     from quickstudy.pages.page import screen_page
     from quickstudy.pages.request import stages_of
+    from quickstudy.reproducing import reproduce as make
+    from quickstudy.reproducing import request_study
     from quickstudy.runs.progress import choose_progress
 
     name_data(data)

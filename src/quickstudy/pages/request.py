@@ -1,9 +1,9 @@
 """A request for the page of a study: the runs that its blocks need, in stages, and the page that they make of them.
 
-A block is a class under `@block(name, version=)`. `stages(request)` gives the runs it needs, as (settings, seeds), the next
-when those before have been run; a block that needs none of its own leaves it out. `blocks(request)` makes blocks of what the
-folder holds, as a list or, where `--json` should have its numbers too, as `Made`. `whole = True`: the page shows so
-much that the general report of the folder would add nothing.
+A block is a class under `@block(name, version=)`. `stages(request)` gives the runs it needs, as (settings, seeds), the
+next when those before have been run; a block that needs none of its own leaves it out. `blocks(request)` makes blocks
+of what the folder holds, as a list or, where `--json` should have its numbers too, as `Made`. `whole = True`: the page
+shows so much that the general report of the folder would add nothing.
 """
 
 from __future__ import annotations
