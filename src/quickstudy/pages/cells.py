@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import HALF, Cell, Column, Group, Line, Mark, Number, Several, Table
+from quickstudy.base.blocks import HALF, Cell, Column, Group, Line, Number, Several, Table
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.report.statistics import Contrast, Values, difference, estimate
 
@@ -74,11 +74,6 @@ def filled(cells: Sequence[Cell]) -> bool:
 def listed(names: Sequence[str]) -> str:
     """Names with commas, or "none"."""
     return ", ".join(names) if names else "none"
-
-
-def column_mark(study_columns: Sequence[str], column: str) -> Mark:
-    """How a column is drawn: the same on all pages of a study."""
-    return Mark(number=list(study_columns).index(column))
 
 
 def _has_number(cell: Cell) -> bool:
