@@ -9,22 +9,38 @@ from __future__ import annotations
 
 import pathlib
 import sys
-from dataclasses import replace
+import textwrap
 
 from quickstudy.base.blocks import Plot, every
-from quickstudy.render.svg import svg_file
+from quickstudy.render.drawing import Drawing, text
+from quickstudy.render.markup import tag
+from quickstudy.render.plot import plot_drawings
 from quickstudy.report.build import gather
 from quickstudy.report.model import ReportData
 from quickstudy.report.page import report_page
 
+EDGE, TITLE, LINE, LETTERS = 28, 30, 21, 140
+
 
 def draw(data: ReportData) -> str:
-    """One panel per task, under its name: the first picture of each."""
+    """One picture per task: its name, its verdict, its curves."""
     plots = {one.name: one for one in every(report_page(data).blocks) if isinstance(one, Plot)}
-    shown = [plots[name] for name in (f"figure-{number}" for number in range(len(data.tables))) if name in plots]
-    titles = [f"{table.task}  ({table.convention})" for table in data.tables]
-    panels = [replace(plot.panels[0], title=title) for plot, title in zip(shown, titles, strict=True)]
-    return svg_file(replace(shown[0], label=" ".join(plot.label for plot in shown), panels=panels, live=False))
+    parts: list[str] = []
+    labels, top, width = [], float(EDGE), 0.0
+    for number, table in enumerate(data.tables):
+        if f"figure-{number}" not in plots:
+            continue
+        plot = plots[f"figure-{number}"]
+        drawn = plot_drawings(plot)[0]
+        parts.append(text(f"{table.task}  ({table.convention})", EDGE, top + 16, class_="label strong"))
+        top += TITLE
+        for line in textwrap.wrap(table.verdict.text, LETTERS):
+            parts.append(text(line, EDGE, top + 12, class_="label"))
+            top += LINE
+        parts.append(tag("g", *drawn.parts, transform=f"translate({EDGE} {top:g})"))
+        top, width = top + drawn.height + EDGE, max(width, drawn.width)
+        labels.append(plot.label)
+    return Drawing(" ".join(labels), width + 2 * EDGE, top, parts).file()
 
 
 if __name__ == "__main__":

@@ -189,13 +189,13 @@ def stages_of(request: Request) -> Iterator[Stage]:
     needs = [block.stages(request) for block in blocks_of(request.study) if hasattr(block, "stages")]
     nothing = True
     for stages in itertools.zip_longest(*needs):
-        together: dict[int, list[Setting]] = {}
-        for settings, seeds in filter(None, stages):
-            together.setdefault(seeds, []).extend(settings)
+        together: dict[int, dict[str, Setting]] = {}
+        for settings, seeds in filter(None, stages):  # two blocks may need the same
+            together.setdefault(seeds, {}).update({repr(setting): setting for setting in settings})
         for seeds, some in together.items():
             if some:
                 nothing = False
-                yield Stage(some, seeds)
+                yield Stage(list(some.values()), seeds)
     if nothing:
         yield Stage([], 0)
 
