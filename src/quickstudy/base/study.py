@@ -3,7 +3,7 @@
 A file `NAME.toml` has
 - `version`, `title`, `source`, `notes`; `seeds` of the publication; `convention`: under which it is made unless another
   is asked for (`published`, if it says nothing);
-- `kind`: what is made of the runs (`table`, `curves`, ...; see `report/study`);
+- `kind`: what is made of the runs (`table`, `curves`, ...; see `pages`);
 - `score`: a score's name, or `maximum-of-mean-curve`; a list where there are several, the first being the main one;
 - `measures`: measures besides those of the protocol, whose scores may be asked for;
 - `learners`: column = learner, or column = a learner for each convention; `{name}` stands for an entry of the row;

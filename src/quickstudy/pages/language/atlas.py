@@ -97,7 +97,8 @@ class RuleMap:
             f"{read.title}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
             "its rules to the highest, the numbers beside its name. A column is a family of rules that are each "
             "other's images, named by its smallest, the families that do best over all tasks first; the quarters of a "
-            "cell are that rule, its mirror image and, below, their complements."
+            "cell are that rule, its mirror image and, below, their complements. (In a narrow window a row goes on "
+            "below.)"
         )
         labels = [task.row.label for task in tasks]
         names = [str(family[0]) for family in columns]
