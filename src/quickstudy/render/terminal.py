@@ -188,7 +188,7 @@ def _sheet(table: blocks.Table, columns: Sequence[int], width: int, lines: Seque
     from rich.table import Table as Sheet
 
     made = Sheet(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
-    longest = max(12, min(44, width * 3 // 8))
+    longest = max(12, width * 3 // 8)
     made.add_column(_words(table.columns[0].title), no_wrap=True, overflow="ellipsis", max_width=longest)
     titles = shortened([_title(table.columns[index]) for index in columns], _LONGEST_TITLE)
     for index, title in zip(columns, titles, strict=True):
