@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from quickstudy.base.measure import Score
-from quickstudy.report.enough import ABOVE, BELOW, standing
-from quickstudy.report.intervals import advantage, difference, scaled
+from quickstudy.report.statistics import ABOVE, BELOW, Contrast, advantage, difference, scaled
 from quickstudy.stats.intervals import Interval, mean_band, student_quantile
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "explanation" / "intervals.md"
@@ -114,7 +113,7 @@ def _verdicts() -> list[list[str]]:
             controls = {str(place): _values(rule) for place, rule in enumerate(rules)}
             said["now"].append(advantage(_values(own), controls, str(best), HIGHER).standing)
             ends = _bootstrap(rng, (own - rules[best])[:, None])
-            said["before"].append(standing(Interval(*(float(end[0]) for end in ends)), 6))
+            said["before"].append(Contrast(0.0, Interval(*(float(end[0]) for end in ends)), n=6).standing)
         shares = [f"{np.mean([one == side for one in said[when]]):.3f}" for when in said for side in (ABOVE, BELOW)]
         rows.append([str(count), *shares])
     return rows

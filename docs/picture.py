@@ -11,40 +11,36 @@ import pathlib
 import sys
 import textwrap
 
-from quickstudy.report.curves import Format, learning_curves, styles
-from quickstudy.report.gather import gather
-from quickstudy.report.markup import tag
+from quickstudy.base.blocks import Plot, every
+from quickstudy.render.drawing import Drawing, text
+from quickstudy.render.markup import tag
+from quickstudy.render.plot import plot_drawings
+from quickstudy.report.build import gather
 from quickstudy.report.model import ReportData
-from quickstudy.report.study.render import as_svg
-from quickstudy.report.svg import text
-from quickstudy.report.verdict import verdict
+from quickstudy.report.page import report_page
 
-PANEL = Format("panel", 1040, 300, 26)
 EDGE, TITLE, LINE, LETTERS = 28, 30, 21, 140
-STYLE = ".task, .verdict { fill: var(--ink); font: 14px var(--body); } .task { font-size: 17px; font-weight: 650; }"
 
 
 def draw(data: ReportData) -> str:
-    """One panel per task: its name, its verdict, its curves."""
-    style = styles(data)
+    """One picture per task: its name, its verdict, its curves."""
+    plots = {one.name: one for one in every(report_page(data).blocks) if isinstance(one, Plot)}
     parts: list[str] = []
-    top = float(EDGE)
+    labels, top, width = [], float(EDGE), 0.0
     for number, table in enumerate(data.tables):
-        curves = learning_curves(table, style, PANEL, str(number))
-        if not curves:
+        if f"figure-{number}" not in plots:
             continue
-        parts.append(text(f"{table.task}  ({table.convention})", EDGE, top + 16, class_="task"))
+        plot = plots[f"figure-{number}"]
+        drawn = plot_drawings(plot)[0]
+        parts.append(text(f"{table.task}  ({table.convention})", EDGE, top + 16, class_="label strong"))
         top += TITLE
-        for line in textwrap.wrap(verdict(table), LETTERS):
-            parts.append(text(line, EDGE, top + 12, class_="verdict"))
+        for line in textwrap.wrap(table.verdict.text, LETTERS):
+            parts.append(text(line, EDGE, top + 12, class_="label"))
             top += LINE
-        top += 8
-        # The same drawing as a group at its place: inner pictures are laid out differently by different browsers.
-        inner = curves.removeprefix("<svg").removesuffix("</svg>")
-        parts.append(f'<g transform="translate({EDGE} {top:g})"{inner}</g>')
-        top += PANEL.height + EDGE
-    style_sheet = tag("style", STYLE)
-    return as_svg(tag("svg", style_sheet, *parts, viewBox=f"0 0 {PANEL.width + 2 * EDGE} {top:g}", role="img"))
+        parts.append(tag("g", *drawn.parts, transform=f"translate({EDGE} {top:g})"))
+        top, width = top + drawn.height + EDGE, max(width, drawn.width)
+        labels.append(plot.label)
+    return Drawing(" ".join(labels), width + 2 * EDGE, top, parts).file()
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from picture import draw
 
 from quickstudy.base import catalogue
 from quickstudy.base.registry import Registry
-from quickstudy.report.gather import gather
+from quickstudy.report.build import gather
 
 WORK = ROOT / "results" / "pages"
 _TAIL = 10

@@ -26,13 +26,10 @@ from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.record import Record
 from quickstudy.base.trace import SoFar, Trace
+from quickstudy.report.build import gather
 from quickstudy.report.compare import compare
-from quickstudy.report.csv import as_csv
-from quickstudy.report.gather import gather
-from quickstudy.report.html import as_html
-from quickstudy.report.json import as_json
-from quickstudy.report.latex import as_latex
-from quickstudy.report.text import as_text
+from quickstudy.report.facts import as_csv, as_json
+from quickstudy.report.page import FORMS
 from quickstudy.runs.doctor import examine_folder
 from quickstudy.runs.job import Outcome
 from quickstudy.runs.journal import Journal
@@ -40,6 +37,8 @@ from quickstudy.runs.reader import read_results
 from quickstudy.runs.sql import query
 from quickstudy.runs.traces import load_snapshot, load_trace
 from quickstudy.runs.unfinished import UnfinishedCall
+
+as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 
 KINDS = ("runs", "traces", "learners", "unfinished", "sealed", "quickstudy.json")
 SHARES = (0.5, 0.15, 0.15, 0.1, 0.07, 0.03)

@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     "run": "quickstudy.api",
+    "reproduce": "quickstudy.reproducing",
     "compare": "quickstudy.report.compare",
     "include": "quickstudy.base.registry",
     "grammar": "quickstudy.tasks.grammar.languages",
@@ -80,12 +81,17 @@ _PUBLIC = {
     "block": "quickstudy.base.catalogue",
 }
 
-__all__ = ["__version__", *_PUBLIC]
+_MODULES = {"blocks": "quickstudy.base.blocks"}
+"""What a page is made of: `qs.blocks.Table`."""
+
+__all__ = ["__version__", *_PUBLIC, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     raise AttributeError(f"module 'quickstudy' has no attribute {name!r}")
 
 

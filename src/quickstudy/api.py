@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
+import importlib.util
 import pathlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
@@ -19,16 +20,19 @@ from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
 from quickstudy.base.trace import Answered, answered
 from quickstudy.learners.naming import bring_all, revive
-from quickstudy.report.study.found import Shelf
+from quickstudy.report.results import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.lines import expect_results
 from quickstudy.runs.plan import Plan, make_plan
 from quickstudy.runs.progress import follow
-from quickstudy.runs.reader import Damage, Reading, read_results
+from quickstudy.runs.reader import Damage, Reading, read_results, uncollected
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
 from quickstudy.runs.setting import Setting, task_controls
 from quickstudy.runs.traces import load_snapshot, load_trace
+
+if TYPE_CHECKING:
+    from quickstudy.report.model import ReportData
 
 GPU_WORKERS = 3
 MOST_SEEDS = 1_000_000
@@ -70,23 +74,42 @@ class Results:
         """
         from rich.console import Console
 
-        from quickstudy.report.gather import gather
-        from quickstudy.report.text import show
+        from quickstudy.render.terminal import show
+        from quickstudy.report.page import screen_page
 
         if keys is None and self.damage:
             warning = f"{len(self.damage)} damaged lines of {self.folder} were left out"
             Console(stderr=True).out(f"{warning}; type: quickstudy doctor {self.folder}", highlight=False)
-        console, reading = Console(), self._looked_at(self.asked if keys is None else keys)
-        show(gather([self.folder], None, {self.shelf.folder: reading}), console)
-        if others := len(self.shelf.reading().records) - len(reading.records):
+        console, chosen = Console(), self.asked if keys is None else keys
+        show(screen_page(self._data(chosen)), console)
+        if others := len(self.shelf.reading().records) - len(self._looked_at(chosen).records):
             console.print(f"{others} other run{'s' if others > 1 else ''} of the folder: in its report", style="dim")
 
     def as_json(self) -> dict[str, Any]:
         """What `show` shows, and everything behind it, as plain data."""
-        from quickstudy.report.gather import gather
-        from quickstudy.report.json import as_json
+        from quickstudy.report.facts import as_json
 
-        return as_json(gather([self.folder], None, {self.shelf.folder: self._looked_at(self.asked)}))
+        return as_json(self._data(self.asked))
+
+    def frame(self) -> Any:
+        """A row for every run, a column for every score and cost: a pandas DataFrame, or an Arrow table where pandas is
+        not installed. Raises UsageError where neither is.
+        """
+        from quickstudy.report.facts import run_rows
+
+        heading, *rows = run_rows(self._data(self.asked))
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(heading)}
+        for package, made in (("pandas", "DataFrame"), ("pyarrow", "table")):
+            if importlib.util.find_spec(package):
+                return getattr(importlib.import_module(package), made)(columns)
+        raise UsageError("a frame needs pandas or pyarrow; type: pip install pandas")
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdicts and the tables of scores, without pictures and records."""
+        from quickstudy.render.html import blocks_html
+        from quickstudy.report.page import screen_page
+
+        return str(blocks_html(screen_page(self._data(self.asked)).blocks))
 
     def learner(self, key: str, file: str | pathlib.Path | None = None) -> Pupil:
         """The trained learner of the run whose key begins so, ready to answer; it must have been kept.
@@ -116,10 +139,20 @@ class Results:
 
     def report(self, command: str | None = None) -> pathlib.Path:
         """Write the offline page of the whole folder into it and give its path."""
-        from quickstudy.report.write import write_report
+        from quickstudy.report.page import write_report
 
-        target, readings = self.shelf.folder / "report.html", {self.shelf.folder: self.shelf.reading()}
-        return write_report([self.folder], target, command=command, readings=readings, replaces=False)
+        with uncollected():
+            data = replace(self._data(None), command=command)
+            return write_report(data, self.shelf.folder / "report.html", replaces=False)
+
+    def _data(self, keys: Collection[str] | None) -> ReportData:
+        """The data of the report of these runs, or of all, made once as long as the folder stays the same."""
+        from quickstudy.report.build import gather
+
+        records = self.shelf.reading().records
+        chosen = frozenset(records if keys is None else records.keys() & set(keys))
+        readings = {self.shelf.folder: self._looked_at(chosen)}
+        return self.shelf.made(chosen, lambda: gather([self.shelf.folder], None, readings))
 
     def _looked_at(self, keys: Collection[str] | None) -> Reading:
         """What the folder holds, or of that these runs."""
@@ -178,7 +211,7 @@ def run(
     several = learners if isinstance(learners, list | tuple) else [learners]
     look_again()
     names = bring_all(several)
-    if any(not isinstance(learner, str) for learner in several) or _defined_here():
+    if any(not isinstance(learner, str) for learner in several) or defined_here():
         workers = 0
     folder = pathlib.Path(out)
     reading = read_results(folder)
@@ -265,7 +298,7 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys(expanded))
 
 
-def _defined_here() -> bool:
+def defined_here() -> bool:
     """Whether something was registered by the running script or notebook, which workers do not have."""
     registries = (catalogue.task, catalogue.core, catalogue.training, catalogue.learner, catalogue.control)
     return any(entry.module == "__main__" for registry in registries for entry in registry.entries())

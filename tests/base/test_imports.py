@@ -22,10 +22,13 @@ RANKS = {
     "learners": 3,
     "protocols": 4,
     "runs": 5,
-    **dict.fromkeys(("report", "render", "pages", "testing"), 6),
-    "api": 7,
-    **dict.fromkeys(("cli", "web"), 8),
-    "__main__": 9,
+    **dict.fromkeys(("render", "testing"), 6),
+    "report": 7,
+    "pages": 8,
+    "api": 9,
+    "reproducing": 10,
+    **dict.fromkeys(("cli", "web"), 11),
+    "__main__": 12,
 }
 # A stream makes JAX keys when it is asked for one.
 EXCEPTIONS = {("base/seeds.py", "gateway")}

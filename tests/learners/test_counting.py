@@ -13,9 +13,11 @@ import quickstudy as qs
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.host import HostPupil
-from quickstudy.report.csv import as_csv
-from quickstudy.report.gather import gather
-from quickstudy.report.text import as_text
+from quickstudy.report.build import gather
+from quickstudy.report.facts import as_csv
+from quickstudy.report.page import FORMS
+
+as_text = FORMS["text"]
 
 BRIEF = Brief(Tokens(10), Tokens(10), "cross-entropy", 4, 3)
 

@@ -13,8 +13,11 @@ from collections.abc import Callable
 
 import pytest
 
-from quickstudy.report.html import as_html
-from quickstudy.report.model import LEARNER, ReportData
+from quickstudy.base.blocks import LEARNER
+from quickstudy.report.model import ReportData
+from quickstudy.report.page import FORMS
+
+as_html = FORMS["html"]
 
 INSTALL = "chromium is not installed; type: apt-get update && apt-get install -y chromium"
 FLAGS = (
@@ -35,8 +38,9 @@ Browse = Callable[..., tuple[str, str]]
 
 # Written into the page after its own script: moves over the first plot, and sorts the first table by WADE.
 PROBE = """<script>addEventListener("load", () => {
-  const plot = document.querySelector("svg.wide[data-curves]"), box = plot.getBoundingClientRect();
-  plot.dispatchEvent(new PointerEvent("pointermove", {clientX: box.left + box.width / 3, clientY: box.top + 20}));
+  const plot = document.querySelector("figure.live svg.wide"), box = plot.getBoundingClientRect();
+  const place = {clientX: box.left + box.width / 3, clientY: box.top + 20};
+  plot.querySelector("g.panel").dispatchEvent(new PointerEvent("pointermove", place));
   document.querySelectorAll("#scores-0 thead button")[5].click();
 });</script>"""
 
@@ -85,7 +89,7 @@ def test_the_page_loads_and_answers(study_report: ReportData, browse: Browse) ->
     readout = dom[dom.index('<div class="readout"') :]
     readout = readout[: readout.index("</div>")]
     assert "hidden" not in readout[: readout.index(">")]
-    assert re.search(r"after [\d.]+ sequences", readout)
+    assert re.search(r"training sequences \(logarithmic\): [\d.]+<", readout)
     assert all(row.learner in readout for row in table.rows)
     assert dom.count("<circle cx=") >= len(table.rows)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from quickstudy.base.blocks import CONTROL, LEARNER
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import Record
 from quickstudy.report.build import build_report
-from quickstudy.report.model import CONTROL, LEARNER, ReportData
-from quickstudy.report.verdict import remarks
+from quickstudy.report.model import ReportData
 
 Make = Callable[..., Any]
 
@@ -127,7 +127,7 @@ def test_without_control_or_oracle_the_reason_is_given(scored: Make, make_report
     alone = make_report(scored("esn", 0.5, 0.6)).tables[0]
     assert alone.rows[0].scaled.reason == "no control was run"
     records = scored("esn", 0.5, 0.6) + scored("c", 0.1, 0.1, role="control")
-    assert list(remarks(make_report(records).tables[0])) == ["No scaled score: no oracle was run."]
+    assert list(make_report(records).tables[0].verdict.remarks) == ["No scaled score: no oracle was run."]
 
 
 def test_changes_are_by_hand(scored: Make, make_report: Make) -> None:

@@ -1,4 +1,4 @@
-"""The forms of a report and the pages of studies, stored as hashes: nothing in them changes unawares.
+"""The forms of a report, stored as hashes: nothing in them changes unawares.
 
 A form that should change is looked at, and then `RENEW=pages pytest tests/report/test_golden.py` stores its new hash.
 Numbers are rounded to nine figures before: their last digits are the machine's.
@@ -11,48 +11,15 @@ import json
 import os
 import pathlib
 import re
-from collections.abc import Callable
-from typing import Any
 
-import numpy as np
 import pytest
 
-from quickstudy.base.learner import Cost
-from quickstudy.base.record import OK, Record
-from quickstudy.base.study import Published, Study, StudyRow
-from quickstudy.base.trace import Trace
-from quickstudy.report import csv, html, latex, text
-from quickstudy.report import json as plain
+from quickstudy.report import page
+from quickstudy.report.facts import as_json
 from quickstudy.report.model import ReportData
-from quickstudy.report.study.order import Order, kind_of
-from quickstudy.report.study.render import as_html, as_lines
-from quickstudy.runs.setting import Setting, identity, labels
-from quickstudy.runs.traces import inline_trace
 
 STORED = pathlib.Path(__file__).with_name("golden.json")
-FORMS: dict[str, Callable[[ReportData], str]] = {
-    "html": html.as_html,
-    "json": lambda data: json.dumps(plain.as_json(data), sort_keys=True),
-    "csv": csv.as_csv,
-    "latex": latex.as_latex,
-    "text": text.as_text,
-}
-RULES = ("reca:rule=0", "reca:rule=90", "reca:rule=110")
-CLAIM = {"text": "A above B", "score": "wade", "better": ["A"], "than": ["B"]}
-KINDS: dict[str, dict[str, Any]] = {
-    "table": {"claims": [CLAIM]},
-    "curves": {},
-    "illustration": {},
-    "grid": {},
-    "audit": {
-        "claims": [CLAIM],
-        "leaking": "transformer:causal=false",
-        "causal": "transformer:causal=true",
-        "closer": {"task": "language/periodic", "parameter": "longest", "values": [5]},
-    },
-    "atlas": {"choosing_seeds": 6, "criterion": "maximum-accuracy", "published": {"language/qa": [90, 110]}},
-    "streams": {},
-}
+FORMS = {**page.FORMS, "json": lambda data: json.dumps(as_json(data), sort_keys=True)}
 
 
 def check(name: str, form: str) -> None:
@@ -69,63 +36,3 @@ def check(name: str, form: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_reports(form: str, study_report: ReportData) -> None:
     check(f"report {form}", FORMS[form](study_report))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_study_pages(kind: str, tmp_path: pathlib.Path, save: Callable[..., pathlib.Path]) -> None:
-    tasks = ("continual/chained",) if kind == "streams" else ("language/periodic", "language/qa")
-    models = {str(name.rpartition("=")[2]): name for name in RULES} if kind == "atlas" else {"A": "esn", "B": "lstm"}
-    rows = tuple(
-        StudyRow(task, f"{number} {task}", models, {"A": Published(0.3, 0.05)} if kind == "table" else {})
-        for number, task in enumerate(tasks, start=1)
-    )
-    scores = ("average-accuracy", "forgetting") if kind == "streams" else ("wade", "maximum-accuracy")
-    study = Study("mini", 1, "A page", "nowhere", kind, scores, 6, tuple(models), rows, "", "mini", KINDS[kind])
-    beside = [] if kind in ("atlas", "streams") else ["majority", "copy-last", "oracle"]
-    names = [*models.values(), *(KINDS[kind][name] for name in ("leaking", "causal") if name in KINDS[kind]), *beside]
-    records = [
-        run_of(task, learner, convention, root, seed, measured_by(study))
-        for task in tasks
-        for learner in names
-        if (task, learner) != ("language/qa", "copy-last")
-        for convention in ("published", "corrected")
-        for root in ((0, 1) if kind == "atlas" else (0,))
-        for seed in range(6)
-    ]
-    folder = save(tmp_path / "runs", records)
-    for convention in ("published", "corrected"):
-        page = kind_of(study).page(Order(study, folder, convention, 6, controls=kind == "table"))
-        check(f"{kind} {convention}", as_html(page) + "\n".join(as_lines(page)))
-
-
-def measured_by(study: Study) -> tuple[str, ...]:
-    continual = ("average-accuracy", "learned-accuracy", "forgetting", "forward-transfer", "wade-within")
-    return continual if study.kind == "streams" else ("wade", "accuracy")
-
-
-def run_of(task: str, learner: str, convention: str, root: int, seed: int, measures: tuple[str, ...]) -> Record:
-    """A run of a real setting with a made-up curve, scored by the real measures."""
-    from quickstudy.base.catalogue import measure
-
-    setting = Setting(task, learner, convention, root)
-    parts = setting.resolve()
-    rng = np.random.default_rng([root, seed, *map(ord, task + learner + convention)])
-    steps = np.unique(np.geomspace(1, 320, 16).astype(int))
-    top = rng.uniform(0.6, 1.0)
-    cost = Cost(320, 320, 40, 4)
-    facts: dict[str, Any] = {"unit": "sequences", "item": "example", "tokens_per_sequence": 1.0, "constant": 0.5}
-    facts |= {"training_sequences": 320, "test_sequences": 80, "test_questions": 80}
-    if "continual" in task:
-        steps = np.unique([*steps, 160])
-        accuracy = np.stack([np.where(steps > 160, top - 0.1, top), np.where(steps > 160, 0.9, 0.4)], axis=1)
-        facts |= {"segments": ["one", "other"], "constants": [0.5, 0.5], "training_sequences": [160, 160]}
-        arrays = {"step": steps, "accuracy": accuracy, "boundary": np.array([0, 160, 320])}
-        trace = Trace("continual-curve", arrays, facts, cost)
-    else:
-        accuracy = np.clip(0.5 + (top - 0.5) * np.log(steps) / np.log(320) + rng.normal(0, 0.02, len(steps)), 0, 1)
-        trace = Trace("learning-curve", {"step": steps, "accuracy": accuracy}, facts, cost)
-    scores = {
-        one.id: {"version": one.version, "values": dict(one(trace, convention))} for one in map(measure.get, measures)
-    }
-    what = identity(setting, parts, seed)
-    return Record(what, OK, "", {}, cost.as_facts(), scores, inline_trace(trace) or {}, None, labels(setting, parts))

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from quickstudy.base.blocks import CONTROL, LEARNER, REPLAY
 from quickstudy.base.record import Record
-from quickstudy.report.html import as_html
-from quickstudy.report.model import CONTROL, LEARNER, REPLAY
-from quickstudy.report.numbers import score
-from quickstudy.report.verdict import clear_winner, verdict
+from quickstudy.render.numbers import score
+from quickstudy.report.page import FORMS
+
+as_html = FORMS["html"]
 
 Make = Callable[..., Any]
 
@@ -35,28 +36,27 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
     level = scored("level", *around(0.20)[::-1])
     weak = scored("weak", *around(0.11))
     table = make_report([*control, *strong, *level, *weak]).tables[0]
-    winner = clear_winner(table)
-    assert winner is not None
-    assert winner.learner == "strong"
-    text = verdict(table)
+    assert table.verdict.ahead == {LEARNER: "strong"}
+    assert table.verdict.short == "1 of 3 above the best control, strong clearly ahead."
+    text = table.verdict.text
     assert text.startswith("Above the best control, copy (0.200): strong by 0.310 [")
     assert "level cannot be told from it" in text
     assert "weak is below it" in text
     assert text.endswith("strong is clearly ahead of level.")
     assert (
-        verdict(make_report([*control, *weak]).tables[0])
+        make_report([*control, *weak]).tables[0].verdict.text
         == "No learner is above the best control, copy (0.200); weak is below it."
     )
-    assert "no control was run" in verdict(make_report(strong).tables[0])
-    assert "there is no learner" in verdict(make_report(control).tables[0])
-    assert "nothing to compare" in verdict(make_report([make_record(status="failed")]).tables[0])
+    assert "no control was run" in make_report(strong).tables[0].verdict.text
+    assert "there is no learner" in make_report(control).tables[0].verdict.text
+    assert "nothing to compare" in make_report([make_record(status="failed")]).tables[0].verdict.text
 
 
 def test_fewer_than_six_runs_give_no_verdict(scored: Make, make_report: Make) -> None:
     runs = [*scored("copy", 0.2, 0.21, role="control"), *scored("esn", 0.5, 0.52), *scored("reca", 0.9, 0.92)]
     table = make_report(runs).tables[0]
-    assert clear_winner(table) is None
-    assert verdict(table) == (
+    assert not table.verdict.ahead
+    assert table.verdict.text == (
         "reca has WADE above chance 0.910 and esn has WADE above chance 0.510, best control copy 0.205: "
         "2 runs of each learner are too few for a verdict, 6 would do."
     )
@@ -66,25 +66,25 @@ def test_fewer_than_six_runs_give_no_verdict(scored: Make, make_report: Make) ->
 @pytest.mark.parametrize(("runs", "told"), [(5, False), (6, True)])
 def test_six_runs_give_one(scored: Make, make_report: Make, runs: int, told: bool) -> None:
     records = scored("copy", *around(0.2, runs=runs), role="control") + scored("esn", *around(0.5, runs=runs))
-    assert verdict(make_report(records).tables[0]).startswith("Above the best control") is told
+    assert make_report(records).tables[0].verdict.text.startswith("Above the best control") is told
 
 
 def test_those_with_enough_runs_are_judged_without_the_others(scored: Make, make_report: Make) -> None:
     records = [*scored("copy", *around(0.2), role="control"), *scored("esn", *around(0.5)), *scored("new", 0.9)]
-    text = verdict(make_report(records).tables[0])
+    text = make_report(records).tables[0].verdict.text
     assert text.startswith("Above the best control, copy (0.200): esn by 0.300 [")
     assert text.endswith("; 1 run of new is too few for a verdict, 6 would do.")
 
 
 def test_a_control_with_too_few_runs_is_named(scored: Make, make_report: Make) -> None:
     records = [*scored("copy", 0.2, 0.2, role="control"), *scored("esn", *around(0.5))]
-    assert verdict(make_report(records).tables[0]).endswith("2 runs of copy are too few for a verdict, 6 would do.")
+    assert make_report(records).tables[0].verdict.text.endswith("2 runs of copy are too few for a verdict, 6 would do.")
 
 
 def test_overlapping_intervals_have_no_winner(scored: Make, make_report: Make) -> None:
     table = make_report([*scored("a", *around(0.5, 0.1)), *scored("b", *around(0.505, 0.05))]).tables[0]
-    assert clear_winner(table) is None
-    assert "b and a cannot be told apart" in verdict(table)
+    assert not table.verdict.ahead
+    assert "b and a cannot be told apart" in table.verdict.text
 
 
 def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(scored: Make, make_report: Make) -> None:
@@ -94,8 +94,8 @@ def test_too_small_to_matter_is_not_the_same_as_cannot_be_told(scored: Make, mak
         *scored("b", *[0.0] * 6),
     ]
     table = make_report(records).tables[0]
-    assert clear_winner(table) is None
-    assert verdict(table) == (
+    assert not table.verdict.ahead
+    assert table.verdict.text == (
         "No learner is clearly above the best control, copy (0.000); a (0.0007) is above it (0.000) in "
         "WADE above chance, by too little to matter; b cannot be told from it; a is ahead of b by too little to matter."
     )
@@ -118,9 +118,9 @@ def test_where_the_headline_says_little_the_accuracy_is_named(make_record: Make,
         ]
 
     control = runs("majority", 0.0, 0.53, "control")
-    text = verdict(make_report([*control, *runs("reca", 0.0007, 0.79), *runs("esn", 0.0, 0.53)]).tables[0])
+    text = make_report([*control, *runs("reca", 0.0007, 0.79), *runs("esn", 0.0, 0.53)]).tables[0].verdict.text
     assert "; by final accuracy reca (0.790) is above the best control, majority (0.530)" in text
-    assert "by final accuracy" not in verdict(make_report([*control, *runs("reca", 0.2, 0.79)]).tables[0])
+    assert "by final accuracy" not in make_report([*control, *runs("reca", 0.2, 0.79)]).tables[0].verdict.text
 
 
 def test_small_scores_are_not_shown_as_nothing() -> None:
@@ -147,8 +147,8 @@ def test_learners_with_replay_are_a_class_of_their_own(scored: Make, make_report
         ("lstm", REPLAY),
         ("gru", REPLAY),
     ]
-    assert [getattr(clear_winner(table, role), "learner", None) for role in (LEARNER, REPLAY)] == ["esn", "lstm"]
-    once, again = verdict(table).split(" With replay: ")
+    assert table.verdict.ahead == {LEARNER: "esn", REPLAY: "lstm"}
+    once, again = table.verdict.text.split(" With replay: ")
     assert "esn is clearly ahead of reca" in once
     assert "lstm is clearly ahead of gru" in again
     assert "lstm" not in once
@@ -224,7 +224,7 @@ def test_records_are_read_without_the_code_that_made_them(make_record: Make, mak
     assert [row.learner for row in table.rows] == ["fine", "coarse", "last", "zero"]
     # 0.1 over 2e-9 and over 4e-9; the means are geometric, so that the digits differ a little.
     assert [round(10 ** (row.advantage.value or 0) / 1e7) for row in table.rows[:2]] == [5, 2]
-    text = verdict(table)
+    text = table.verdict.text
     assert text.startswith("Above the best control, last (0.0998): fine by a factor of 4.9")
     assert text.endswith("fine is clearly ahead of coarse.")
     assert "2e-9" in as_html(make_report(records))
@@ -239,9 +239,9 @@ def test_a_run_without_end_makes_medians_the_judges(make_record: Make, make_repo
     ]
     table = make_report(records).tables[0]
     assert [row.learner for row in table.rows] == ["fine", "diverging", "lost", "last"]
-    text = verdict(table)
+    text = table.verdict.text
     # Between two who are finite the means still judge, and they are geometric.
-    assert table.statistic == "mean"
+    assert table.judged.shown == "mean"
     assert "fine by a factor of 4.99e7" in text
     assert "lost is below it" in text
     assert text.endswith("fine is clearly ahead of diverging.")
@@ -256,8 +256,8 @@ def test_who_is_infinite_does_not_judge_the_others(make_record: Make, make_repor
     ]
     exact = waves(make_record, "exact", [0.0, *[1e-15] * 5], role="oracle")
     without, having = (make_report(records).tables[0] for records in (others, [*others, *exact]))
-    assert verdict(having).startswith(verdict(without).removesuffix("."))
-    assert "bad is below it" in verdict(having)
+    assert having.verdict.text.startswith(without.verdict.text.removesuffix("."))
+    assert "bad is below it" in having.verdict.text
     assert [row.advantage for row in having.rows[:2]] == [row.advantage for row in without.rows[:2]]
 
 
@@ -269,7 +269,7 @@ def test_where_few_runs_cannot_be_corrected_for_the_controls_that_is_said(
     never = float("inf")
     halting = waves(make_record, "halting", [*[5.0] * 4, never, never])
     lost = waves(make_record, "lost", [never] * 6)
-    text = verdict(make_report([*halting, *lost, *(record for rule in rules for record in rule)]).tables[0])
+    text = make_report([*halting, *lost, *(record for rule in rules for record in rule)]).tables[0].verdict.text
     assert ("halting and lost are below it" in text) == told
     assert ("halting cannot be told from it (6 runs are too few to correct for 3 controls)" in text) != told
     assert told or "lost is below it" in text
@@ -283,7 +283,7 @@ def test_what_too_few_decimals_hide_still_counts_where_orders_of_magnitude_do(
         *waves(make_record, "fine", around(2e-9, 1e-11)),
         *waves(make_record, "level", around(3.99e-9, 1e-13)),
     ]
-    text = verdict(make_report(records).tables[0])
+    text = make_report(records).tables[0].verdict.text
     assert "fine by a factor of 2 [" in text
     assert "by too little to matter" in text
 
@@ -296,8 +296,8 @@ def test_without_a_direction_there_is_no_verdict(make_record: Make, make_report:
         *waves(make_record, "fine", around(0.01, 0.001), legend=legend),
     ]
     data = make_report(records)
-    assert "direction unknown, so there is no verdict" in verdict(data.tables[0])
-    assert clear_winner(data.tables[0]) is None
+    assert "direction unknown, so there is no verdict" in data.tables[0].verdict.text
+    assert not data.tables[0].verdict.ahead
     assert data.tables[0].best_control is None
     assert "direction unknown" in as_html(data)
 
@@ -309,7 +309,7 @@ def test_the_second_opinion_is_the_protocols_and_goes_by_its_direction(make_reco
         *waves(make_record, "level", around(0.1)[::-1], size=7.0),
         *waves(make_record, "better", around(0.01, 0.001), size=50.0),
     ]
-    text = verdict(make_report(records).tables[0])
+    text = make_report(records).tables[0].verdict.text
     assert "; by size level (7) is above the best control, short (40)" in text
     assert "; by size better (50) is not above the best control, short (40)" in text
 

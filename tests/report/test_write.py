@@ -10,25 +10,25 @@ from typing import Any
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.report.gather import gather
-from quickstudy.report.write import write_report
+from quickstudy.report.build import gather
+from quickstudy.report.page import write_report
 
 Make = Callable[..., Any]
 
 
 def test_the_file_is_written_whole(tmp_path: pathlib.Path, make_study: Make, save: Make) -> None:
     folder = save(tmp_path / "results", make_study(seeds=2))
-    path = write_report([folder], tmp_path / "new" / "page.html", command="quickstudy run x")
+    path = write_report(gather([folder], "quickstudy run x"), tmp_path / "new" / "page.html")
     assert path.read_text().endswith("</html>\n")
     assert [file.name for file in path.parent.iterdir()] == ["page.html"]
     assert "quickstudy run x" in path.read_text()
     first = path.read_bytes()
-    assert write_report([folder], path, command="quickstudy run x").read_bytes() == first
+    assert write_report(gather([folder], "quickstudy run x"), path).read_bytes() == first
 
 
 def test_a_folder_as_target(tmp_path: pathlib.Path, make_record: Make, save: Make) -> None:
     folder = save(tmp_path, [make_record()])
-    assert write_report([folder], tmp_path) == tmp_path / "report.html"
+    assert write_report(gather([folder]), tmp_path) == tmp_path / "report.html"
 
 
 def test_folders_merge_by_key_and_ok_wins(tmp_path: pathlib.Path, make_record: Make, save: Make) -> None:
@@ -62,7 +62,7 @@ def test_nothing_to_report_is_one_line(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_text("")
     for folders in ([], [tmp_path / "nowhere"], [tmp_path / "empty"], [tmp_path / "file"]):
         with pytest.raises(UsageError) as caught:
-            write_report(folders, tmp_path / "report.html")
+            write_report(gather(folders), tmp_path / "report.html")
         assert "\n" not in str(caught.value)
     assert not (tmp_path / "report.html").exists()
 
@@ -71,7 +71,7 @@ def test_a_folder_of_failures_is_a_report(tmp_path: pathlib.Path, make_record: M
     folder = save(
         tmp_path, [make_record(status="failed", reason="out of memory", repetition=seed) for seed in range(3)]
     )
-    source = write_report([folder], tmp_path / "report.html").read_text()
+    source = write_report(gather([folder]), tmp_path / "report.html").read_text()
     assert "out of memory" in source
     assert "nothing to compare" in source
 
@@ -80,4 +80,4 @@ def test_a_target_that_cannot_be_written_is_one_line(tmp_path: pathlib.Path, mak
     folder = save(tmp_path, [make_record()])
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="cannot write"):
-        write_report([folder], tmp_path / "file" / "report.html")
+        write_report(gather([folder]), tmp_path / "file" / "report.html")

@@ -23,9 +23,8 @@ from quickstudy.base.trace import Trace
 from quickstudy.cli.main import main
 from quickstudy.data.tables import read_table
 from quickstudy.measures.curvefile import score_file
-from quickstudy.report.gather import gather
-from quickstudy.report.html import as_html
-from quickstudy.report.write import write_report
+from quickstudy.report.build import gather
+from quickstudy.report.page import FORMS, write_report
 from quickstudy.runs import journal, lines, traces
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
@@ -35,6 +34,8 @@ from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
 from quickstudy.runs.sql import query
 from quickstudy.runs.traces import load_snapshot, load_trace
+
+as_html = FORMS["html"]
 
 CHAOS = include(pathlib.Path(__file__).parents[1] / "chaos.py")
 LABELS = {"task": "t", "learner": "l", "family": "f", "role": "learner"}
@@ -270,7 +271,7 @@ def test_text_that_is_no_unicode_reaches_the_page(tmp_path):
     put(tmp_path, status="failed", reason="no file \udcff.txt", what={"learner": {"id": "\udcff"}, "repetition": 1})
     (one,) = read_results(tmp_path).records.values()
     assert one.reason == "no file \\udcff.txt"
-    assert "\\udcff.txt" in write_report([tmp_path], tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "\\udcff.txt" in write_report(gather([tmp_path]), tmp_path / "page.html").read_text(encoding="utf-8")
     assert query(tmp_path, "SELECT reason FROM runs").rows == [("no file \\udcff.txt",)]
 
 
@@ -478,14 +479,14 @@ def test_output_goes_through_links_and_into_pipes(tmp_path):
     target, link = tmp_path / "pages" / "page.html", tmp_path / "link.html"
     target.write_text("old")
     link.symlink_to(target)
-    write_report([tmp_path], link)
+    write_report(gather([tmp_path]), link)
     assert link.is_symlink()
     assert target.read_text().startswith("<!doctype html>")
     pipe, heard = tmp_path / "pipe", []
     os.mkfifo(pipe)
     listener = threading.Thread(target=lambda: heard.append(pipe.read_bytes()))
     listener.start()
-    write_report([tmp_path], pipe)
+    write_report(gather([tmp_path]), pipe)
     listener.join()
     assert heard == [target.read_bytes()]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
@@ -505,10 +506,10 @@ def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
     page = tmp_path / "report.html"
     page.write_text("<title>mine</title>")
     with pytest.raises(UsageError, match="no page of quickstudy's"):
-        write_report([tmp_path], page, replaces=False)
+        write_report(gather([tmp_path]), page, replaces=False)
     assert page.read_text() == "<title>mine</title>"
-    write_report([tmp_path], page)
-    write_report([tmp_path], page, replaces=False)
+    write_report(gather([tmp_path]), page)
+    write_report(gather([tmp_path]), page, replaces=False)
 
 
 def test_a_pack_holds_nothing_from_outside(tmp_path):

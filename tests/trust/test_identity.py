@@ -12,12 +12,12 @@ from quickstudy.base.record import OK, Record
 from quickstudy.cli.main import main
 from quickstudy.report.build import build_report
 from quickstudy.report.compare import compare
-from quickstudy.report.html import as_html
-from quickstudy.report.latex import as_latex
-from quickstudy.report.text import as_text
+from quickstudy.report.page import FORMS
 from quickstudy.runs.identity import outdated, task_groups
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.sql import query
+
+as_html, as_latex, as_text = FORMS["html"], FORMS["latex"], FORMS["text"]
 
 
 def record(

@@ -23,7 +23,7 @@ from quickstudy.base.trace import Answered, answer_arrays, answered
 from quickstudy.base.wording import LONGEST, whole_traceback
 from quickstudy.cli.main import main
 from quickstudy.learners.naming import revive
-from quickstudy.report.gather import gather
+from quickstudy.report.build import gather
 from quickstudy.testing.finding import undisturbed
 
 SMALL = {"protocol": {"sequences": 30}, "seeds": 2, "workers": 0}

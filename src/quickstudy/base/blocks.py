@@ -6,9 +6,9 @@ blocks; `render` has one renderer per form. All text is plain: a renderer escape
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from quickstudy.base.trace import Trace
 
@@ -312,6 +312,14 @@ class Section:
 Block = Text | Terms | Table | Plot | HeatMap | Graph | Details | Stored | Section
 
 
+def every(blocks: Sequence[Block]) -> Iterator[Block]:
+    """All blocks in their order, those inside sections and details after what holds them."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Section | Details):
+            yield from every(block.blocks)
+
+
 @dataclass(frozen=True)
 class Page:
     """title, and lines under it. eyebrow: what kind of page it is. facts: everything in plain JSON types, for `--json`.
@@ -325,6 +333,13 @@ class Page:
     eyebrow: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = False
+
+
+class Made(NamedTuple):
+    """What a block of a study makes: blocks for people, and everything in them in plain JSON types, for `--json`."""
+
+    blocks: Sequence[Block]
+    facts: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,9 @@ def plain(value: Any) -> Any:
 
     Numbers that are not finite become the strings "nan", "inf" and "-inf": strict JSON has no other spelling.
     """
+    kind = type(value)
+    if kind is str or kind is int or (kind is float and math.isfinite(value)):  # most are: a page has many thousands
+        return value
     if hasattr(value, "tolist"):  # not asked by type: every command would load NumPy for it
         value = value.tolist()
     if isinstance(value, Mapping):

@@ -140,6 +140,9 @@ figure: Registry[Any] = Registry(
 
         @figure("learning-curve", version=1)
         def curves(task, rows): ...  # task: its label; rows: Traced, in the order of the table -> blocks
+
+    A second one, `learning-curve/read`, may show how scores are read off such a trace: it is given those that learn,
+    task after task, until it makes blocks of them.
     """,
 )
 

@@ -109,13 +109,16 @@ def read_legend(records: Iterable[Record]) -> Legend:
     carries a legend, as in folders of earlier versions, the installed protocol and measures are asked.
     """
     newest: dict[str, float] = {}
+    texts: dict[int, str] = {}  # of the mappings themselves: most runs share one
     first: Record | None = None
     beside: set[str] = set()
     for record in records:
         first = first or record
         beside.update(id for id, entry in record.scores.items() if {"code", "scored"} <= set(entry))
         if record.legend:
-            text = json.dumps(record.legend, sort_keys=True)
+            if id(record.legend) not in texts:
+                texts[id(record.legend)] = json.dumps(record.legend, sort_keys=True)
+            text = texts[id(record.legend)]
             newest[text] = max(newest.get(text, 0.0), record.started)
     if newest:
         found = [_parsed(text) for text in sorted(newest, key=lambda text: (newest[text], text))]
@@ -123,10 +126,10 @@ def read_legend(records: Iterable[Record]) -> Legend:
         said = {name: getattr(found[-1], name) for name in _SAID}
         own = (score.name for id in sorted(beside & scores.keys()) for score in scores[id] if "*" not in score.name)
         return Legend(**{**said, "columns": tuple(dict.fromkeys((*said["columns"], *own)))}, scores=scores)
-    id = str(first.part("protocol").get("id")) if first else ""
-    if id not in catalogue.protocol:
+    named = str(first.part("protocol").get("id")) if first else ""
+    if named not in catalogue.protocol:
         return Legend()
-    known = catalogue.protocol.get(id)
+    known = catalogue.protocol.get(named)
     return Legend.of(known, [catalogue.measure.get(name) for name in known.measures if name in catalogue.measure])
 
 

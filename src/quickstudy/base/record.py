@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from quickstudy.base.canonical import digest, guarded
@@ -39,7 +40,7 @@ class Record:
     traceback: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The identity of the run."""
         return digest(self.what)

@@ -16,6 +16,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.wording import LINES, visible
 
 if TYPE_CHECKING:
+    from quickstudy.base.blocks import Page
     from quickstudy.base.record import Record
 
 JSON = typer.Option(False, "--json", help="Print JSON: one object, or one per line where there are many.")
@@ -49,10 +50,23 @@ def print_lines(values: Iterable[Any]) -> None:
 
 def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     """Columns, aligned by spaces; the last one runs on."""
-    from quickstudy.report.columns import aligned
+    shown = [[visible(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in shown) for column in range(len(rows[0]) - 1)] if rows else []
+    for row in shown:
+        cells = [*(cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=True)), row[-1]]
+        say((indent + "  ".join(cells)).rstrip())
 
-    for line in aligned([[visible(cell) for cell in row] for row in rows]):
-        say((indent + line).rstrip())
+
+def print_page(page: Page) -> None:
+    """A page: fitted to a terminal, whole where something else reads it."""
+    from rich.console import Console
+
+    from quickstudy.render.terminal import as_text, show
+
+    if sys.stdout.isatty():
+        show(page, Console())
+    else:
+        typer.echo(as_text(page), nl=False)
 
 
 def include_files(paths: Iterable[str]) -> None:

@@ -108,7 +108,7 @@ def show(
             value = facts[fact]
             say(f"{fact.capitalize()}: {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}")
     if kind == "measure":
-        from quickstudy.report.numbers import described
+        from quickstudy.report.words import described
 
         say(f"Scores: {'; '.join(map(described, found.scores))}")
 

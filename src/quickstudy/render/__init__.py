@@ -1,1 +1,1 @@
-"""The forms of a page: one renderer each for HTML, pictures, a terminal and files."""
+"""One renderer per form: a page of blocks as HTML, SVG, text for a terminal, LaTeX and CSV."""

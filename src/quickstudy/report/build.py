@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
+import pathlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from quickstudy.base.blocks import CONTROL, ORACLE, REPLAY, ROLES
 from quickstudy.base.canonical import spelled
-from quickstudy.base.errors import QuickstudyError
+from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.legend import Legend
-from quickstudy.base.measure import MEAN
+from quickstudy.base.measure import MEAN, Score
 from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
-from quickstudy.report.changes import find_changes
-from quickstudy.report.grouping import group, seed_of
-from quickstudy.report.intervals import advantage, estimate, scaled
-from quickstudy.report.learning import example_run, mean_curve
-from quickstudy.report.model import CONTROL, ORACLE, ROLES, Contrast, Place, ReportData, Row, Run, TaskTable
-from quickstudy.report.scores import ScoreBook, number, open_book
-from quickstudy.report.stream_picture import is_stream
-from quickstudy.runs.identity import LearnerGroup, TaskGroup
+from quickstudy.report.curves import example_run, learning_curve
+from quickstudy.report.model import Change, ChangeRow, Place, ReportData, Row, Run, TaskTable
+from quickstudy.report.records import ScoreBook, number, open_book, role_of, seed_of
+from quickstudy.report.results import read_folders
+from quickstudy.report.statistics import Contrast, advantage, best, difference, estimate, scaled
+from quickstudy.report.verdict import judge
+from quickstudy.report.words import span
+from quickstudy.runs import identity
+from quickstudy.runs.reader import Reading
 
 LoadTrace = Callable[[Record], Trace]
-ReadTrace = Callable[[Record], Trace | None]
+_ORDER = ("published", "written", "corrected")
 
 
 def build_report(
@@ -35,30 +39,194 @@ def build_report(
     first.
     """
     records = list(records)
-    damaged: list[str] = []
+    places, where = _places(records)
+    maker = _Maker(open_book(records), load, where)
+    tables = tuple(map(maker.table, identity.task_groups(records)))
+    started = sorted(record.started for record in records if record.started)
+    return ReportData(
+        tables,
+        _changes(tables),
+        maker.book.measures(),
+        places,
+        (*notes, *maker.book.notes, *_too_few(records), *sorted(maker.damaged)),
+        command,
+        (started[0], started[-1]) if started else None,
+    )
 
-    def read(record: Record) -> Trace | None:
+
+def gather(
+    folders: Sequence[str | pathlib.Path],
+    command: str | None = None,
+    readings: Mapping[pathlib.Path, Reading] | None = None,
+) -> ReportData:
+    """The data of the report of some folders, which are merged by key. readings: of those that have just been read.
+
+    Raises UsageError when there is no folder, no such folder, or not one run in all of them.
+    """
+    found = read_folders(folders, readings)
+    if not found.records:
+        raise UsageError(
+            f"no runs in {', '.join(map(str, folders))}; run something there first, or name another folder"
+        )
+    notes = [
+        f"Left out of the report: {damage}. `quickstudy doctor` explains a damaged folder."
+        for _, damage in found.damage
+    ]
+    return build_report(found.records.values(), found.trace, command, notes)
+
+
+class _Maker:
+    """Makes tables of one report. damaged: what could not be read meanwhile."""
+
+    def __init__(self, book: ScoreBook, load: LoadTrace, where: Mapping[str, int]) -> None:
+        self.book, self._load, self._where = book, load, where
+        self.damaged: list[str] = []
+
+    def table(self, found: identity.TaskGroup) -> TaskTable:
+        legend = found.legend
+        rows = [self._row(alike, legend) for alike in found.learners]
+        scores = legend.order(name for row in rows for name in row.scores)
+        headline = scores[0] if scores else None
+        table = TaskTable(
+            found.convention, found.family, found.title, headline, scores, None, None, tuple(rows), legend,
+            material=_material(found.records),
+        )  # fmt: skip
+        control, oracle = (_best(table, role) for role in (CONTROL, ORACLE))
+        sign = table.judged.sign
+
+        def order(row: Row) -> tuple[int, float, str]:
+            middle = table.middle(row)
+            return ROLES.index(row.role), math.inf if middle is None else -sign * middle if sign else 0.0, row.learner
+
+        table = replace(
+            table,
+            best_control=control.learner if control else None,
+            oracle=oracle.learner if oracle else None,
+            rows=tuple(sorted((_compared(row, table, control, oracle) for row in rows), key=order)),
+        )
+        return replace(table, verdict=judge(table))
+
+    def _row(self, found: identity.LearnerGroup, legend: Legend) -> Row:
+        records = sorted(found.records, key=seed_of)
+        finished = [record for record in records if record.status == OK]
+        runs = tuple(map(self._run, records))
+        by_run = [run.scores for run in runs if run.status == OK]
+        names = sorted({name for scores in by_run for name in scores})
+        estimates = {
+            name: estimate([scores.get(name, math.nan) for scores in by_run], legend.score(name)) for name in names
+        }
+        traces = tuple(trace for record in finished if (trace := self._trace(record)) is not None)
+        roles = [role_of(record, legend.replay_apart) for record in records]
+        return Row(
+            learner=found.title,
+            # Runs that failed go with those that show what the learner does.
+            role=REPLAY if REPLAY in roles else roles[0],
+            setting={name: part for name, part in records[0].what.items() if name not in ("root", "repetition")},
+            runs=runs,
+            scores={name: value for name, value in estimates.items() if value is not None},
+            cost=_mean_cost(run.cost for run in runs if run.status == OK),
+            advantage=Contrast(None),
+            scaled=Contrast(None),
+            curve=learning_curve(traces),
+            example=example_run(traces[0]) if traces else None,
+            traces=traces,
+        )
+
+    def _run(self, record: Record) -> Run:
+        root, repetition = seed_of(record)
+        cost = {name: number(value) for name, value in record.cost.items() if value is not None}
+        outcome = record.status, record.reason, self.book.of(record), cost, self._where[record.key]
+        return Run(record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")))
+
+    def _trace(self, record: Record) -> Trace | None:
         try:
-            return load(record) if record.trace else None
+            return self._load(record) if record.trace else None
         except QuickstudyError as error:
-            damaged.append(f"A curve is missing: {error}")
+            self.damaged.append(f"A curve is missing: {error}")
             return None
 
-    book = open_book(records)
-    places = _places(records)
-    numbers = {_place_key(place): index for index, place in enumerate(places)}
-    tables = tuple(_table(found, book, read, numbers) for found in group(records))
-    notes = (*notes, *book.notes, *_too_few(records), *sorted(damaged))
-    return ReportData(tables, find_changes(tables), book.measures(), places, notes, command)
+
+def _best(table: TaskTable, role: str) -> Row | None:
+    """The best row of a role; None where nobody knows which is better."""
+    rows = {row.learner: row for row in table.of_role(role)}
+    name = best({learner: row.values(table.headline or "") for learner, row in rows.items()}, table.judged)
+    return rows[name] if name else None
+
+
+def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | None) -> Row:
+    """The row with its advantage over the best control and its place between control and oracle."""
+    headline, score = table.headline, table.judged
+    own = row.values(headline) if headline else {}
+    reason = ""
+    if not own or headline is None:
+        reason = "no finished run has a score"
+    elif not score.sign:
+        reason = "direction unknown"
+    elif control is None:
+        reason = "no control was run"
+    if reason or headline is None or control is None:
+        return replace(row, advantage=Contrast(None, reason=reason), scaled=Contrast(None, reason=reason))
+    # A control is compared with the best one alone, not with itself.
+    rivals = [control] if row.role == CONTROL else table.of_role(CONTROL)
+    rules = {rival.learner: values for rival in rivals if (values := rival.values(headline))}
+    row = replace(row, advantage=advantage(own, rules, control.learner, score))
+    if oracle is None:
+        return replace(row, scaled=Contrast(None, reason="no oracle was run"))
+    place = scaled(own, control.values(headline), oracle.values(headline), score)
+    # The two ends of the scale are where they are by definition, without doubt.
+    is_end = (row.role, row.learner) in ((CONTROL, control.learner), (ORACLE, oracle.learner))
+    return replace(row, scaled=replace(place, interval=None) if is_end else place)
+
+
+def _mean_cost(costs: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for cost in costs:
+        for name, value in cost.items():
+            found.setdefault(name, []).append(value)
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+def _places(records: Sequence[Record]) -> tuple[tuple[Place, ...], dict[str, int]]:
+    """Where runs were made, in order, and the number of its place for the key of every run."""
+    together: dict[str, list[Record]] = {}
+    for record in records:
+        together.setdefault(spelled(list(_where(record))), []).append(record)
+    ordered = [found for _, found in sorted(together.items())]
+    numbers = {record.key: number for number, found in enumerate(ordered) for record in found}
+    return tuple(Place(*_where(found[0]), len(found)) for found in ordered), numbers
+
+
+def _where(record: Record) -> tuple[dict[str, str], dict[str, str], str, int]:
+    where = record.where
+    versions, machine = dict(where.get("versions", {})), dict(where.get("machine", {}))
+    return versions, machine, str(where.get("device", "unknown")), int(where.get("lanes", 1))
+
+
+def _sequences(record: Record) -> list[Any]:
+    """How many sequences a run had to learn from and to be tested on, as its trace says: numbers, or one by segment."""
+    facts = record.trace.get("facts", {})
+    return [facts.get(name) for name in ("training_sequences", "test_sequences")]
+
+
+def _material(records: Iterable[Record]) -> str:
+    found = set()
+    for record in records:
+        parts = [count if isinstance(count, list | tuple) else [count] for count in _sequences(record)]
+        if all(isinstance(number, int) for part in parts for number in part):
+            found.add(tuple(map(sum, parts)))
+    if not found:
+        return ""
+    learned, tested = (span([pair[side] for pair in found]) for side in (0, 1))
+    return f"{learned} sequences to learn from, {tested} to be tested on."
 
 
 def _too_few(records: Iterable[Record]) -> list[str]:
     """Of every task that has fewer sequences than were asked for: how many, and what was done with them."""
     found: dict[str, str] = {}
     for record in records:
-        facts, protocol = record.trace.get("facts", {}), record.what.get("protocol")
+        protocol = record.what.get("protocol")
         asked = protocol.get("parameters", {}).get("sequences") if isinstance(protocol, Mapping) else None
-        learned, tested = facts.get("training_sequences"), facts.get("test_sequences")
+        learned, tested = _sequences(record)
         if isinstance(asked, int) and isinstance(learned, int) and isinstance(tested, int) and learned + tested < asked:
             task = f"{record.labels.get('task', '')} {record.what.get('convention', '')}"
             found.setdefault(
@@ -69,124 +237,38 @@ def _too_few(records: Iterable[Record]) -> list[str]:
     return [found[task] for task in sorted(found)]
 
 
-def _table(found: TaskGroup, book: ScoreBook, read: ReadTrace, places: Mapping[str, int]) -> TaskTable:
-    legend = found.legend
-    rows = [_row(learner, book, read, places, legend) for learner in found.learners]
-    scores = legend.order(name for row in rows for name in row.scores)
-    headline = scores[0] if scores else None
-    statistic = legend.score(headline).shown if headline else MEAN
-    names = found.convention, found.family, found.title, headline, scores
-    table = TaskTable(*names, None, None, tuple(rows), statistic, legend)
-    control, oracle = (_best(table, role) for role in (CONTROL, ORACLE))
-    compared = [_compared(row, table, control, oracle) for row in rows]
-    sign = table.judged.sign
-
-    def order(row: Row) -> tuple[int, float, str]:
-        middle = table.middle(row)
-        return ROLES.index(row.role), math.inf if middle is None else -sign * middle if sign else 0.0, row.learner
-
-    return replace(
-        table,
-        best_control=control.learner if control else None,
-        oracle=oracle.learner if oracle else None,
-        rows=tuple(sorted(compared, key=order)),
-    )
+def _changes(tables: Sequence[TaskTable]) -> tuple[Change, ...]:
+    """What the convention changes, for every task that was run under several. Oracles are left out."""
+    by_task: dict[tuple[str, str], dict[str, TaskTable]] = {}
+    for table in tables:
+        by_task.setdefault((table.family, table.task), {})[table.convention] = table
+    return tuple(_change(family, task, found) for (family, task), found in sorted(by_task.items()) if len(found) > 1)
 
 
-def _row(found: LearnerGroup, book: ScoreBook, read: ReadTrace, places: Mapping[str, int], legend: Legend) -> Row:
-    finished = [record for record in found.records if record.status == OK]
-    runs = tuple(_run(record, book, places) for record in found.records)
-    by_run = [run.scores for run in runs if run.status == OK]
-    names = sorted({name for scores in by_run for name in scores})
-    estimates = {
-        name: estimate([scores.get(name, math.nan) for scores in by_run], legend.score(name)) for name in names
-    }
-    traces = [trace for record in finished if (trace := read(record)) is not None]
-    what = found.records[0].what
-    return Row(
-        learner=found.title,
-        role=found.role,
-        setting={name: part for name, part in what.items() if name not in ("root", "repetition")},
-        runs=runs,
-        scores={name: value for name, value in estimates.items() if value is not None},
-        cost=_mean_cost(finished),
-        advantage=Contrast(None),
-        scaled=Contrast(None),
-        curve=mean_curve(traces),
-        example=example_run(traces[0]) if traces else None,
-        streams=tuple(trace for trace in traces if is_stream(trace)),
-    )
+def _change(family: str, task: str, found: Mapping[str, TaskTable]) -> Change:
+    conventions = tuple(sorted(found, key=lambda name: (_ORDER.index(name) if name in _ORDER else 0, name)))
+    rows_by = {name: {row.learner: row for row in found[name].rows if row.role != ORACLE} for name in conventions}
+    names = dict.fromkeys(row.learner for name in reversed(conventions) for row in found[name].rows)
+    scores = [name for table in found.values() for name in table.scores]
+    changed = []
+    for learner in names:
+        rows = [rows_by[name].get(learner) for name in conventions]
+        known = [row for row in rows if row is not None]
+        for column in found[conventions[-1]].legend.shown(scores):
+            if column.shown == MEAN and sum(column.name in row.scores for row in known) > 1:
+                changed.append(_changed(learner, known[0].role, column, rows))
+    return Change(family, task, conventions, tuple(changed))
 
 
-def _run(record: Record, book: ScoreBook, places: Mapping[str, int]) -> Run:
-    root, repetition = seed_of(record)
-    cost = {name: number(value) for name, value in record.cost.items() if value is not None}
-    place = places[_place_key(_place(record, 0))]
-    outcome = record.status, record.reason, book.of(record), cost, place
-    return Run(record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")))
-
-
-def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | None) -> Row:
-    """The row with its advantage over the best control and its place between control and oracle."""
-    headline, score = table.headline, table.judged
-    own = row.values(headline) if headline else {}
-    is_end = row is control or row is oracle
-    if not own or headline is None:
-        nothing = Contrast(None, reason="no finished run has a score")
-        return replace(row, advantage=nothing, scaled=nothing)
-    if not score.sign:
-        unknown = Contrast(None, reason="direction unknown")
-        return replace(row, advantage=unknown, scaled=unknown)
-    if control is None:
-        none = Contrast(None, reason="no control was run")
-        return replace(row, advantage=none, scaled=none)
-    # A control is compared with the best one alone, not with itself.
-    rivals = [control] if row.role == CONTROL else table.of_role(CONTROL)
-    rules = {rival.learner: values for rival in rivals if (values := rival.values(headline))}
-    row = replace(row, advantage=advantage(own, rules, control.learner, score, table.statistic))
-    if oracle is None:
-        return replace(row, scaled=Contrast(None, reason="no oracle was run"))
-    place = scaled(own, control.values(headline), oracle.values(headline), score)
-    # The two ends of the scale are where they are by definition, without doubt.
-    return replace(row, scaled=replace(place, interval=None) if is_end else place)
-
-
-def _best(table: TaskTable, role: str) -> Row | None:
-    """The best row of a role; None where nobody knows which is better."""
-    sign = table.judged.sign
-    known = [(middle, row) for row in table.of_role(role) if sign and (middle := table.middle(row)) is not None]
-    return min(known, key=lambda pair: (-sign * pair[0], pair[1].learner), default=(0.0, None))[1]
-
-
-def _mean_cost(records: Sequence[Record]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for record in records:
-        for name, value in record.cost.items():
-            if value is not None:
-                found.setdefault(name, []).append(number(value))
-    return {name: sum(values) / len(values) for name, values in found.items()}
-
-
-def _places(records: Sequence[Record]) -> tuple[Place, ...]:
-    counts: dict[str, int] = {}
-    found: dict[str, Record] = {}
-    for record in records:
-        key = _place_key(_place(record, 0))
-        counts[key] = counts.get(key, 0) + 1
-        found.setdefault(key, record)
-    return tuple(_place(found[key], counts[key]) for key in sorted(found))
-
-
-def _place(record: Record, runs: int) -> Place:
-    where = record.where
-    return Place(
-        dict(where.get("versions", {})),
-        dict(where.get("machine", {})),
-        str(where.get("device", "unknown")),
-        int(where.get("lanes", 1)),
-        runs,
-    )
-
-
-def _place_key(place: Place) -> str:
-    return spelled([place.versions, place.machine, place.device, place.lanes])
+def _changed(learner: str, role: str, column: Score, rows: Sequence[Row | None]) -> ChangeRow:
+    score = column.name
+    means = tuple(row.scores[score].mean if row is not None and score in row.scores else None for row in rows)
+    first, last = rows[0], rows[-1]
+    if first is None or last is None or means[0] is None or means[-1] is None:
+        return ChangeRow(learner, role, column, means, Contrast(None, reason="not run under both conventions"))
+    values = [
+        # The seeds are told apart: two conventions draw different data even from the same seed.
+        {(index, number): run.scores[score] for number, run in enumerate(row.finished) if score in run.scores}
+        for index, row in enumerate((first, last))
+    ]
+    return ChangeRow(learner, role, column, means, difference(values[1], values[0], column))

@@ -17,16 +17,14 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.legend import read_legend
 from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.base.parameters import CONVENTIONS
-from quickstudy.base.record import OK, Record
+from quickstudy.base.record import OK
 from quickstudy.base.task import ASKED
 from quickstudy.learners.naming import choose_learner
-from quickstudy.report.enough import ALPHA, fewest
-from quickstudy.report.grouping import seed_of
-from quickstudy.report.intervals import difference, middle, stream
-from quickstudy.report.numbers import magnitude, written
-from quickstudy.report.scores import ScoreBook, open_book
+from quickstudy.render.numbers import magnitude, scored, written
+from quickstudy.report.records import ScoreBook, open_book, seed_of
+from quickstudy.report.results import read_folders
+from quickstudy.report.statistics import ALPHA, difference, fewest, middle, stream
 from quickstudy.runs.identity import LearnerGroup, TaskGroup, label_of, task_groups, version_of
-from quickstudy.runs.reader import joined, read_results
 from quickstudy.stats.paired import cliffs_delta, cohens_d_paired, holm, paired_permutation_test, signed_ranks
 
 
@@ -82,7 +80,7 @@ class Comparison:
             verdict = f"no verdict: {self.pairs} pairs are too few, {self.needed} could tell"
         elif self.better and abs(self.difference) < self.read.least:
             verdict = f"{self.better} is better, by too little to matter"
-        means = " against ".join(written(self.read, value) for value in (self.first_mean, self.second_mean))
+        means = " against ".join(written(scored(self.read, value)) for value in (self.first_mean, self.second_mean))
         effect = "d" if self.statistic == MEAN else "delta"
         return (
             f"{self.task} ({self.convention})",
@@ -133,11 +131,8 @@ def compare(
     or score is unknown, or when they share no task with two seeds or more.
     """
     places = [folders] if isinstance(folders, str | pathlib.Path) else folders
-    readings = [read_results(place, expected=True) for place in places]
-    records: dict[str, Record] = {}
-    for reading in readings:
-        for key, record in reading.records.items():
-            records[key] = joined(records.get(key), record)
+    merged = read_folders(places)
+    records = merged.records
     found = task_groups(records.values())
     wanted = _named(first, found), _named(second, found)
     if wanted[0] == wanted[1]:
@@ -149,7 +144,7 @@ def compare(
     rows = [_compare(pair) for pair in pairs]
     adjusted = holm([row["p"] for row, _ in rows])
     needed = fewest(len(rows))
-    left_out = sum(len(reading.damage) for reading in readings)
+    left_out = len(merged.damage)
     judged = []
     for (row, ahead), p in zip(rows, adjusted, strict=True):
         leader = row["first"] if ahead > 0 else row["second"]
@@ -230,11 +225,11 @@ def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
     places = np.array([[read.place(value) for value in pair] for pair in values])
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
     one, other = ({(0, seed): value for seed, value in enumerate(column)} for column in zip(*values, strict=True))
-    gap = difference(one, other, read, statistic)
+    own = replace(read, shown=statistic)
+    gap = difference(one, other, own)
     low, high = gap.interval or (math.nan, math.nan)
     first, second = places.T if statistic == MEAN else (signed_ranks(*places.T), np.zeros(len(places)))
     test = paired_permutation_test(first, second, rng=stream(keys, "permutation"))
-    own = replace(read, shown=statistic)
     one_run = learners[0].records[0]
     row = {
         "task": table.title,

@@ -1,189 +1,152 @@
-"""Pictures of learning: the curves of all learners of a task, and how T(α) is read off one of them."""
+"""Learning curves of several runs on common steps, and their mean, in units that all learners of a task share."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quickstudy.report.markup import escape, tag
-from quickstudy.report.model import CONTROL, LEARNING, ORACLE, ROLES, Curve, ReportData, Row, TaskTable
-from quickstudy.report.svg import Frame, axes, points, shorten, spread, text
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-COLOURS, DASHES = 6, 5
-"""How many the style sheet has."""
+from quickstudy.base.errors import UsageError
+from quickstudy.base.trace import Trace
+from quickstudy.measures.curve import threshold_times
+from quickstudy.stats.intervals import mean_band
 
-Style = Mapping[tuple[str, str], str]
-"""CSS class by (role, label)."""
-
-_LETTER = 6.7
-"""Width of a letter of a label in pixels, on the safe side."""
+Floats = NDArray[np.float64]
+MOST_POINTS = 96
+LEARNING_CURVE = "learning-curve"
+LEVELS = tuple(tenth / 10 for tenth in range(1, 11))
+"""Accuracies whose T is read off one run."""
+SHARE = (0.0, 1.0)
+"""The range of an accuracy."""
 
 
 @dataclass(frozen=True)
-class Format:
-    """Size of a picture in pixels, and how many letters of a label fit beside it."""
+class Curve:
+    """Curves of several runs on common steps: the mean, its 95 % interval and the standard deviation at every step.
 
-    name: str
-    width: int
-    height: int
-    letters: int
-
-
-WIDE = Format("wide", 1040, 430, 26)
-NARROW = Format("narrow", 400, 330, 15)
-
-
-def styles(data: ReportData) -> Style:
-    """The CSS class by role and label, the same in all pictures and tables of a report.
-
-    `c1` .. `c6` by name for learners (`again` from the seventh on: the colours repeat, with dots), `control` and a
-    dash for the rules that never learn, `oracle`.
+    Equal low, mean and high, and a deviation of 0: one run only.
     """
-    names: dict[str, set[str]] = {role: set() for role in ROLES}
-    for table in data.tables:
-        for row in table.rows:
-            names[row.role].add(row.learner)
-    found = {(ORACLE, name): "oracle" for name in names[ORACLE]}
-    for index, name in enumerate(sorted(names[CONTROL])):
-        found[CONTROL, name] = f"control d{index % DASHES + 1}"
-    learning = sorted((name, role) for role in LEARNING for name in names[role])
-    for index, (name, role) in enumerate(learning):
-        found[role, name] = f"c{index % COLOURS + 1}" + (" again" if index >= COLOURS else "")
-    return found
+
+    quantity: str
+    unit: str
+    runs: int
+    steps: tuple[float, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    deviation: tuple[float, ...]
 
 
-def learning_curves(table: TaskTable, style: Style, form: Format, id: str) -> str:
-    """All learning curves of a task, or nothing when no run left one. id: key of the curves in the embedded data."""
-    # Drawn from the last row to the first, so that learners lie on top of controls, and the best on top of all.
-    numbered = [pair for pair in enumerate(table.rows) if pair[1].curve and pair[1].curve.steps[-1] > 0][::-1]
-    rows = [row for _, row in numbered]
-    curves = [row.curve for row in rows if row.curve]
-    if not curves:
-        return ""
-    labels = [shorten(row.learner, form.letters) for row in rows]
-    margin = 34 + _LETTER * max(map(len, labels))
-    frame = _frame(curves, form, margin)
-    # The number of the row ties a drawn curve to its data.
-    drawn = [
-        tag("g", *_drawn(row, curve, frame), class_=f"curve {style[row.role, row.learner]}", data_row=number)
-        for (number, row), curve in zip(numbered, curves, strict=True)
-    ]
-    return _picture(
-        form,
-        f"Learning curves on {table.task}: {curves[0].quantity} against {curves[0].unit}, {_ends(table)}.",
-        axes(frame, f"training {curves[0].unit} (logarithmic)", curves[0].quantity),
-        *drawn,
-        _labels(rows, curves, labels, frame, style),
-        tag("g", tag("line", y1=frame.top, y2=frame.top + frame.height), class_="cursor"),
-        curves=id,
-        frame=(frame.left, frame.top, frame.width, frame.height, frame.first, frame.last),
-    )
+@dataclass(frozen=True)
+class Example:
+    """One run's learning curve, and the step at which it first reaches each level (infinity where it never does)."""
+
+    curve: Curve
+    levels: tuple[float, ...]
+    times: tuple[float, ...]
 
 
-def threshold_picture(row: Row, task: str, form: Format) -> str:
-    """One run's learning curve, accuracies α as horizontals, and the step T(α) at which each is first reached."""
-    if row.example is None or row.example.curve.steps[-1] <= 0:
-        return ""
-    curve = row.example.curve
-    frame = _frame([curve], form, 74)
-    bottom, right = frame.top + frame.height, frame.left + frame.width
-    reached = list(zip(row.example.levels, row.example.times, strict=True))
-    finite = [pair for pair in reached if math.isfinite(pair[1])]
-    # The most telling one: the highest that took some learning to reach and is not the last of all.
-    later = [pair for pair in finite if pair[1] > finite[0][1]]
-    chosen = later[len(later) // 2] if later else finite[-1] if finite else None
-    parts = [axes(frame, f"training {curve.unit} (logarithmic)", curve.quantity)]
-    for level, step in reached:
-        y = frame.y(level)
-        kind = "chosen" if chosen and level == chosen[0] else "never" if math.isinf(step) else "level"
-        x = right if math.isinf(step) else frame.x(step)
-        parts.append(tag("line", class_=f"threshold {kind}", x1=frame.left, x2=x, y1=y, y2=y))
-        if math.isinf(step):
-            parts.append(text("T = ∞", right + 8, y + 4, class_="label"))
-        else:
-            parts.append(tag("line", class_=f"threshold {kind}", x1=x, x2=x, y1=y, y2=bottom))
-    line = _path(curve, curve.mean, frame)
-    # T is the step of an evaluation, not of the line between two: the evaluations are shown.
-    evaluations = [tag("circle", class_="dot", cx=x, cy=y, r=2) for x, y in line]
-    parts.append(tag("g", tag("polyline", class_="line", points=points(line)), *evaluations, class_="c1"))
-    if chosen:
-        x, y = frame.x(chosen[1]), frame.y(chosen[0])
-        parts.append(tag("circle", class_="dot", cx=x, cy=y, r=4))
-        content = f"T({chosen[0]:g}) = {chosen[1]:,g}"
-        # Before it first reaches a height the curve is below it: above and to the left the label is never crossed.
-        before = x - frame.left > 9 + _LETTER * len(content)
-        place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
-        parts.append(text(content, class_="label strong halo", **place))
-    return _picture(form, f"How T(α) is read off a learning curve: {row.learner} on {task}, one run.", *parts)
+def mean_curve(
+    curves: Sequence[tuple[ArrayLike, ArrayLike]], quantity: str, unit: str, range: tuple[float, float] = SHARE
+) -> Curve | None:
+    """The mean of runs, each (steps, values), with its interval at every common step, cut at the ends of the range.
+
+    None where no run has a point. How steps are made common, `align` says.
+    """
+    steps, values = align(curves)
+    if not len(steps):
+        return None
+    mean = values.mean(axis=0)
+    low = high = mean
+    deviation = np.zeros(len(steps))
+    if len(values) > 1:
+        low, high = (np.clip(end, *range) for end in mean_band(values))
+        deviation = values.std(axis=0, ddof=1)
+    parts = (tuple(part.tolist()) for part in (steps, mean, low, high, deviation))
+    return Curve(quantity, unit, len(values), *parts)
 
 
-def _picture(
-    form: Format, label: str, *parts: str, curves: str | None = None, frame: Sequence[float] | None = None
-) -> str:
-    return tag(
-        "svg",
-        tag("title", escape(label)),
-        *parts,
-        class_=f"plot {form.name}",
-        viewBox=f"0 0 {form.width} {form.height}",
-        role="img",
-        aria_label=label,
-        data_curves=curves,
-        data_frame=" ".join(f"{number:.6g}" for number in frame) if frame else None,
-    )
+def learning_curve(traces: Sequence[Trace]) -> Curve | None:
+    """The mean accuracy of runs against training sequences; None when no trace is a learning curve."""
+    curves = [trace for trace in traces if is_curve(trace)]
+    unit = _unit(curves[0]) if curves else ""
+    return mean_curve([(_sequences(trace), trace.arrays["accuracy"]) for trace in curves], "accuracy", unit)
 
 
-def _frame(curves: Sequence[Curve], form: Format, margin: float) -> Frame:
-    positive = [step for curve in curves for step in curve.steps if step > 0]
-    first, last = min(positive), max(positive)
-    if last <= first:
-        last = first * 10
-    return Frame(46.0, 30.0, form.width - 46.0 - margin, form.height - 30.0 - 50.0, first, last)
+def example_run(trace: Trace) -> Example | None:
+    """One run as it was, and T(α) for α = 0.1, 0.2 ... 1; None when it is no learning curve or a damaged one."""
+    curve = learning_curve([trace])
+    if curve is None:
+        return None
+    try:
+        times = threshold_times(trace.arrays["step"], trace.arrays["accuracy"], LEVELS)
+    except UsageError:
+        return None
+    return Example(curve, LEVELS, tuple(max(1.0, float(time) / _tokens(trace)) for time in times))
 
 
-def _path(curve: Curve, values: Sequence[float], frame: Frame) -> list[tuple[float, float]]:
-    return [(frame.x(step), frame.y(value)) for step, value in zip(curve.steps, values, strict=True) if step > 0]
+def is_curve(trace: Trace) -> bool:
+    """Whether the trace has steps and accuracies."""
+    return trace.kind == LEARNING_CURVE and {"step", "accuracy"} <= set(trace.arrays)
 
 
-def _drawn(row: Row, curve: Curve, frame: Frame) -> list[str]:
-    line = _path(curve, curve.mean, frame)
-    parts = [tag("title", escape(row.learner))]
-    if curve.runs > 1:
-        around = _path(curve, curve.high, frame) + _path(curve, curve.low, frame)[::-1]
-        parts.append(tag("polygon", class_="band", points=points(around)))
-    # A curve that ends before the others stands still there: its last value is carried to the edge, thinly.
-    if line[-1][0] < frame.left + frame.width - 1:
-        parts.append(
-            tag("line", class_="rest", x1=line[-1][0], x2=frame.left + frame.width, y1=line[-1][1], y2=line[-1][1])
-        )
-    parts.append(tag("polyline", class_="line", points=points(line)))
-    # Shown for a curve of one point, and where a colour is used again.
-    kind = "dot" if len(line) == 1 else "dot mark"
-    return parts + [tag("circle", class_=kind, cx=x, cy=y, r=2.5) for x, y in line[:: max(1, len(line) // 8)]]
+def _tokens(trace: Trace) -> float:
+    """What the trace's steps are divided by to have sequences: 1, or the tokens in a sequence."""
+    tokens = float(trace.facts.get("tokens_per_sequence") or 0)
+    return tokens if trace.facts.get("unit") == "tokens" and tokens > 0 else 1.0
 
 
-def _labels(rows: Sequence[Row], curves: Sequence[Curve], labels: Sequence[str], frame: Frame, style: Style) -> str:
-    edge = frame.left + frame.width
-    ends = [frame.y(curve.mean[-1]) for curve in curves]
-    places = spread(ends, 15, frame.top, frame.top + frame.height)
-    parts = []
-    for row, label, end, place in zip(rows, labels, ends, places, strict=True):
-        leader = points([(edge + 2, end), (edge + 10, place), (edge + 20, place)])
-        name = text(label, edge + 24, place + 4, class_="label")
-        parts.append(
-            tag(
-                "g",
-                tag("title", escape(row.learner)),
-                tag("polyline", class_="leader", points=leader),
-                name,
-                class_=style[row.role, row.learner],
-            )
-        )
-    return tag("g", *parts, class_="labels")
+def _unit(trace: Trace) -> str:
+    unit = str(trace.facts.get("unit", "steps"))
+    return "sequences" if unit == "tokens" and _tokens(trace) != 1.0 else unit
 
 
-def _ends(table: TaskTable) -> str:
-    """Where each curve ends, in words, for those who cannot see the picture."""
-    ends = [f"{row.learner} ends at {row.curve.mean[-1]:.2f}" for row in table.rows if row.curve]
-    return ", ".join(ends)
+def _sequences(trace: Trace) -> Floats:
+    return np.asarray(trace.arrays["step"], dtype=np.float64) / _tokens(trace)
+
+
+def align(curves: Sequence[tuple[ArrayLike, ArrayLike]]) -> tuple[Floats, Floats]:
+    """Common steps (point,) and the value of every run there (run, point).
+
+    Each curve is (steps, values) and is read as a step function: its value holds until its next step, the last one for
+    ever. The common steps are those of all the runs together, from the first at which every run has a value; when there
+    are more than 96, they are thinned evenly in the logarithm, first and last kept.
+
+    >>> steps, values = align([([1, 4], [0.0, 1.0]), ([2, 3], [0.5, 0.6])])
+    >>> steps.tolist(), values.tolist()
+    ([2.0, 3.0, 4.0], [[0.0, 0.0, 1.0], [0.5, 0.6, 0.6]])
+    """
+    cleaned = [_clean(steps, values) for steps, values in curves]
+    cleaned = [curve for curve in cleaned if len(curve[0])]
+    if not cleaned:
+        return np.zeros(0), np.zeros((0, 0))
+    common = np.unique(np.concatenate([steps for steps, _ in cleaned]))
+    common = _thin(common[common >= max(steps[0] for steps, _ in cleaned)])
+    return common, np.stack([values[np.searchsorted(steps, common, side="right") - 1] for steps, values in cleaned])
+
+
+def _clean(steps: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
+    """Finite points in the order of the steps; of two at one step the later counts."""
+    step, value = np.asarray(steps, dtype=np.float64).ravel(), np.asarray(values, dtype=np.float64).ravel()
+    shortest = min(len(step), len(value))
+    step, value = step[:shortest], value[:shortest]
+    kept = np.isfinite(step) & np.isfinite(value)
+    step, value = step[kept], value[kept]
+    order = np.argsort(step, kind="stable")
+    step, value = step[order], value[order]
+    last = np.append(step[1:] != step[:-1], True) if len(step) else np.zeros(0, dtype=bool)
+    return step[last], value[last]
+
+
+def _thin(steps: Floats) -> Floats:
+    if len(steps) <= MOST_POINTS:
+        return steps
+    # Steps at or before 0 have no logarithm: they are counted from the first step instead.
+    position = np.log(steps - steps[0] + 1.0) if steps[0] <= 0 else np.log(steps)
+    wanted = np.linspace(position[0], position[-1], MOST_POINTS)
+    nearest = np.clip(np.searchsorted(position, wanted), 0, len(steps) - 1)
+    nearest[0], nearest[-1] = 0, len(steps) - 1
+    thinned: Floats = steps[np.unique(nearest)]
+    return thinned

@@ -7,79 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from quickstudy.base.blocks import LEARNER, REPLAY
 from quickstudy.base.legend import Legend
-from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
+from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.trace import Trace
-from quickstudy.report.enough import standing
-from quickstudy.stats.intervals import Interval
+from quickstudy.report.curves import Curve, Example
+from quickstudy.report.statistics import Contrast, Estimate
 
-LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
 LEARNING = (LEARNER, REPLAY)
 """Who learns: from material shown once, or shown several times. The two are never ranked with one another."""
-ROLES = (*LEARNING, CONTROL, ORACLE)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """One score of one learner over its runs.
-
-    n: runs that have a value (nan is none, infinity is one). mean, sd and interval (of the mean) are None where a value
-    is infinite; sd and interval are None for one run. Median and quartiles may be infinite: "never" has a place in an
-    order, though not in a sum. Where orders of magnitude count, the mean is the geometric one, a value of 0 has no
-    place in it, and sd is of decimal logarithms.
-    """
-
-    n: int
-    mean: float | None
-    sd: float | None
-    median: float
-    lower_quartile: float
-    upper_quartile: float
-    interval: Interval | None
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A difference or ratio between learners. value is None where it is not defined, and reason then says why; with a
-    value, reason says what the interval cannot.
-
-    n: runs on each side, the fewer of the two; as many pairs where both have the same seeds.
-    """
-
-    value: float | None
-    interval: Interval | None = None
-    reason: str = ""
-    n: int = 0
-
-    @property
-    def standing(self) -> str:
-        """above, below or level by the interval; untold with too few runs."""
-        return standing(self.interval, self.n)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Learning curves of several runs on common steps: the mean and its 95 % interval at every step.
-
-    Equal low, mean and high: one run only.
-    """
-
-    quantity: str
-    unit: str
-    runs: int
-    steps: tuple[float, ...]
-    mean: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Example:
-    """One run's learning curve, and the step at which it first reaches each level (infinity where it never does)."""
-
-    curve: Curve
-    levels: tuple[float, ...]
-    times: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -105,7 +41,7 @@ class Row:
 
     advantage: headline minus the best control's, positive when better; of decimal logarithms where it is so read.
     scaled: 0 at the best control, 1 at the oracle.
-    example: the first run by itself. streams: traces of the runs through a stream of tasks.
+    curve: the mean learning curve. example: the first run by itself. traces: of all finished runs that left one.
     """
 
     learner: str
@@ -118,7 +54,7 @@ class Row:
     scaled: Contrast
     curve: Curve | None
     example: Example | None
-    streams: tuple[Trace, ...] = ()
+    traces: tuple[Trace, ...] = field(default=(), compare=False, repr=False)
 
     def values(self, score: str) -> dict[tuple[int, int], float]:
         """One score of the finished runs by (root seed, repetition), where it is a number."""
@@ -137,13 +73,25 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What the numbers of one task say. text: who is above the best control and by how much, who is ahead. short: how
+    many are, in a line. ahead: by role, the learner that is clearly ahead of the next. remarks: what the table of
+    scores cannot say.
+    """
+
+    text: str = ""
+    short: str = ""
+    ahead: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class TaskTable:
     """All learners on one task under one convention. Rows: one-pass learners, best first, then those with replay,
     then controls, then oracles.
 
     headline: the score that goes on the common scale, None when no run has a score. scores: all names, headline first.
-    statistic: what the headline is compared by, its mean or its median, as it is shown; two of whom one has an infinite
-    value go by medians whatever it is. legend: how the scores are read.
+    legend: how the scores are read. material: how much there was to learn from and to be tested on, in words.
     """
 
     convention: str
@@ -154,12 +102,13 @@ class TaskTable:
     best_control: str | None
     oracle: str | None
     rows: tuple[Row, ...]
-    statistic: str = MEAN
     legend: Legend = field(default_factory=Legend)
+    verdict: Verdict = field(default_factory=Verdict)
+    material: str = ""
 
     @property
     def judged(self) -> Score:
-        """How the headline is read."""
+        """How the headline is read. Two of whom one has an infinite value go by medians, whatever it says."""
         return self.legend.score(self.headline) if self.headline else PLAIN
 
     @property
@@ -169,14 +118,17 @@ class TaskTable:
 
     def middle(self, row: Row, score: str | None = None) -> float | None:
         """What a row's headline, or another score, is compared by; None where it has none."""
-        found = row.scores.get(score or self.headline or "")
-        if found is None:
-            return None
-        return found.median if self.statistic == MEDIAN or found.mean is None else found.mean
+        name = score or self.headline or ""
+        found = row.scores.get(name)
+        return found.shown(self.legend.score(name))[0] if found else None
 
     def of_role(self, *roles: str) -> tuple[Row, ...]:
         """The rows of some roles, in order."""
         return tuple(row for row in self.rows if row.role in roles)
+
+    def is_ahead(self, row: Row) -> bool:
+        """Whether the row is clearly ahead of the next one of its role."""
+        return self.verdict.ahead.get(row.role) == row.learner
 
 
 @dataclass(frozen=True)
@@ -228,7 +180,9 @@ class Change:
 
 @dataclass(frozen=True)
 class ReportData:
-    """A whole report. tables: by convention, family and task. notes: what a reader must be told first."""
+    """A whole report. tables: by convention, family and task. notes: what a reader must be told first. command: what
+    was typed last. started: when the first and the last run were, in seconds since the epoch, where the records say so.
+    """
 
     tables: tuple[TaskTable, ...]
     changes: tuple[Change, ...]
@@ -236,3 +190,4 @@ class ReportData:
     places: tuple[Place, ...]
     notes: tuple[str, ...]
     command: str | None
+    started: tuple[float, float] | None = None

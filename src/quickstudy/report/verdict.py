@@ -1,49 +1,57 @@
-"""What the numbers of one task say, in plain words."""
+"""What the numbers of one task say, in plain words: computed once, read by every form of a report."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 
+from quickstudy.base.blocks import CONTROL, FACTOR, FINE, REPLAY, Number
 from quickstudy.base.measure import LOG, MEAN, PLAIN
-from quickstudy.report.enough import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, counted, span
-from quickstudy.report.intervals import advantage, comparison
-from quickstudy.report.model import CONTROL, LEARNER, LEARNING, REPLAY, Contrast, Row, TaskTable
-from quickstudy.report.numbers import bounds, contrast, fine, written
-
-MOST_NAMED = 5
-"""A sentence with more names in it is a list that nobody reads; the table has them all."""
+from quickstudy.render.numbers import bounds, scored, written
+from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, advantage, best, difference
+from quickstudy.report.words import counted, listing, span
 
 
-def clear_winner(table: TaskTable, role: str = LEARNER) -> Row | None:
-    """The best learner of one role, if the interval of its difference from the next one leaves 0 out and the difference
-    matters; None otherwise, when it is alone, or when one of the two has too few runs.
-    """
-    ranked = _ranked(table, role)
-    if len(ranked) < 2 or not table.judged.sign:
-        return None
-    first, second = ranked[:2]
-    return first if _apart(first, second, table) and _matters(first, second, table) else None
-
-
-def verdict(table: TaskTable) -> str:
-    """Which learners are above the best control and by how much, and whether the best is clearly so.
+def judge(table: TaskTable) -> Verdict:
+    """Which learners are above the best control and by how much, and whether the best is clearly ahead of the next: the
+    interval of their difference leaves 0 out, and it matters.
 
     One sentence for those who see every example once, another for those with replay: the two are no match. Fewer than
     FEWEST runs give no verdict, and the text says so.
     """
-    if not table.of_role(*LEARNING):
-        return "Only controls and oracles were run: there is no learner to judge."
-    found = {role: _sentence(table, role) for role in LEARNING if table.of_role(role)}
-    if REPLAY in found:
-        found[REPLAY] = f"With replay: {found[REPLAY]}"
-    return " ".join(found.values())
+    sentences, lines, ahead = [], [], {}
+    for role in LEARNING:
+        if not table.of_role(role):
+            continue
+        race, leader = _race(table, role)
+        if leader:
+            ahead[role] = leader.learner
+        before = "With replay: " if role == REPLAY else ""
+        sentences.append(before + _sentence(table, role, race))
+        lines.append(before + _short(table, role) + (f", {leader.learner} clearly ahead" if leader else "") + ".")
+    text = " ".join(sentences) or "Only controls and oracles were run: there is no learner to judge."
+    return Verdict(text, " ".join(lines) or text, ahead, tuple(_remarks(table)))
 
 
-def remarks(table: TaskTable) -> Iterator[str]:
-    """What the table of scores cannot say: why there is no scale, which learner has no score, and of which it
-    could not be told whether it looks ahead.
-    """
+def _short(table: TaskTable, role: str) -> str:
+    """How many of a role are above the best control, or why that cannot be said."""
+    ranked = _ranked(table, role)
+    judged = [row for row in ranked if _runs(row, table) >= FEWEST]
+    if not ranked:
+        return "No learner has a score"
+    if not table.judged.sign:
+        return "No verdict, direction unknown"
+    if table.best_control is None:
+        return "No control was run"
+    if not judged:
+        return "Too few runs for a verdict"
+    above = [row for row in judged if row.advantage.standing == ABOVE and row.advantage.matters(table.judged)]
+    return f"{len(above)} of {len(judged)} above the best control"
+
+
+def _remarks(table: TaskTable) -> Iterator[str]:
+    """Why there is no scale, which learner has no score, and of which it could not be told whether it looks ahead."""
     untold: dict[str, list[str]] = {}
     for row in table.rows:
         for run in row.finished:
@@ -51,30 +59,30 @@ def remarks(table: TaskTable) -> Iterator[str]:
             if kind == "cannot be told" and row.learner not in untold.setdefault(reason, []):
                 untold[reason].append(row.learner)
     for reason, names in untold.items():
-        yield f"{_listing(names)} could not be checked for looking ahead: {reason}."
-    scored = [row for role in LEARNING for row in _ranked(table, role)]
-    reasons = dict.fromkeys(row.scaled.reason for row in scored if row.scaled.reason)
+        yield f"{listing(names)} could not be checked for looking ahead: {reason}."
+    scored_rows = [row for role in LEARNING for row in _ranked(table, role)]
+    reasons = dict.fromkeys(row.scaled.reason for row in scored_rows if row.scaled.reason)
     yield from (f"No scaled score: {reason}." for reason in reasons)
     silent = [row.learner for row in table.rows if row.finished and not row.scores]
     if silent:
-        yield f"Finished, but without any score: {_listing(silent)}."
+        yield f"Finished, but without any score: {listing(silent)}."
 
 
-def _sentence(table: TaskTable, role: str) -> str:
+def _sentence(table: TaskTable, role: str, race: str) -> str:
     ranked = _ranked(table, role)
     if not ranked or table.headline is None:
         return "No learner has a finished run with a score: there is nothing to compare."
-    scores = _listing([_named(row, table) for row in ranked])
+    scores = listing([_named(row, table) for row in ranked])
     if not table.judged.sign:
         return f"{scores}: direction unknown, so there is no verdict: nobody says whether higher or lower is better."
     few = [row for row in ranked if _runs(row, table) < FEWEST]
     if len(few) == len(ranked):
-        return f"{scores}{_best_control(table)}: {_too_few(few, table)}{_race(table, role)}."
+        return f"{scores}{_best_control(table)}: {_too_few(few, table)}{race}."
     rest = f"; {_too_few(few, table)}" if few else ""
     if table.best_control is None:
-        return f"{scores}; no control was run, so nothing says what these are worth{rest}{_race(table, role)}."
+        return f"{scores}; no control was run, so nothing says what these are worth{rest}{race}."
     judged = [row for row in ranked if row not in few]
-    return f"{_against_control(judged, table)}{rest}{_race(table, role)}."
+    return f"{_against_control(judged, table)}{rest}{race}."
 
 
 def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
@@ -82,20 +90,20 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
     slight: dict[str, list[Row]] = {ABOVE: [], BELOW: []}
     for row in ranked:
         standing = row.advantage.standing
-        tiny = standing in slight and abs(row.advantage.value or 0.0) < table.judged.least
+        tiny = standing in slight and not row.advantage.matters(table.judged)
         (slight if tiny else sides)[standing].append(row)
     control = f"the best control, {table.best_control} ({_mean(table, table.best_control)})"
     gains = [f"{row.learner} {_gain(row, table)}" for row in sides[ABOVE]]
     # One that is above by too little would contradict a plain no.
     clearly = "clearly " if slight[ABOVE] else ""
-    parts = [f"Above {control}: {_listing(gains)}" if gains else f"No learner is {clearly}above {control}"]
+    parts = [f"Above {control}: {listing(gains)}" if gains else f"No learner is {clearly}above {control}"]
     parts += [_slightly(rows, table, side) for side, rows in slight.items() if rows]
     if level := [*sides[LEVEL], *sides[UNTOLD]]:
         few = dict.fromkeys(row.advantage.reason for row in level if row.advantage.reason)
         why = f" ({'; '.join(few)})" if few else ""
-        parts.append(f"{_listing([row.learner for row in level])} cannot be told from it{why}")
+        parts.append(f"{listing([row.learner for row in level])} cannot be told from it{why}")
     if sides[BELOW]:
-        parts.append(f"{_listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it")
+        parts.append(f"{listing([row.learner for row in sides[BELOW]])} {_be(sides[BELOW])} below it")
     return "; ".join([*parts, *_second_opinion([*slight[ABOVE], *slight[BELOW], *level], sides[ABOVE], table)])
 
 
@@ -105,12 +113,13 @@ def _gain(row: Row, table: TaskTable) -> str:
     if math.isinf(value):
         return f"({_written(row, table)})"
     if table.judged.read == LOG:
-        return f"by a factor of {contrast(row.advantage, table.judged).removeprefix('×')}"
-    return f"by {written(PLAIN, value)} {bounds(interval)}"
+        factor = Number(value, interval, FACTOR)
+        return f"by a factor of {written(factor).removeprefix('×')} {bounds(factor)}".rstrip()
+    return f"by {written(Number(value))} {bounds(Number(value, interval))}"
 
 
 def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
-    names = _listing([f"{row.learner} ({_finely(row, table)})" for row in rows])
+    names = listing([f"{row.learner} ({_finely(row, table)})" for row in rows])
     control = f"it ({_finely(_control(table, table.best_control), table)}) in {table.judged.title}"
     return f"{names} {_be(rows)} {side} {control}, by too little to matter"
 
@@ -121,59 +130,44 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
     """
     name = table.legend.second
     score = table.legend.score(name) if name else PLAIN
-    middles = {row.learner: middle for row in table.of_role(CONTROL) if (middle := table.middle(row, name)) is not None}
-    if not name or name == table.headline or not score.sign or not middles:
+    rules = {row.learner: values for row in table.of_role(CONTROL) if name and (values := row.values(name))}
+    first = best(rules, score)
+    if first is None or name == table.headline:
         return []
-    best = _control(table, min(middles, key=lambda learner: (-score.sign * middles[learner], learner)))
     better = []
-    rules = {rule.learner: rule.values(name) for rule in table.of_role(CONTROL) if rule.learner in middles}
     for row in (*unclear, *above):
-        gap = advantage(row.values(name), rules, best.learner, score, table.statistic)
-        if gap.standing == ABOVE and abs(gap.value or 0.0) >= score.least:
+        gap = advantage(row.values(name), rules, first, score)
+        if gap.standing == ABOVE and gap.matters(score):
             better.append(row)
-    rival = f"the best control, {best.learner} ({written(score, middles[best.learner])})"
+    rival = f"the best control, {_valued(_control(table, first), name, table)}"
     said = {
         "above": [row for row in unclear if row in better],
         "not above": [row for row in above if row not in better and table.middle(row, name) is not None],
     }
     return [
-        f"by {score.title} {_listing([_valued(row, name, table) for row in found])} {_be(found)} {side} {rival}"
+        f"by {score.title} {listing([_valued(row, name, table) for row in found])} {_be(found)} {side} {rival}"
         for side, found in said.items()
         if found
     ]
 
 
 def _valued(row: Row, name: str, table: TaskTable) -> str:
-    return f"{row.learner} ({written(table.legend.score(name), table.middle(row, name))})"
+    return f"{row.learner} ({written(scored(table.legend.score(name), table.middle(row, name)))})"
 
 
-def _race(table: TaskTable, role: str) -> str:
+def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
+    """How the two foremost of a role stand to one another, and the first if it is clearly ahead."""
     ranked = _ranked(table, role)
     if len(ranked) < 2 or any(row.scores[table.headline or ""].n < FEWEST for row in ranked[:2]):
-        return ""
+        return "", None
     first, second = ranked[:2]
-    if not _apart(first, second, table):
-        return f"; {first.learner} and {second.learner} cannot be told apart"
-    if _matters(first, second, table):
-        return f"; {first.learner} is clearly ahead of {second.learner}"
-    return f"; {first.learner} is ahead of {second.learner} by too little to matter"
-
-
-def _apart(first: Row, second: Row, table: TaskTable) -> bool:
-    """Whether the interval of the difference leaves 0 out, whichever direction is better, with enough runs behind both:
-    in pairs, where both have the same seeds.
-    """
-    return _gap(first, second, table).standing in (ABOVE, BELOW)
-
-
-def _matters(first: Row, second: Row, table: TaskTable) -> bool:
-    size = abs(_gap(first, second, table).value or 0.0)
-    return size > 0 and size >= table.judged.least
-
-
-def _gap(first: Row, second: Row, table: TaskTable) -> Contrast:
     headline = table.headline or ""
-    return comparison(first.values(headline), second.values(headline), table.judged, table.statistic)
+    gap = difference(first.values(headline), second.values(headline), table.judged)
+    if gap.standing not in (ABOVE, BELOW):
+        return f"; {first.learner} and {second.learner} cannot be told apart", None
+    if gap.matters(table.judged):
+        return f"; {first.learner} is clearly ahead of {second.learner}", first if table.judged.sign else None
+    return f"; {first.learner} is ahead of {second.learner} by too little to matter", None
 
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:
@@ -185,7 +179,7 @@ def _too_few(few: Sequence[Row], table: TaskTable) -> str:
         short = [row for row, n in zip(few, own, strict=True) if n < FEWEST]
         counts = [row.scores[table.headline or ""].n for row in short]
         every = len(short) == sum(len(_ranked(table, role)) for role in {row.role for row in few}) > 1
-        who = "each learner" if every else _listing([row.learner for row in short])
+        who = "each learner" if every else listing([row.learner for row in short])
     number = counted(counts[0], "run") if len(set(counts)) == 1 else f"{span(counts)} runs"
     return f"{number} of {who} {'is' if number == '1 run' else 'are'} too few for a verdict, {FEWEST} would do"
 
@@ -214,14 +208,14 @@ def _control(table: TaskTable, learner: str | None) -> Row:
 
 
 def _written(row: Row, table: TaskTable) -> str:
-    return written(table.judged, table.middle(row))
+    return written(scored(table.judged, table.middle(row)))
 
 
 def _finely(row: Row, table: TaskTable) -> str:
     """With the digits that tell two small scores apart."""
     middle = table.middle(row) or 0.0
-    plain = table.judged.read != LOG and table.statistic == MEAN and math.isfinite(middle)
-    return fine(middle) if plain else _written(row, table)
+    plain = table.judged.read != LOG and table.judged.shown == MEAN and math.isfinite(middle)
+    return written(Number(middle, form=FINE)) if plain else _written(row, table)
 
 
 def _ranked(table: TaskTable, role: str) -> list[Row]:
@@ -231,10 +225,3 @@ def _ranked(table: TaskTable, role: str) -> list[Row]:
 
 def _be(rows: Sequence[Row]) -> str:
     return "is" if len(rows) == 1 else "are"
-
-
-def _listing(names: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`; of very many the first ones, `a, b, c and 12 more`."""
-    if len(names) > MOST_NAMED:
-        names = [*names[: MOST_NAMED - 2], f"{len(names) - MOST_NAMED + 2} more"]
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

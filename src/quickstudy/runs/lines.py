@@ -9,7 +9,7 @@ import pathlib
 import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, BinaryIO
 
 from quickstudy.base.canonical import CHECK, intact, spoken
@@ -84,6 +84,10 @@ class _Known:
     def has(self, name: str) -> bool:
         """Whether there is such a file."""
         return name in self._files or (self._folder / name).is_file()
+
+    def legend(self, legend: Mapping[str, Any]) -> Mapping[str, Any]:
+        """An equal legend that was read before, the same for all, or this one."""
+        return next((known for known in self._legends if known == legend), legend)
 
     def understands(self, legend: Mapping[str, Any]) -> bool:
         """Whether a record's legend can be read."""
@@ -164,7 +168,7 @@ def _line(name: str, number: int, content: bytes, known: _Known) -> Line:
     if not isinstance(facts, dict):
         return Line(name, number, content, problem="not a record (not a mapping)")
     try:
-        record = Record.from_facts(facts)
+        record = Record.from_facts({**facts, "legend": known.legend(facts.get("legend", {}))})
         key = _key(record)
         problem = _problem(facts, record, key, known) or ("" if intact(content, facts) else _CHANGED)
     except (TypeError, ValueError, AttributeError, KeyError, RecursionError) as error:
@@ -174,10 +178,11 @@ def _line(name: str, number: int, content: bytes, known: _Known) -> Line:
         newer = problem == _unknown(record.status) and CHECK in facts and intact(content, facts)
         return Line(name, number, content, None, key, problem, newer=newer)
     if b"\\ud" in content:
-        said = {part: spoken(getattr(record, part)) for part in vars(record) if part != "what"}
+        said = {part.name: spoken(getattr(record, part.name)) for part in fields(record) if part.name != "what"}
         record = replace(record, **said)
     if record.saved is not None and not known.has(record.saved):
         record = replace(record, saved=None)  # its scores stand all the same: learners are large, and may be deleted
+    vars(record)["key"] = key  # as it would find itself, which takes longer than all the rest
     return Line(name, number, content, record, key)
 
 

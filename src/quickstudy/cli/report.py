@@ -1,0 +1,74 @@
+"""`quickstudy report`: tables and the offline page."""
+
+from __future__ import annotations
+
+import pathlib
+
+import typer
+
+from quickstudy.cli.output import (
+    INCLUDE,
+    JSON,
+    TRACEBACK,
+    check_target,
+    include_files,
+    print_exactly,
+    print_json,
+    print_tracebacks,
+    say,
+    say_left_out,
+)
+
+
+def report(
+    folders: list[pathlib.Path] = typer.Argument(..., help="Results folders; several are merged."),
+    out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="File to write; default FOLDER/report.html."),
+    format: str = typer.Option("html", "--format", help="html, text, csv or latex."),
+    task: list[str] = typer.Option([], "--task", help="Only this task; patterns such as 'language/*'."),
+    learner: list[str] = typer.Option([], "--learner", help="Only this learner, beside the rules; patterns too."),
+    latest: bool = typer.Option(False, "--latest", help="Only the version of everything that was run last."),
+    traceback: bool = TRACEBACK,
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """Make a report of results: an offline page, or text, CSV, LaTeX or JSON."""
+    from dataclasses import replace
+
+    from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.report.build import gather
+    from quickstudy.report.facts import as_json
+    from quickstudy.report.page import FORMS, write_report
+    from quickstudy.runs.folder import write_output
+    from quickstudy.runs.identity import shown
+    from quickstudy.runs.reader import read_results
+
+    if format not in FORMS:
+        raise UsageError(f'no format "{format}"; {nearest(format, FORMS)}')
+    check_target(out)
+    include_files(include)
+    readings = {folder: read_results(folder, expected=True) for folder in folders}
+    if task or learner or latest:
+        found = [record for reading in readings.values() for record in reading.records.values()]
+        kept = {id(record) for record in shown(found, task, learner, latest)}
+        if not kept:
+            raise UsageError("no run fits --task and --learner; without them the report names all")
+        readings = {
+            folder: replace(reading, records={key: one for key, one in reading.records.items() if id(one) in kept})
+            for folder, reading in readings.items()
+        }
+    for folder, reading in readings.items():
+        say_left_out(len(reading.damage), folder)
+        if traceback:
+            print_tracebacks(reading.records.values())
+    data = gather(folders, None, readings)
+    if json:
+        print_json(as_json(data))
+    elif format == "html":
+        target = folders[0] / "report.html" if out is None else out
+        say(f"Report: {write_report(data, target, replaces=out is not None)}")
+    elif out is None:
+        print_exactly(FORMS[format](data))
+    else:
+        text = FORMS[format](data).encode(errors="backslashreplace")
+        write_output(out, lambda file: file.write(text))
+        say(f"Report: {out}", err=not out.is_file())  # /dev/stdout is for the report alone

@@ -1,0 +1,160 @@
+"""`quickstudy reproduce`: a published table or figure, or a study of ours, published beside measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import re
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from quickstudy.cli.output import (
+    DATA,
+    INCLUDE,
+    JSON,
+    command_line,
+    include_files,
+    name_data,
+    print_json,
+    print_page,
+    say,
+)
+
+if TYPE_CHECKING:
+    from quickstudy.pages.request import Request, Stage
+    from quickstudy.runs.execute import Event, Report
+    from quickstudy.runs.setting import Setting
+
+DEFAULT_SEEDS = 6
+
+
+def add(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("reproduce")(reproduce)
+
+
+def reproduce(
+    study: str = typer.Argument(..., help="A study, such as wade-table4, or a file.toml of yours."),
+    seeds: int | None = typer.Option(
+        None, "--seeds", "-s", help="Repetitions; default 6. The publication's own number is in `show`."
+    ),
+    out: pathlib.Path | None = typer.Option(
+        None, "--out", "-o", help="Results folder; default results/STUDY, or that of the study whose runs it shares."
+    ),
+    convention: str | None = typer.Option(
+        None, "--convention", help="published (default, unless the study names another), corrected or written."
+    ),
+    root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
+    only: list[str] = typer.Option([], "--only", help="Only these rows of the study: patterns of tasks or labels."),
+    set_: list[str] = typer.Option([], "--set", help="A parameter of the protocol, over the study's own."),
+    exact: bool = typer.Option(False, "--exact", help="Test as often as the publication did; a few times slower."),
+    controls: bool = typer.Option(False, help="Also run each task's controls and oracle."),
+    workers: int | None = typer.Option(
+        None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
+    ),
+    limit: float | None = typer.Option(None, "--limit", help="Seconds, not samples: a run that takes longer fails."),
+    data: pathlib.Path | None = DATA,
+    retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables."),
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """Run a published table or figure, or what is missing of it, and print published beside measured."""
+    from quickstudy.base.machine import pin_threads
+
+    pin_threads()
+    from quickstudy.api import default_workers
+    from quickstudy.base.parameters import parse_assignments
+    from quickstudy.pages.beside import correction
+    from quickstudy.pages.page import screen_page
+    from quickstudy.pages.request import stages_of
+    from quickstudy.reproducing import reproduce as make
+    from quickstudy.reproducing import request_study
+    from quickstudy.runs.progress import choose_progress
+
+    name_data(data)
+    include_files(include)
+    asked: dict[str, Any] = {
+        "seeds": DEFAULT_SEEDS if seeds is None else seeds,
+        "out": out,
+        "convention": convention,
+        "root": root,
+        "only": only,
+        "protocol": parse_assignments(",".join(set_)),
+        "exact": exact,
+        "controls": controls,
+    }
+    if dry_run:
+        request = request_study(study, **asked)
+        # What comes after the first stage follows from its results.
+        number = default_workers() if workers is None else workers
+        _preview(next(stages_of(request)), request, retry_failed, number, json)
+        return
+    made = make(
+        study,
+        **asked,
+        workers=workers,
+        retry_failed=retry_failed,
+        limit_seconds=limit,
+        progress=_by_stage(lambda: choose_progress(quiet=quiet or json, stream=sys.stderr)),
+        command=command_line(),
+    )
+    request, page = made.request, made.page
+    if seeds is not None and seeds not in made.repetitions and not made.execution.interrupted:
+        number_of_runs = f"runs {max(made.repetitions)} of each" if made.repetitions else "runs nothing"
+        say(f"{request.study.id} {number_of_runs} whatever --seeds says, got {seeds}", err=True)
+    if json:
+        print_json({**made.facts, "report": str(made.path)})
+    else:
+        if not quiet:
+            print_page(screen_page(page))
+            if request.convention == "published":
+                say(f"{correction(request)}: {command_line()} --convention corrected")
+        say(
+            f"Report: {made.path}" if page.whole else f"All runs: {request.folder / 'report.html'}\nReport: {made.path}"
+        )
+    raise typer.Exit(made.execution.exit_status)
+
+
+def _by_stage(choose: Callable[[], Report]) -> Report:
+    """Progress that begins anew with every stage."""
+    from quickstudy.runs.execute import Started
+
+    shown = choose()
+
+    def report(event: Event) -> None:
+        nonlocal shown
+        shown = choose() if isinstance(event, Started) else shown
+        shown(event)
+
+    return report
+
+
+def _preview(stage: Stage, request: Request, retry_failed: bool, workers: int, json: bool) -> None:
+    """What a stage would run; where that is not known without importing code, how much at most."""
+    from quickstudy.base.registry import included_files
+    from quickstudy.cli.run import preview
+    from quickstudy.runs.plan import Preview as Summary
+    from quickstudy.runs.plan import make_plan
+
+    files = _code_of(stage.settings)
+    if not files:
+        plan = make_plan(stage.settings, stage.seeds, reading=request.shelf.reading(), includes=included_files())
+        preview(plan, retry_failed, workers, json)
+        return
+    runs = len(stage.settings) * stage.seeds
+    if json:
+        nothing = Summary(cells=runs, found=0, to_do=runs, programs=0, seconds=0.0, measured=0)
+        print_json({**dataclasses.asdict(nothing), "not_imported": files})
+    else:
+        say(f"{runs} runs at most; the study names code, which --dry-run does not import: {', '.join(files)}")
+
+
+def _code_of(settings: Iterable[Setting]) -> list[str]:
+    """The files that learners of a study come from: to import one is to run it."""
+    found = (file for setting in settings for file in re.findall(r"[^:=,]+\.py(?=:|$)", setting.learner))
+    return sorted(set(found))

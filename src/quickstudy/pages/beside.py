@@ -1,0 +1,265 @@
+"""Published | measured, cell by cell, with what the comparison says; and one line per number for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from quickstudy.base.blocks import Block, Cell, Made, Name, Several, Table, Text
+from quickstudy.base.catalogue import block
+from quickstudy.base.measure import LOG, MEAN, Score
+from quickstudy.base.study import Published
+from quickstudy.pages.cells import EMPTY, table
+from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, reproduction
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.pages.runs import counts
+from quickstudy.render.numbers import scored, spoken
+from quickstudy.report.statistics import FEWEST
+from quickstudy.report.words import counted, described
+
+UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
+
+Pair = tuple[str, str, Reproduced, Reproduced]
+"""Row, column, and its cell under one convention and under another."""
+
+
+@block("published", version=1)
+class Beside:
+    """A published table beside the measured one, for every score of the study."""
+
+    def stages(self, request: Request) -> Iterator[Stage]:
+        """Every learner on every task, and the controls if they are wanted."""
+        yield Stage(request.models() + (request.rules() if request.controls else []), request.seeds)
+
+    def blocks(self, request: Request) -> Made:
+        """One table per score; for the main one, what agrees and what the convention changes."""
+        study, convention, runs = request.study, request.convention, request.found
+        made: list[Block] = [Text(counts(request.cells(), convention))]
+        facts = {}
+        for score in study.scores:
+            found = reproduction(study, runs, convention, score, request.root)
+            facts[score] = found.as_facts()
+            lines = best_of(found)
+            if score == study.score:
+                # Nothing is looked up that nobody has run: a learner of one convention may not suit another's task.
+                others = [name for name in CONVENTIONS if name != convention and name in runs.conventions]
+                other = reproduction(study, runs, others[0], score, request.root) if others else None
+                lines += summary(found, other)
+            made += [as_table(found, f"{request.name}-{score}"), *map(Text, lines)]
+        return Made(made, facts)
+
+
+def as_table(found: Reproduction, name: str, caption: str = "", data: Sequence[Sequence[str]] | None = None) -> Table:
+    """The table. `=` marks a cell that agrees with the published one, `≠` one that differs by more than two standard
+    errors of both. Where controls were run, the best of each task has a column, and so has the oracle.
+    """
+    columns = found.study.models
+    rules = {name: known for name, known in (("best control", found.controls), ("oracle", found.oracles)) if known}
+    rows: list[list[Cell]] = []
+    for row, cells in found.cells.items():
+        read = found.on(row)
+        best = [_best(known.get(row, {}), read) for known in rules.values()]
+        shown = [EMPTY if one is None else Several([Name(one[0]), _cell(one[1], read)], " ") for one in best]
+        rows.append([Name(row), *(_cell(cells[column], read) for column in columns), *shown])
+    return table(name, caption or marks(found), ("task", *columns, *rules), rows, data or data_of(found))
+
+
+def data_of(found: Reproduction) -> list[tuple[str, ...]]:
+    """One line per task and learner, controls and oracles among them, at full precision; empty where nothing is known.
+
+    low, high: the 95 % interval of the mean over so many runs. within: whether the mean is within the published spread.
+    standard_errors: how many of both it is from the published one.
+    Where columns are one model, it has a line too: in the place of the mean the best of all runs, and which it was.
+    """
+    heading = ("task", "learner", "published", "published_spread", "mean", "low", "high", "runs", "within")
+    more = ("standard_errors", *(("best_column", "best_repetition") if found.study.together else ()))
+    return [heading + more, *_lines(found)]
+
+
+def best_of(found: Reproduction) -> list[str]:
+    """For every model that is several columns: its best run on every task, and of how many it is the best."""
+    lines = []
+    for model in found.study.together:
+        cells = {row: cell for row, columns in found.cells.items() if isinstance(cell := columns[model], Best)}
+        known = [
+            f"{row} {spoken(scored(found.on(row), cell.measured))} ({_which(cell)})"
+            for row, cell in cells.items()
+            if cell.measured is not None
+        ]
+        signs = {found.on(row).sign for row, cell in cells.items() if cell.n}
+        if signs == {0}:
+            lines.append(f"{model} has no best run: which way {found.read.title} is better is not known.")
+        elif known:
+            best = {1: "highest", -1: "lowest"}[max(signs)] if len(signs) == 1 else "best"
+            lines.append(
+                f"{model} is the {best} of all runs of {counted(len(found.study.together[model]), 'column')}, not a "
+                f"mean: it gets better with their number, and has no interval. {'; '.join(known)}."
+            )
+    return lines
+
+
+def marks(found: Reproduction) -> str:
+    """The caption of the table: what its numbers are, and what the marks mean."""
+    several = any(cell.n > 1 for cells in found.cells.values() for cell in cells.values())
+    reads = list(map(found.on, found.cells)) or [found.read]
+    means = [read.read for read in reads if read.shown == MEAN]
+    halves = {LOG: "×÷ the factor to either end of the 95 % interval"}
+    half = " or ".join(dict.fromkeys(halves.get(read, "± half the 95 % interval") for read in means))
+    title = " or ".join(dict.fromkeys(map(described, reads)))
+    median = len(means) < len(reads)
+    if not found.judged():
+        shown = " or ".join([*([f"mean {half}"] if means else []), *(["median"] if median else [])])
+        return f"{title}: {shown if several else 'of one run'}"
+    shown = "measured" + (f" {half}" if means else "") + (", or median" if means and median else "")
+    measured = (shown if means else "measured, median") if several else "measured, of one run"
+    unlike = "" if found.convention == found.study.convention else " (not like with like)"
+    return f"{title}: published | {measured}; {_rule(found)}{unlike}"
+
+
+def _rule(found: Reproduction) -> str:
+    """What the marks go by, which is not the same for cells that have standard errors and those that have none."""
+    cells = [cell for _, _, cell in found.judged()]
+    differs = f"by more than {FAR:g} standard errors of both"
+    if any(cell.distance is not None and cell.n < FEWEST for cell in cells):
+        differs += f" (of fewer than {FEWEST} runs, by the published spread)"
+    if all(cell.distance is not None for cell in cells):
+        return f"≠ differs {differs}, = does not"
+    within = "within the published spread"
+    if any(cell.published and isinstance(cell.published.value, str) for cell in cells):
+        within += " or bound (other words are not compared)"
+    if all(cell.distance is None for cell in cells):
+        return f"= {within}, ≠ outside"
+    return f"≠ differs {differs}, = does not; where there are none, = {within}, ≠ outside"
+
+
+def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
+    """What the comparison says, in sentences; with another convention, what changes from this one to it."""
+    judged = found.judged()
+    lines = []
+    if judged:
+        apart = [f"{row} {column}" for row, column, cell in judged if not cell.agrees]
+        counts = f"{len(judged) - len(apart)} of {len(judged)} cells agree with the published ones ({found.convention})"
+        if found.convention == found.study.convention:
+            lines += [f"{counts}.", *([f"They differ: {', '.join(apart)}."] if apart else [])]
+            # Whether the cells of a column, taken together, are as far from the published ones as chance has them.
+            known = [
+                f"{name} {one.square:.1f} on {one.freedom} (p {one.p:.2g})" for name, one in found.agreement().items()
+            ]
+            lines += [f"Chi-square of the distances, by column: {'; '.join(known)}."] if known else []
+        else:
+            # Other numbers are the point here, not a failure to reproduce.
+            lines.append(f"{counts}, for information only: {UNLIKE}.")
+    return lines + (_changes(found, other) if other is not None else [])
+
+
+def correction(request: Request) -> str:
+    """What the corrections do to the cells of a study that was made as published, as far as they have been run."""
+    if request.study.scores and "corrected" in request.found.conventions:
+        published, corrected = (
+            reproduction(request.study, request.found, convention, root=request.root) for convention in CONVENTIONS
+        )
+        known = [pair for pair in _pairs(published, corrected) if _enough(pair)]
+        if known:
+            moved = sum(_apart(first, second, published.on(row)) for row, _, first, second in known)
+            return (
+                f"The corrections change {moved} of {counted(len(known), 'cell')} by more than {FAR:g} standard errors"
+            )
+    return "What the corrections change is seen by"
+
+
+def _pairs(found: Reproduction, other: Reproduction) -> list[Pair]:
+    """The cells that were measured under both conventions. The best of many runs has no error, and is left out."""
+    pairs = [
+        (row, column, found.cells[row][column], other.cells[row][column])
+        for row in found.cells
+        for column in found.study.columns
+    ]
+    return [
+        pair
+        for pair in pairs
+        if pair[2].measured is not None and pair[3].measured is not None and not isinstance(pair[2], Best)
+    ]
+
+
+def _enough(pair: Pair) -> bool:
+    return min(pair[2].n, pair[3].n) >= FEWEST
+
+
+def _changes(found: Reproduction, other: Reproduction) -> list[str]:
+    both = _pairs(found, other)
+    known = [pair for pair in both if _enough(pair)]
+    if both and not known:
+        return [
+            f"What changes from {found.convention} to {other.convention} cannot be told: no cell has {FEWEST} runs of "
+            "both."
+        ]
+    if not known:
+        return []
+    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.on(row))]
+    rows = sorted({row for row, *_ in known}, key=list(found.cells).index)
+    turned = [row for row in rows if found.best(row) != other.best(row)]
+    shown = " or ".join(dict.fromkeys(found.on(row).shown for row in rows))
+    best = f"the model with the best {shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
+    if not any(found.on(row).sign for row in rows):
+        best = "which model is best is not known"
+    lines = [
+        f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
+        f"{FAR:g} standard errors; {best}."
+    ]
+    return lines + [f"{row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
+
+
+def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
+    places = [read.place(cell.measured or 0.0) for cell in (first, second)]
+    error = math.hypot(first.error or 0.0, second.error or 0.0)
+    return places[0] != places[1] and not abs(places[0] - places[1]) <= FAR * error
+
+
+def _best(rules: Mapping[str, Reproduced], read: Score) -> tuple[str, Reproduced] | None:
+    """The best rule and its number; None where nobody knows which is better, unless there is only one."""
+    known = [(name, cell) for name, cell in rules.items() if cell.measured is not None]
+    if not read.sign and len(known) > 1:
+        return None
+    return max(known, key=lambda pair: read.sign * (pair[1].measured or 0.0), default=None)
+
+
+def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
+    for row, cells in found.cells.items():
+        rules = {**found.controls.get(row, {}), **found.oracles.get(row, {})}
+        for learner, cell in {**cells, **rules}.items():
+            if cell.published is None and cell.measured is None:
+                continue
+            published = (cell.published.value, cell.published.spread) if cell.published else (None, None)
+            numbers = (*published, cell.measured, cell.low, cell.high)
+            within = "" if cell.within is None else "yes" if cell.within else "no"
+            chosen = (cell.column, cell.repetition) if isinstance(cell, Best) else (None, None)
+            more = ["" if one is None else str(one) for one in chosen] if found.study.together else []
+            yield row, learner, *map(_plain, numbers), str(cell.n), within, _plain(cell.distance), *more
+
+
+def _which(cell: Best) -> str:
+    run = "" if cell.repetition is None else f", repetition {cell.repetition}"
+    return f"{cell.column}{run}, of {counted(cell.n, 'run')}"
+
+
+def _plain(value: float | str | None) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None or math.isnan(value) else repr(value)
+
+
+def published_cell(printed: Published, read: Score) -> Cell:
+    """A published number, or the words in its place."""
+    return printed.value if isinstance(printed.value, str) else scored(read, printed.value)
+
+
+def _cell(cell: Reproduced, read: Score) -> Cell:
+    known = [published_cell(cell.published, read)] if cell.published else []
+    if cell.measured is None:
+        return known[0] if known else EMPTY
+    low, high = cell.low, cell.high
+    ends = (low, high) if cell.n > 1 and low is not None and high is not None and not math.isnan(low) else None
+    notes = [f"(best of {cell.n:,})"] if isinstance(cell, Best) else []
+    notes += [] if cell.agrees is None else ["=" if cell.agrees else "≠"]
+    measured = scored(read, cell.measured, ends, note=" ".join(notes))
+    return Several([*known, measured]) if known else measured

@@ -1,0 +1,266 @@
+"""What was concluded from a table, and whether the runs say so.
+
+A claim is an entry of the study's `claims`: `text`; `score`, of the printed table it was drawn from; `by`, the score of
+the runs that it is judged by, if that is another; columns that are `better` `than` others; the `rows` it is about, by
+the number that begins their labels (all, if none are given); `wants`: `all` (the default), `most` or `some` of the
+rows; `every = true` if every one of the better columns must be above every other, where otherwise one that is above all
+of them is enough. A column that has no learner stands for its published number, unless that comes from another formula
+(`otherwise_scored` of the study: a human).
+
+A score must be able to say what the claim says. That somebody learns faster is judged by a score above chance: a rule
+that never learns has WADE too. That somebody reaches a higher accuracy is judged by the final one: the maximum of a
+single run is over many noisy tests, and is above 1/2 for a learner that guesses.
+
+On one row, a claim holds if the intervals of paired differences say so, is contradicted if they say the opposite, and
+is open otherwise, or has too few runs to say, or is about a number that was not printed or is not comparable. It stands
+if enough rows hold, falls if so many are contradicted that not enough are left, is not comparable if all rows are, and
+cannot be told otherwise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.base.blocks import Cell, Made, Section, Text
+from quickstudy.base.catalogue import block
+from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Score
+from quickstudy.base.study import StudyRow, find_study
+from quickstudy.pages.cells import compare, table
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
+from quickstudy.report.words import counted
+
+HOLDS, CONTRADICTED, OPEN, ABSENT = "holds", "contradicted", "open", "too few runs"
+UNPRINTED, UNREAD = "no printed number", "direction unknown"
+INCOMPARABLE = "not comparable"
+"""Of a row and of a claim: the numbers come from different formulas."""
+NOT_RUN = "not run"
+STANDS, FALLS, CANNOT = "stands", "falls", "cannot be told"
+_SIGNS = {HOLDS: "", CONTRADICTED: "≠ ", OPEN: "? ", ABSENT: "– ", UNPRINTED: "∅ ", UNREAD: "↕ ", INCOMPARABLE: "≁ "}
+_WANTS = ("all", "most", "some")
+Standing = Callable[[str, str], str]
+"""Of one column against another."""
+Printed = Mapping[str, Mapping[str, StudyRow]]
+"""The published tables by score, their rows by label."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published conclusion; see above."""
+
+    text: str
+    score: str
+    better: Sequence[str]
+    than: Sequence[str]
+    rows: Sequence[int] = ()
+    wants: str = "all"
+    every: bool = False
+    by: str = ""
+
+    def __post_init__(self) -> None:
+        if self.wants not in _WANTS:
+            raise UsageError(f'a claim wants {", ".join(_WANTS)} of its rows, got "{self.wants}"')
+
+    @property
+    def judged_by(self) -> str:
+        """The score of the runs that decides."""
+        return self.by or self.score
+
+    def about(self, label: str) -> bool:
+        """Whether a row belongs to it."""
+        return not self.rows or label.split()[0] in map(str, self.rows)
+
+    def on_row(self, standing: Standing) -> str:
+        """What one row says."""
+        cells = {one: [standing(one, other) for other in self.than] for one in self.better}
+        found = [cell for own in cells.values() for cell in own]
+        if self.every:
+            holds, contradicted = all(cell == ABOVE for cell in found), BELOW in found
+        else:
+            holds = any(all(cell == ABOVE for cell in own) for own in cells.values())
+            # Some other one is above each of those that should be better.
+            contradicted = any(all(own[place] == BELOW for own in cells.values()) for place in range(len(self.than)))
+        if holds or contradicted:
+            return HOLDS if holds else CONTRADICTED
+        return next(
+            (said for said in (INCOMPARABLE, UNREAD, UNPRINTED) if said in found), ABSENT if UNTOLD in found else OPEN
+        )
+
+    def verdict(self, found: Sequence[str], wanted: int) -> str:
+        """From what the rows say to the verdict. wanted: how many rows the claim is about, examined or not."""
+        counts = Counter(found)
+        if found and counts[INCOMPARABLE] == len(found):
+            return INCOMPARABLE
+        needed = {"all": wanted, "most": wanted // 2 + 1, "some": 1}[self.wants]
+        if wanted and counts[HOLDS] >= needed:
+            return STANDS
+        return FALLS if wanted - counts[CONTRADICTED] < needed else CANNOT
+
+
+@block("claims", version=1)
+@dataclass(frozen=True)
+class Claims:
+    """Every published conclusion, by the printed numbers, under the published convention and under the corrected one.
+
+    apart: its facts stand in a table of their own.
+    """
+
+    apart: bool = False
+
+    def stages(self, request: Request) -> Iterator[Stage]:
+        """Every learner on every task."""
+        yield Stage(request.models(), request.seeds)
+
+    def blocks(self, request: Request) -> Made:
+        """A sentence and a table; nothing for a study without claims."""
+        claims = [Claim(**facts) for facts in request.study.settings.get("claims", [])]
+        if not claims:
+            return Made([], {"claims": {}} if self.apart else {})
+        printed: Printed = {
+            score: {row.label: row for row in find_study(name).rows}
+            for score, name in request.study.settings.get("tables", {}).items()
+        }
+        judged = [_judged(request, claim, printed) for claim in claims]
+        examined = [name for name in CONVENTIONS if _examined(request, name)]
+        heading = ("claim", "printed numbers", "judged by", *CONVENTIONS)
+        rows: list[list[Cell]] = []
+        data: list[list[str]] = []
+        labels = list(dict.fromkeys(label for one in judged for found in one.found.values() for label in found))
+        for one in judged:
+            unrun = [name for name in CONVENTIONS if name not in examined]
+            said = {name: NOT_RUN if name in unrun else verdict for name, verdict in one.verdicts.items()}
+            cells = {name: said[name] if name in unrun else _cell(said[name], one.found[name]) for name in said}
+            title = request.score(one.claim.judged_by).title
+            for lines, shown in ((rows, cells), (data, said)):
+                lines.append([one.claim.text, shown["printed"], title, *(shown[name] for name in CONVENTIONS)])
+            data[-1] += [one.found[name].get(label, "") for name in one.found for label in labels]
+        more = [f"{name}: {label}" for name in ("printed", *CONVENTIONS) for label in labels]
+        caption = "stands, falls or cannot be told: computed from the runs"
+        found = table(f"{request.study.id}-claims", caption, heading, rows, [[*heading, *more], *data])
+        facts = {"claims": [one.as_facts() for one in judged]}
+        text = _sentences(request, judged, examined)
+        return Made(
+            [Section("What was concluded", [Text(text), found], "concluded")],
+            {"claims": facts} if self.apart else facts,
+        )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """found, verdicts: what rows say, and all together, by `printed` and by convention."""
+
+    claim: Claim
+    found: Mapping[str, Mapping[str, str]]
+    verdicts: Mapping[str, str]
+
+    def as_facts(self) -> dict[str, Any]:
+        said = {name: {"verdict": self.verdicts[name], "rows": self.found[name]} for name in CONVENTIONS}
+        return {"claim": self.claim.text, "judged_by": self.claim.judged_by, "printed": self.found["printed"], **said}
+
+
+def _judged(request: Request, claim: Claim, printed: Printed) -> _Judged:
+    otherwise = request.study.settings.get("otherwise_scored", ())
+    labels = {row.label for known in printed.values() for row in known.values()} | {row.label for row in request.rows}
+    rows = {row.label: row for row in printed.get(claim.score, {}).values() if claim.about(row.label)}
+    by_print = {
+        label: claim.on_row(_by_numbers(row, request.score(claim.score), otherwise)) for label, row in rows.items()
+    }
+    found = {"printed": by_print}
+    for convention in CONVENTIONS:
+        found[convention] = {
+            row.label: claim.on_row(_by_runs(request, row, convention, claim.judged_by, printed, otherwise))
+            for row in request.rows
+            if claim.about(row.label)
+        }
+    wanted = sum(map(claim.about, labels))
+    return _Judged(claim, found, {name: claim.verdict(list(said.values()), wanted) for name, said in found.items()})
+
+
+def _sentences(request: Request, judged: Sequence[_Judged], examined: Sequence[str]) -> str:
+    counts = {name: Counter(one.verdicts[name] for one in judged) for name in CONVENTIONS}
+    said = {
+        name: ", ".join(f"{counts[name][verdict]} {verdict}" for verdict in (STANDS, FALLS, CANNOT, INCOMPARABLE))
+        for name in CONVENTIONS
+    }
+    sentences = [
+        f"Of {counted(len(judged), 'published conclusion')}, convention {name}: "
+        f"{said[name] if name in examined else NOT_RUN}."
+        for name in CONVENTIONS
+    ]
+    unread = sorted({one.claim.judged_by for one in judged if not request.score(one.claim.judged_by).sign})
+    if unread:
+        sentences.append(f"Nobody says whether higher or lower is better (↕): {', '.join(unread)}.")
+    return (
+        "Each conclusion is written down as a comparison of models, and judged task by task from 95 % intervals of "
+        "differences over common seeds, without a correction for their number, by the score named beside it. In "
+        "brackets: the tasks on which it holds, is contradicted (≠), is open (?), has too few runs (–, fewer than "
+        f"{FEWEST}), lacks a printed number to compare with (∅) or has one from another formula (≁). "
+        + " ".join(sentences)
+    )
+
+
+def _examined(request: Request, convention: str) -> bool:
+    """Whether any model was run under a convention."""
+    return convention in request.found.conventions and any(
+        runs for columns in request.cells(convention).values() for runs in columns.values()
+    )
+
+
+def _by_numbers(row: StudyRow, read: Score, otherwise: Sequence[str]) -> Standing:
+    def standing(one: str, other: str) -> str:
+        if one in otherwise or other in otherwise:
+            return INCOMPARABLE
+        if one not in row.published or other not in row.published:
+            return UNPRINTED
+        first, second = row.published[one].value, row.published[other].value
+        if isinstance(first, str) or isinstance(second, str):
+            return UNPRINTED
+        return _oriented(ABOVE if first > second else BELOW if first < second else LEVEL, read)
+
+    return standing
+
+
+def _by_runs(
+    request: Request, row: StudyRow, convention: str, score: str, printed: Printed, otherwise: Sequence[str]
+) -> Standing:
+    learners = {column: learner for column in request.columns if (learner := row.learner(column, convention))}
+    read = request.found.score(
+        score, (run for one in learners.values() for run in request.runs(row, one, convention).values())
+    )
+
+    def standing(one: str, other: str) -> str:
+        if one in otherwise or other in otherwise:
+            return INCOMPARABLE
+        values = {
+            column: request.values(row, learners[column], score, convention)
+            for column in (one, other)
+            if column in learners
+        }
+        for column, rival in ((one, other), (other, one)):
+            published = printed.get(score, {}).get(row.label)
+            number = published.published[column].value if published and column in published.published else None
+            if column not in learners and rival in learners and isinstance(number, float):
+                values[column] = dict.fromkeys(values[rival], number)
+        if one not in values or other not in values:
+            return UNPRINTED
+        return _oriented(compare(values[one], values[other], read).standing, read)
+
+    return standing
+
+
+def _oriented(standing: str, read: Score) -> str:
+    """A standing, above being better, where lower is better too; nothing is said where nobody knows which is."""
+    if not read.sign:
+        return UNREAD
+    return {ABOVE: BELOW, BELOW: ABOVE}.get(standing, standing) if read.sign < 0 else standing
+
+
+def _cell(verdict: str, found: Mapping[str, str]) -> str:
+    """The verdict and, in brackets, the numbers of the rows by what they say."""
+    groups = {said: [label.split()[0] for label, one in found.items() if one == said] for said in _SIGNS}
+    rows = "; ".join(_SIGNS[said] + " ".join(numbers) for said, numbers in groups.items() if numbers)
+    return f"{verdict} [{rows}]" if rows else verdict

@@ -1,0 +1,219 @@
+"""What the numbers of an audit depend on: how much there is to learn from, and in which unit time is counted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.blocks import COUNT, Block, Cell, Made, Name, Number, Section, Several, Text
+from quickstudy.base.catalogue import block
+from quickstudy.base.study import Study, StudyRow
+from quickstudy.base.trace import Trace
+from quickstudy.measures import curve, wade
+from quickstudy.measures.learning_curve import training_sequences
+from quickstudy.pages.cells import half_words, listed, mean, mean_of, table
+from quickstudy.pages.language.audit import Audited
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.report.words import counted, span
+
+SCORES = ("wade", "final-accuracy")
+COUNTS = ("training_sequences", "test_sequences", "test_questions")
+UNITS = ("updates", "sequences")
+HOW = {"published": "as published", "corrected": "sequences"}
+"""In which unit a convention itself counts."""
+
+
+def variants(study: Study) -> list[StudyRow]:
+    """The other forms of the row that is looked at more closely; none where the study has no such row."""
+    closer = study.settings.get("closer", {})
+    return [
+        dataclasses.replace(row, task=f"{row.task}:{closer['parameter']}={value}")
+        for row in study.rows
+        if row.task == closer.get("task")
+        for value in closer.get("values", [])
+    ]
+
+
+@block("material", version=1)
+class Material:
+    """How much there is to learn from, and what one task gives with more of it."""
+
+    def stages(self, request: Request) -> Iterator[Stage]:
+        """Every model on the other forms of the task that is looked at more closely."""
+        closer = dataclasses.replace(
+            request, study=dataclasses.replace(request.study, rows=tuple(variants(request.study)))
+        )
+        yield Stage([one for name in request.wanted for one in closer.models(name)], request.seeds)
+
+    def blocks(self, request: Request) -> Made:
+        """Different sequences, and how they are split, for every task and convention; then the closer look."""
+        rows: list[list[Cell]] = []
+        facts: dict[str, Any] = {}
+        for row in request.rows:
+            for convention in CONVENTIONS:
+                counts = _counts(request, row, convention)
+                if counts:
+                    train, test, questions = (counts[name] for name in COUNTS)
+                    whole = sorted({one + other for one, other in zip(train, test, strict=True)})
+                    rows.append([Name(row.label), convention, *map(_range, (whole, train, test, questions))])
+                    sizes = {"train": sorted(set(train)), "test": sorted(set(test))}
+                    facts.setdefault(row.label, {})[convention] = sizes
+        text = "A task is drawn until enough different sequences are there, or five times as many draws have been made."
+        made: list[Block] = [Text(text)]
+        if rows:
+            caption = "Sequences that were found when 1,200 different ones were asked for; over all runs"
+            heading = (
+                "task",
+                "convention",
+                "different sequences",
+                "learned from",
+                "tested on",
+                "questions in the test",
+            )
+            made.append(table(f"{request.study.id}-sequences", caption, heading, rows))
+            known = {label: found["published"]["train"] for label, found in facts.items() if "published" in found}
+            made += [Text(_least(known))] if known else []
+        else:
+            made.append(Text("No runs are there to count the sequences of."))
+        closer = _closer(request)
+        section = Section("How much there is to learn from", [*made, *closer.blocks], "material")
+        return Made([section], {"material": {"tasks": facts, "closer": closer.facts}})
+
+
+def _least(sizes: Mapping[str, list[int]]) -> str:
+    """Which task has the fewest sequences to learn from."""
+    every = sorted({size for found in sizes.values() for size in found})
+    if len(every) == 1:
+        return f"As published, every task that was examined ({len(sizes)}) is learned from {every[0]:,} sequences."
+    fewest = [label for label, found in sizes.items() if found[0] == every[0]]
+    return (
+        f"As published, {listed(fewest)} is learned from {span(sizes[fewest[0]])} sequences, the fewest of the "
+        f"{counted(len(sizes), 'task')} examined; the most are {every[-1]:,}."
+    )
+
+
+def _closer(request: Request) -> Made:
+    found = variants(request.study)
+    if not found:
+        return Made([])
+    label = found[0].label
+    tables: list[Block] = []
+    facts: dict[str, Any] = {}
+    for score in SCORES:
+        rows: list[list[Cell]] = []
+        for convention in CONVENTIONS:
+            for row in found:
+                values = {
+                    column: request.values(row, row.learner(column, convention), score, convention)
+                    for column in request.columns
+                }
+                if any(values.values()):
+                    rows.append([convention, Name(row.task), *map(mean, values.values())])
+                    means = {column: mean_of(one) for column, one in values.items() if one}
+                    facts.setdefault(score, {}).setdefault(convention, {})[row.task] = means
+        if rows:
+            caption = f"{request.score(score).title} on {label} by what is drawn, mean{half_words(rows)}"
+            heading = ("convention", "task", *request.columns)
+            tables.append(table(f"{request.study.id}-closer-{score}", caption, heading, rows))
+    return Made(tables or [Text(f"No runs of the other forms of {label} are there.")], facts)
+
+
+def _counts(request: Request, row: StudyRow, convention: str) -> dict[str, list[int]]:
+    """The counts that every run of a task has noted; all learners of a seed have the same."""
+    seen: dict[tuple[int, int], list[int]] = {}
+    for column in request.columns:
+        for place, record in request.runs(row, row.learner(column, convention), convention).items():
+            facts = record.trace.get("facts", {})
+            if all(name in facts for name in COUNTS):
+                seen[place] = [int(facts[name]) for name in COUNTS]
+    return {name: [counts[index] for counts in seen.values()] for index, name in enumerate(COUNTS)} if seen else {}
+
+
+def _range(numbers: Sequence[int]) -> Cell:
+    low, high = (Number(end, form=COUNT) for end in (min(numbers), max(numbers)))
+    return low if low == high else Several([low, high], " to ")
+
+
+def wade_in(unit: str, trace: Trace, convention: str) -> float:
+    """WADE of a curve with T in updates of the weights or in training sequences; thresholds as the convention has them.
+
+    What is shown between two updates counts as part of the next; nothing comes before time 1.
+    """
+    preset = wade.published_nets() if convention == "published" else wade.paper(100)
+    time = _updates(trace) if unit == "updates" else training_sequences(trace)
+    return dataclasses.replace(preset, time=time).score(trace.arrays["step"], trace.arrays["accuracy"])
+
+
+@block("time", version=1)
+class Time:
+    """The same curves with time in updates and in sequences."""
+
+    stages = Audited.stages
+
+    def blocks(self, request: Request) -> Made:
+        """Every model in both units, and how the ranking changes."""
+        text = (
+            "As published, time runs in updates from 8 sequences for the networks and in sequences for the readouts. "
+            "Here both units are applied to all, on the same curves: an update is one change of the trained weights, "
+            "which a readout makes after every question and a network after every batch."
+        )
+        found = {convention: _timed(request, convention) for convention in CONVENTIONS}
+        made = [Text(text), *(one for part in found.values() for one in part.blocks)]
+        facts = {convention: part.facts for convention, part in found.items()}
+        return Made([Section("The unit of time", made, "time")], {"time": facts})
+
+
+def _timed(request: Request, convention: str) -> Made:
+    rows: list[list[Cell]] = []
+    facts: dict[str, Any] = {}
+    others = [unit for unit in UNITS if unit != HOW[convention]]
+    for row in request.rows:
+        learners = {column: row.learner(column, convention) for column in request.columns}
+        traces = {column: request.traces(row, learner, convention) for column, learner in learners.items()}
+        scored = {HOW[convention]: {c: request.values(row, one, "wade", convention) for c, one in learners.items()}}
+        for unit in others:
+            scored[unit] = {
+                column: {seed: wade_in(unit, trace, convention) for seed, trace in known.items()}
+                for column, known in traces.items()
+            }
+        for unit, values in scored.items():
+            means = {column: known for column, own in values.items() if (known := mean_of(own)) is not None}
+            if means:
+                order = sorted(means, key=lambda column: -means[column])
+                places = {column: f"({place})" for place, column in enumerate(order, start=1)}
+                cells = [mean(own, places.get(column, "")) for column, own in values.items()]
+                rows.append([Name(row.label), unit, *cells])
+                facts.setdefault(row.label, {})[unit] = {"means": means, "ranking": order}
+    if not rows:
+        return Made([Text(f"Convention {convention}: no runs are there.")], facts)
+    caption = (
+        f"WADE by the unit of time, convention {convention}: mean{half_words(rows)}; in brackets, the place among the "
+        "models by the mean"
+    )
+    found = table(f"{request.study.id}-time-{convention}", caption, ("task", "time in", *request.columns), rows)
+    return Made([found, *(Text(_changes(facts, HOW[convention], unit)) for unit in others)], facts)
+
+
+def _changes(facts: Mapping[str, Any], before: str, after: str) -> str:
+    """How many rankings another unit changes."""
+    pairs = {task: (found[before]["ranking"], found[after]["ranking"]) for task, found in facts.items()}
+    turned = [task for task, (one, other) in pairs.items() if one != other]
+    best = [f"{task} ({one[0]}, then {other[0]})" for task, (one, other) in pairs.items() if one[0] != other[0]]
+    return (
+        f"With time in {after} for all instead of {before}, the ranking of the models changes on "
+        f"{len(turned)} of {counted(len(pairs), 'task')}, the best model on {len(best)}: {listed(best)}."
+    )
+
+
+def _updates(trace: Trace) -> curve.Times:
+    """From the steps of the curve to updates of the weights."""
+    per_step = trace.cost.updates / trace.cost.examples if trace.cost.examples else 1.0
+
+    def whole(steps: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.maximum(1.0, steps * per_step)
+
+    return whole

@@ -1,0 +1,78 @@
+"""The page of a study: what its blocks make, under its title, with the record of how it was made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from quickstudy.base.blocks import Block, Made, Page, Section, Terms, Text
+from quickstudy.base.record import Record
+from quickstudy.pages.request import Request, blocks_of
+from quickstudy.report.words import counted
+
+_RECORD, _NOTES = "record", "remark"
+
+
+def page_of(request: Request, command: str = "") -> Page:
+    """What the folder holds of a study. command: what to type to have the same again."""
+    study, blocks = request.study, blocks_of(request.study)
+    found = [_made(block.blocks(request)) for block in blocks]
+    whole = any(getattr(block, "whole", False) for block in blocks)
+    rows, under = len((request.whole or study).rows), [f"{study.source}."]
+    some = len(study.rows) < rows
+    if some:
+        under.append(f"Only {', '.join(row.label for row in study.rows)}: of the others there are no runs here.")
+    return Page(
+        f"{study.title} ({len(study.rows)} of {rows} rows)" if some else study.title,
+        [
+            *([Text(" ".join(study.notes.split()), _NOTES)] if study.notes else []),
+            *(one for made in found for one in made.blocks),
+            Section("The record", list(_record(request, command, whole)), _RECORD),
+        ],
+        under,
+        "quickstudy study",
+        {name: fact for made in found for name, fact in made.facts.items()},
+        whole,
+    )
+
+
+def screen_page(page: Page) -> Page:
+    """What a terminal shows of it: neither the notes of the study nor the record."""
+    aside = (_NOTES, _RECORD)
+    shown = [
+        one
+        for one in page.blocks
+        if not ((isinstance(one, Text) and one.kind in aside) or (isinstance(one, Section) and one.name in aside))
+    ]
+    return replace(page, blocks=shown)
+
+
+def _made(found: Made | Sequence[Block]) -> Made:
+    return found if isinstance(found, Made) else Made(found)
+
+
+def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:
+    """Where everything comes from, and where more of it is."""
+    if command:
+        yield Text("The command that made this page; given again, it runs nothing twice.")
+        yield Text(command, "command")
+    study = request.study
+    items = [("study", f"{study.id}, version {study.version}", ""), *_origin(request.found.records)]
+    yield Terms(items if whole else [*items, ("report.html", "all runs of the folder, one by one", "report.html")])
+
+
+def _origin(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
+    """When, with what and on what the runs of the folder were made."""
+    days = sorted(time.strftime("%Y-%m-%d", time.gmtime(float(one.where.get("started", 0)))) for one in records)
+    said: dict[str, dict[str, None]] = {"versions": {}, "machines": {}}
+    for where in (record.where for record in records):
+        said["versions"] |= dict.fromkeys(" ".join(map(str, pair)) for pair in where.get("versions", {}).items())
+        machine = [where.get("machine", {}).get(part) for part in ("system", "processor")]
+        said["machines"] |= dict.fromkeys([" ".join(map(str, filter(None, [*machine, where.get("device")])))])
+    if days:
+        made = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
+        yield "runs", f"{counted(len(records), 'finished run')} in the folder, made {made} (UTC)", ""
+    for name, words in said.items():
+        if any(words):
+            yield name, ", ".join(filter(None, words)), ""

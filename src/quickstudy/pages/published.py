@@ -1,0 +1,254 @@
+"""A published table beside the measured one: the numbers, and how far they are apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.blocks import CONTROL, ORACLE
+from quickstudy.base.measure import LOG, PLAIN, Score
+from quickstudy.base.study import ROUNDED, Published, Study
+from quickstudy.report.records import score_of
+from quickstudy.report.results import Found, Runs
+from quickstudy.report.statistics import FEWEST, estimate
+from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE
+from quickstudy.runs.setting import Setting, task_controls
+
+FAR = 2.0
+"""Standard errors beyond which two numbers differ."""
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """One cell. measured: over n runs, with its 95 % interval, its spread as published, its standard error.
+
+    distance: measured - published in standard errors of the two; None where one has none. With fewer than six runs
+    the published spread stands for theirs, which is not known well enough. within: whether the measured number lies
+    within the published spread, which is wide and says less, or where published words say; None where that is unknown.
+    """
+
+    published: Published | None
+    n: int = 0
+    measured: float | None = None
+    low: float | None = None
+    high: float | None = None
+    spread: float | None = None
+    error: float | None = None
+    within: bool | None = None
+    distance: float | None = None
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the two differ by no more than two standard errors of both; where there are none, whether one number
+        is within the spread of the other.
+        """
+        return self.within if self.distance is None else abs(self.distance) <= FAR
+
+
+@dataclass(frozen=True)
+class Best(Reproduced):
+    """The cell of a model that is several columns: the best of all their runs, by the direction of the score.
+
+    It is the number of one run, so it has no interval; n: of how many. column, root, repetition: which it was (for a
+    score of many runs together the best column, and no single run).
+    """
+
+    column: str | None = None
+    root: int | None = None
+    repetition: int | None = None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The distances of a column together: the sum of their squares, of how many, and how often chance gives as much."""
+
+    square: float
+    freedom: int
+    p: float
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """One score of a study under one convention: cells by row label and column.
+
+    controls, oracles: those of the task that were run, by row label and name. read: how the score is read; reads: on
+    the rows of which there are runs.
+    """
+
+    study: Study
+    convention: str
+    score: str
+    cells: Mapping[str, Mapping[str, Reproduced]]
+    controls: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
+    oracles: Mapping[str, Mapping[str, Reproduced]] = field(default_factory=dict)
+    read: Score = PLAIN
+    reads: Mapping[str, Score] = field(default_factory=dict)
+
+    def on(self, row: str) -> Score:
+        """How the score is read on a row."""
+        return self.reads.get(row, self.read)
+
+    def judged(self) -> list[tuple[str, str, Reproduced]]:
+        """Cells that have both a published and a measured number."""
+        found = [(row, column, cell) for row, cells in self.cells.items() for column, cell in cells.items()]
+        return [place for place in found if place[2].within is not None]
+
+    def agreement(self) -> dict[str, Agreement]:
+        """Chi-square of every column of which two cells or more have a distance."""
+        found = {}
+        for column in self.study.columns:
+            known = [cells[column].distance for cells in self.cells.values() if column in cells]
+            distances = [distance for distance in known if distance is not None]
+            if len(distances) > 1:
+                from scipy.special import chdtrc
+
+                square = math.fsum(distance**2 for distance in distances)
+                found[column] = Agreement(square, len(distances), float(chdtrc(len(distances), square)))
+        return found
+
+    def best(self, row: str) -> str | None:
+        """The column with the best measured number of a row; None where nobody knows which is better. The best of many
+        runs is none of them.
+        """
+        known = {
+            column: cell.measured
+            for column, cell in self.cells[row].items()
+            if cell.measured is not None and not isinstance(cell, Best)
+        }
+        sign = self.on(row).sign
+        return max(known, key=lambda column: sign * known[column]) if known and sign else None
+
+    def as_facts(self) -> dict[str, Any]:
+        """In plain JSON types."""
+        return {
+            "study": self.study.id,
+            "version": self.study.version,
+            "source": self.study.source,
+            "convention": self.convention,
+            "score": self.score,
+            "rows": _plain(self.cells),
+            "controls": _plain(self.controls),
+            "oracles": _plain(self.oracles),
+            "agreement": {column: asdict(found) for column, found in self.agreement().items()},
+        }
+
+
+def reproduction(study: Study, found: Found, convention: str, score: str = "", root: int = 0) -> Reproduction:
+    """What was found of a study, beside what was published; only runs of just its protocol and root seed.
+
+    score: one of the study's, the main one if none is given.
+    """
+    score = score or study.score
+    printed = _Printed.of(study, score)
+    runs = found.cells(study, convention, root)
+    cells: dict[str, dict[str, Reproduced]] = {}
+    rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
+    reads: dict[str, Score] = {}
+    for row in study.rows:
+        numbers = row.published if score == study.score else row.also.get(score, {})
+        own = {column: runs[row.label].get(column, {}) for column in study.columns}
+        ruled = {
+            name: found.of(Setting(row.task, name, convention, root, row.protocol)) for name in task_controls(row.task)
+        }
+        read = found.score(score, (run for some in (*own.values(), *ruled.values()) for run in some.values()))
+        reads[row.label] = read
+        cells[row.label] = {
+            column: _cell(read, printed, numbers.get(column), own[column], found) for column in study.columns
+        }
+        for model, columns in study.together.items():
+            members = {column: own[column] for column in columns}
+            cells[row.label][model] = _best(read, numbers.get(model), members, cells[row.label])
+        for name, known in ruled.items():
+            if known:
+                role = next(iter(known.values())).labels.get("role", CONTROL)
+                rules[role].setdefault(row.label, {})[name] = _cell(read, printed, None, known, found)
+    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], found.score(score), reads)
+
+
+def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str, Any]]:
+    return {row: {column: asdict(cell) for column, cell in found.items()} for row, found in cells.items()}
+
+
+class _Printed(NamedTuple):
+    """How numbers were printed: over how many runs, and the error from rounding, which is anywhere within half of the
+    last decimal of those that have most.
+    """
+
+    seeds: int
+    rounding: float
+
+    @classmethod
+    def of(cls, study: Study, score: str) -> _Printed:
+        tables = [row.published if score == study.score else row.also.get(score, {}) for row in study.rows]
+        values = [value for numbers in tables for number in numbers.values() for value in number]
+        decimals = [len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)]
+        return cls(study.seeds, 0.5 * 10.0 ** -max(decimals, default=0) / math.sqrt(3))
+
+
+def _cell(read: Score, printed: _Printed, published: Published | None, runs: Runs, found: Found) -> Reproduced:
+    if not runs:
+        return Reproduced(published)
+    records = list(runs.values())
+    if read.name == MAXIMUM_OF_MEAN:
+        curves = [found.trace(record).arrays["accuracy"] for record in records]
+        number, low, high, spread, error = _best_of_mean(curves)
+    else:
+        known = estimate([score_of(record, read.name) for record in records], read)
+        if known is None:
+            return Reproduced(published, len(records))
+        number, interval = known.shown(read)
+        spread = math.nan if known.sd is None else known.sd
+        low, high = interval or (math.nan, math.nan)
+        error = spread / math.sqrt(known.n)
+    within = distance = None
+    if published is not None:
+        within = published.agrees(number)
+        if published.spread is not None and not isinstance(published.value, str):
+            theirs = max(published.spread, ROUNDED)
+            own = error if len(records) >= FEWEST else theirs / math.sqrt(len(records))
+            combined = math.hypot(own, theirs / math.sqrt(printed.seeds), printed.rounding)
+            # A published spread is one of the values themselves, not of their orders of magnitude.
+            distance = (number - published.value) / combined if combined > 0 and read.read != LOG else None
+    return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
+
+
+def _best(
+    read: Score, published: Published | None, runs: Mapping[str, Runs], cells: Mapping[str, Reproduced]
+) -> Reproduced:
+    """The best of several columns and all their runs."""
+    count = sum(map(len, runs.values()))
+    values: dict[tuple[str, int | None, int | None], float] = {}
+    for column, own in runs.items():
+        if read.name == MAXIMUM_OF_MEAN:
+            measured = cells[column].measured
+            values[column, None, None] = math.nan if measured is None else measured
+        else:
+            values.update({(column, *place): score_of(record, read.name) for place, record in own.items()})
+    known = {place: value for place, value in values.items() if not math.isnan(value)}
+    if not known or not read.sign:
+        return Best(published, count)
+    place = max(known, key=lambda one: read.sign * known[one])
+    within = published.agrees(known[place]) if published else None
+    return Best(published, count, known[place], None, None, None, None, within, None, *place)
+
+
+def _best_of_mean(curves: Sequence[NDArray[np.float64]]) -> tuple[float, float, float, float, float]:
+    """Maximum over time of the run-averaged curve, its interval, the spread at the last point, the error.
+
+    Interval and error are those of the mean at the moment of the maximum, as if it had been known before.
+    """
+    shortest = min(map(len, curves))
+    runs = np.stack([curve[:shortest] for curve in curves])
+    mean = runs.mean(axis=0)
+    number = float(mean.max())
+    if len(runs) < 2:
+        return number, math.nan, math.nan, math.nan, math.nan
+    then = runs[:, int(mean.argmax())]
+    found = estimate(then.tolist(), MEAN_CURVE)
+    low, high = (found and found.interval) or (math.nan, math.nan)
+    return number, low, high, float(runs[:, -1].std(ddof=1)), float(then.std(ddof=1)) / math.sqrt(len(runs))

@@ -1,0 +1,121 @@
+"""Every model beside the rules that never learn, under both conventions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
+from quickstudy.base.catalogue import block
+from quickstudy.base.measure import Score
+from quickstudy.base.study import StudyRow
+from quickstudy.pages.cells import gap, half_words, listed, mean, mean_of, shared, table
+from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, advantage, best
+from quickstudy.runs.setting import task_controls
+
+SCORES = ("final-accuracy", "wade")
+"""Unless the study's settings name others, `against = [...]`. Never the maximum of a run: over many noisy tests it is
+above what was learned, and a rule with a flat curve has no such bonus. A learner that guesses anew at each of 87 tests
+of 240 questions has a mean maximum of 0.577.
+"""
+_SIGNS = {ABOVE: ">", BELOW: "<", LEVEL: "=", UNTOLD: "?"}
+
+
+@block("rules", version=1)
+class Rules:
+    """The best control of each task, every model's distance from it, and all controls by themselves."""
+
+    def stages(self, request: Request) -> Iterator[Stage]:
+        """All models and all rules."""
+        wanted = request.wanted
+        yield Stage([one for name in wanted for one in (*request.models(name), *request.rules(name))], request.seeds)
+
+    def blocks(self, request: Request) -> Made:
+        """Under each convention a table of the rules, and one of the models for every score."""
+        text = (
+            "Each task names rules that never learn what it is about: the most frequent answer, the token just read, "
+            "the shortcuts that its sentences leave open. They are run under the same protocol on the same data."
+        )
+        made: list[Block] = [Text(text)]
+        facts: dict[str, Any] = {}
+        scores = request.study.settings.get("against", SCORES)
+        for convention in CONVENTIONS:
+            made.append(_rules(request, convention, scores))
+            for score in scores:
+                found = _against(request, convention, score)
+                made += found.blocks
+                facts.setdefault(convention, {})[score] = found.facts
+        return Made([Section("Rules that never learn", made, "rules")], {"controls": facts})
+
+
+def _rules(request: Request, convention: str, scores: tuple[str, ...]) -> Block:
+    rows: list[list[Cell]] = []
+    for row in request.rows:
+        for name in task_controls(row.task):
+            values = [request.values(row, name, score, convention) for score in scores]
+            if any(values):
+                rows.append([Name(row.label), Name(name), *map(mean, values)])
+    if not rows:
+        return Text(f"Convention {convention}: no runs of the controls are there.")
+    caption = f"Controls and oracles, convention {convention}, mean{half_words(rows)}"
+    heading = ("task", "rule", *(request.score(score).title for score in scores))
+    return table(f"{request.study.id}-rules-{convention}", caption, heading, rows)
+
+
+def _against(request: Request, convention: str, score: str) -> Made:
+    """Every model less the best control, task by task."""
+    read = request.score(score)
+    rows: list[list[Cell]] = []
+    facts: dict[str, Any] = {}
+    ahead: dict[str, list[str]] = {}
+    for row in request.rows:
+        controls = request.controls_of(row, score, convention)
+        name = best(controls, read)
+        if name is None:
+            continue
+        found = {column: _ahead(request, row, column, convention, controls, name, read) for column in request.columns}
+        rows.append(
+            [
+                Name(row.label),
+                Name(name),
+                mean(controls[name]),
+                *(gap(pair, _SIGNS[pair.standing]) for pair in found.values()),
+            ]
+        )
+        models = {
+            column: {"difference": pair.value, "standing": pair.standing}
+            for column, pair in found.items()
+            if pair.value is not None
+        }
+        facts[row.label] = {"control": name, "score": mean_of(controls[name]), "models": models}
+        for column, pair in found.items():
+            if pair.standing != UNTOLD:
+                ahead.setdefault(column, []).extend([row.label] if pair.standing == ABOVE else [])
+    if not rows:
+        return Made([], facts)
+    caption = (
+        f"{read.title} of every model, how far ahead of the best control, convention {convention}: mean"
+        f"{half_words(rows)} over common seeds; > above every control, < below one, = level by the interval, which is "
+        f"corrected for the choice of the best; ? fewer than {FEWEST} pairs"
+    )
+    told = [f"{column} on {listed(tasks)}" for column, tasks in ahead.items()]
+    sentence = f"Above the best control by {read.title}, convention {convention}: {'; '.join(told) or 'untold'}."
+    heading = ("task", "best control", "its score", *request.columns)
+    name = f"{request.study.id}-above-{score}-{convention}"
+    return Made([table(name, caption, heading, rows), Text(sentence)], facts)
+
+
+def _ahead(
+    request: Request,
+    row: StudyRow,
+    column: str,
+    convention: str,
+    controls: dict[str, Values],
+    best: str,
+    read: Score,
+) -> Contrast:
+    """How far a model is ahead of the best of the controls, over the seeds that the two share."""
+    own = request.values(row, row.learner(column, convention), read.name, convention)
+    mine, _ = shared(own, controls[best])
+    return advantage(mine, {name: shared(values, mine)[0] for name, values in controls.items()}, best, read)

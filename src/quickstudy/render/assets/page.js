@@ -1,0 +1,134 @@
+"use strict";
+(() => {
+  // Sorting: a click on a heading sorts the rows inside each group; values that are missing stay last.
+  const value = (row, column) => {
+    const cell = row.cells[column];
+    const data = cell.dataset.value;
+    if (data !== undefined) return data === "inf" ? Infinity : data === "-inf" ? -Infinity : Number(data);
+    return cell.classList.contains("number") ? null : cell.textContent.trim();
+  };
+  const sort = (table, column, direction) => {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, index) => head.setAttribute("aria-sort", index === column ? direction : "none"));
+    const sign = direction === "ascending" ? 1 : -1;
+    for (const body of table.querySelectorAll("tbody.rows")) {
+      const rows = [...body.rows].map((row) => [value(row, column), row]);
+      rows.sort(([a], [b]) => {
+        if (a === null || b === null) return (a === null) - (b === null);
+        return sign * (typeof a === "number" ? (a < b ? -1 : a > b ? 1 : 0) : a.localeCompare(b, "en", { numeric: true }));
+      });
+      body.append(...rows.map(([, row]) => row));
+    }
+  };
+  for (const table of document.querySelectorAll("table.sortable")) {
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      head.querySelector("button").addEventListener("click", () => {
+        const first = head.classList.contains("number") ? "descending" : "ascending";
+        const other = first === "ascending" ? "descending" : "ascending";
+        sort(table, column, head.getAttribute("aria-sort") === first ? other : first);
+      });
+    });
+  }
+  // `#sort=scores-0,2,ascending` is a link to a sorted table.
+  const wanted = /^#sort=([\w-]+),(\d+),(ascending|descending)$/.exec(location.hash);
+  const table = wanted && document.getElementById(wanted[1]);
+  if (table && Number(wanted[2]) < table.tHead.rows[0].cells.length) sort(table, Number(wanted[2]), wanted[3]);
+
+  // A table that is wider than its box says so.
+  const boxes = [...document.querySelectorAll(".scroll")];
+  const measure = () => boxes.forEach((box) => {
+    box.parentElement.querySelector(".more").hidden = box.scrollWidth <= box.clientWidth + 1;
+  });
+  addEventListener("resize", measure);
+  document.querySelectorAll("details").forEach((one) => one.addEventListener("toggle", measure));
+  measure();
+
+  // Values under the pointer. The data are read when a plot is first touched.
+  const format = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
+  const place = (value, low, high, kind) => {
+    const inside = Math.max(low, Math.min(high, value));
+    return kind === "log" ? Math.log(inside / low) / Math.log(high / low) : (inside - low) / (high - low);
+  };
+  const at = (series, x) => {
+    let index = -1;
+    while (index + 1 < series.x.length && series.x[index + 1] <= x + Math.abs(x) * 1e-9) index += 1;
+    return index;
+  };
+  const follow = (figure, plot, panel, number) => {
+    const numbers = panel.dataset.frame.split(" ");
+    const [left, top, width, height, first, last, low, high] = numbers.map(Number);
+    const [across, up] = numbers.slice(8);
+    const readout = figure.querySelector(".readout");
+    const cursor = panel.querySelector(".cursor");
+    const line = cursor.querySelector("line");
+    let data = null;
+    let share = 1;
+    const show = () => {
+      data ??= JSON.parse(figure.querySelector("script.series").textContent);
+      const value = across === "log" ? first * (last / first) ** share : first + (last - first) * share;
+      const x = left + width * share;
+      line.setAttribute("x1", x);
+      line.setAttribute("x2", x);
+      cursor.querySelectorAll("circle").forEach((dot) => dot.remove());
+      const body = document.createElement("table");
+      const found = data.panels[number].map((series) => ({ series, index: at(series, value) }))
+        .filter((item) => item.index >= 0 && Number.isFinite(item.series.y[item.index]))
+        .sort((a, b) => b.series.y[b.index] - a.series.y[a.index]);
+      for (const { series, index } of found) {
+        const tr = body.insertRow();
+        const head = document.createElement("th");
+        const key = document.createElement("span");
+        const name = document.createElement("bdi");
+        key.className = "key " + series.mark;
+        name.textContent = series.label;
+        head.append(key, name);
+        tr.append(head);
+        tr.insertCell().textContent = format.format(series.y[index]);
+        const ends = [series.low[index], series.high[index]];
+        tr.insertCell().textContent = ends.every(Number.isFinite) ? `[${ends.map(format.format).join(", ")}]` : "";
+        const dot = document.createElementNS(plot.namespaceURI, "circle");
+        dot.setAttribute("cx", x);
+        dot.setAttribute("cy", top + height * (1 - place(series.y[index], low, high, up)));
+        dot.setAttribute("r", 3.5);
+        dot.setAttribute("class", series.mark);
+        cursor.append(dot);
+      }
+      const head = document.createElement("p");
+      head.textContent = `${data.title}: ${format.format(value)}`;
+      readout.replaceChildren(head, body);
+      readout.hidden = false;
+      cursor.style.visibility = "visible";
+      const box = plot.getBoundingClientRect();
+      const scale = box.width / plot.viewBox.baseVal.width;
+      const offset = box.left - figure.getBoundingClientRect().left + x * scale;
+      const beside = share < 0.5 ? offset + 14 : offset - 14 - readout.offsetWidth;
+      // At the foot of the plot: curves are mostly above.
+      readout.style.top = `${Math.max(0, (top + height) * scale - readout.offsetHeight - 8)}px`;
+      readout.style.left = `${Math.max(0, Math.min(beside, figure.clientWidth - readout.offsetWidth))}px`;
+    };
+    const hide = () => {
+      readout.hidden = true;
+      cursor.style.visibility = "hidden";
+    };
+    panel.addEventListener("pointermove", (event) => {
+      const box = plot.getBoundingClientRect();
+      const x = (event.clientX - box.left) * (plot.viewBox.baseVal.width / box.width);
+      share = Math.max(0, Math.min(1, (x - left) / width));
+      show();
+    });
+    panel.addEventListener("pointerleave", hide);
+    panel.addEventListener("blur", hide);
+    panel.setAttribute("tabindex", "0");
+    panel.addEventListener("keydown", (event) => {
+      const move = { ArrowLeft: -0.02, ArrowRight: 0.02 }[event.key];
+      if (event.key === "Escape") hide();
+      if (!move) return;
+      event.preventDefault();
+      share = Math.max(0, Math.min(1, share + move));
+      show();
+    });
+  };
+  for (const figure of document.querySelectorAll("figure.live"))
+    for (const plot of figure.querySelectorAll("svg"))
+      plot.querySelectorAll("g.panel").forEach((panel, number) => follow(figure, plot, panel, number));
+})();

@@ -1,0 +1,218 @@
+"""A page as one HTML file that needs nothing else: styles, pictures, script and data are inside."""
+
+from __future__ import annotations
+
+import json
+import math
+import urllib.parse
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from quickstudy.base import blocks
+from quickstudy.base.canonical import plain, spelled
+from quickstudy.render.drawing import mark_class
+from quickstudy.render.markup import Markup, anchor, asset, escape, joined, named, tag
+from quickstudy.render.numbers import bounds, half_width, written
+from quickstudy.render.plot import live_data
+from quickstudy.render.svg import drawn
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_ARROWS = {"higher": "↑", "lower": "↓"}
+_LETTER_BY_LETTER = ("command", "example")
+_WORDS = 40
+"""Words in a cell with more letters than this may be broken."""
+
+
+def as_html(page: blocks.Page, beside: Collection[str] = ()) -> str:
+    """The page. Equal data give equal bytes; it refers to nothing outside but files that lie beside it.
+
+    beside: their names; tables and pictures that have a file of their own there then link to it.
+    """
+    writer = _Writer(frozenset(_anchors(page.blocks)), frozenset(beside))
+    header = tag(
+        "header",
+        tag("p", page.eyebrow, class_="eyebrow") if page.eyebrow else "",
+        tag("h1", named(page.title)),
+        *(tag("p", line, class_="facts-line") for line in page.under),
+    )
+    main = tag("main", header, *writer.with_contents(page.blocks))
+    data = tag("script", _harmless(spelled(plain(page.facts))), type="application/json", id="data")
+    head = joined(
+        Markup('<meta charset="utf-8">'),
+        Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
+        Markup('<meta name="color-scheme" content="light dark">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'),
+        tag("title", f"{page.title} · quickstudy"),
+        tag("style", asset("picture.css"), asset("page.css")),
+    )
+    body = joined(main, data if page.facts else "", tag("script", asset("page.js")))
+    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>{body}</body>\n</html>\n'
+
+
+def blocks_html(parts: Sequence[blocks.Block]) -> Markup:
+    """Blocks as a part of somebody else's page, a notebook's: the styles reach nothing but them, and no script runs."""
+    styles = (asset("picture.css") + asset("page.css")).replace(":root", ":scope")
+    writer = _Writer(frozenset(_anchors(parts)), frozenset())
+    return tag(
+        "div", tag("style", Markup(f"@scope (.quickstudy) {{ {styles} }}")), *map(writer.block, parts),
+        class_="quickstudy",
+    )  # fmt: skip
+
+
+def _harmless(text: str) -> Markup:
+    """JSON that cannot end the script element it stands in."""
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _anchors(parts: Sequence[blocks.Block]) -> Iterator[str]:
+    named = (blocks.Section, blocks.Table, blocks.Plot, blocks.HeatMap, blocks.Graph)
+    return (block.name for block in blocks.every(parts) if isinstance(block, named))
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """anchors: what can be linked to inside the page. beside: files that can be."""
+
+    anchors: Collection[str]
+    beside: Collection[str]
+
+    def with_contents(self, parts: Sequence[blocks.Block]) -> Iterator[Markup]:
+        """Blocks, and the contents before the first section that is in them."""
+        listed = [block for block in parts if isinstance(block, blocks.Section) and block.listed and block.name]
+        for block in parts:
+            if len(listed) > 1 and block is listed[0]:
+                items = [tag("li", self._link(one.name, named(_listed(one)))) for one in listed]
+                yield tag("nav", tag("ul", *items), aria_label="Contents")
+            yield self.block(block)
+
+    def block(self, block: blocks.Block, depth: int = 2) -> Markup:
+        """One block; depth: of a heading in it."""
+        match block:
+            case blocks.Text(text, kind) if kind in _LETTER_BY_LETTER:
+                return tag("pre", text, class_=kind)
+            case blocks.Text(text, "note"):
+                return tag("p", text, class_="notes", role="note")
+            case blocks.Text(text, kind):
+                return tag("p", text, class_=kind or None)
+            case blocks.Terms(items):
+                pairs = [joined(tag("dt", self._link(to, named(term))), tag("dd", said)) for term, said, to in items]
+                return tag("dl", *pairs, class_="verdicts" if any(to for *_, to in items) else "terms")
+            case blocks.Table():
+                return self._table(block)
+            case blocks.Plot() | blocks.HeatMap() | blocks.Graph():
+                return self._picture(block)
+            case blocks.Details(summary, parts, is_open):
+                inside = [self.block(one, depth) for one in parts]
+                return tag("details", tag("summary", named(summary)), *inside, open=is_open)
+            case blocks.Stored(data, title):
+                text = json.dumps(plain(data), indent=2, sort_keys=True, ensure_ascii=False)
+                return joined(tag("h4", named(title)) if title else "", tag("pre", text))
+            case blocks.Section(title, parts, name, note):
+                small = tag("small", f" {note}") if note else ""
+                heading = tag(f"h{min(depth, 6)}", named(title), small)
+                inside = [self.block(one, depth + 1) for one in parts]
+                return tag("section", heading, *inside, id=anchor(name) or None, class_=f"depth-{depth}")
+
+    def _table(self, table: blocks.Table) -> Markup:
+        head = [_heading(column, index) for index, column in enumerate(table.columns)]
+        bodies = []
+        for group in table.groups:
+            if group.title:
+                title = tag("th", group.title, colspan=len(table.columns), scope="rowgroup")
+                bodies.append(tag("tbody", tag("tr", title), class_="group"))
+            bodies.append(tag("tbody", *(self._line(line, table) for line in group.lines), class_="rows"))
+        whole = tag(
+            "table", tag("thead", tag("tr", *head)), *bodies, id=anchor(table.name) or None, class_="sortable",
+            aria_label=table.caption,
+        )  # fmt: skip
+        # Outside of the box that scrolls: a caption must be readable whole in a narrow window.
+        caption = tag("figcaption", table.caption, *self._files(table.name, "csv"), _MORE)
+        box = tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label=table.caption)
+        return tag("figure", caption, box, class_="table")
+
+    def _line(self, line: blocks.Line, table: blocks.Table) -> Markup:
+        cells = zip(line.cells, table.columns, strict=True)
+        inside = (self._cell(cell, column, index, table.intervals) for index, (cell, column) in enumerate(cells))
+        return tag("tr", *inside, class_=line.role or None)
+
+    def _cell(self, cell: blocks.Cell, column: blocks.Column, index: int, intervals: str) -> Markup:
+        value = _value(cell)
+        inside = self._inside(cell, intervals)
+        if index == 0:
+            return tag("th", inside, scope="row", class_="name", data_value=value if column.numeric else None)
+        if column.numeric:
+            return tag("td", inside, class_="number", data_value=value)
+        words = cell.text if isinstance(cell, blocks.Name) else cell if isinstance(cell, str) else ""
+        return tag("td", inside, class_="short" if len(words) <= _WORDS else None)
+
+    def _inside(self, cell: blocks.Cell, intervals: str) -> Markup:
+        match cell:
+            case str():
+                return named(cell) if cell else Markup("")
+            case blocks.Several(cells, between):
+                return joined(*(self._inside(one, intervals) for one in cells), by=between)
+            case blocks.Name(text, mark, target, strong, note):
+                key = tag("span", class_=f"key {mark_class(mark)}", aria_hidden="true") if mark else ""
+                name = tag("strong", named(text)) if strong else named(text)
+                return joined(key, self._link(target, name), _small(note, not note[:1].isalnum()))
+            case blocks.Number(value=value, word=word, note=note):
+                text = tag("strong", written(cell)) if cell.strong else escape(written(cell))
+                if value is None and not word:
+                    return tag("span", text, title=note or None)
+                if cell.interval is None and not note:
+                    return text
+                symbol = not note[:1].isalnum()
+                interval = _small(bounds(cell)) if intervals == blocks.BOUNDS else _small(half_width(cell), True)
+                notes = (interval, _small(note, True)) if symbol else (_small(note), interval)
+                return joined(text, *notes)
+
+    def _picture(self, block: blocks.Plot | blocks.HeatMap | blocks.Graph) -> Markup:
+        extra = []
+        if isinstance(block, blocks.Plot) and block.live:
+            extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
+            extra.append(tag("div", class_="readout", hidden=True))
+        caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"))
+        box = tag("div", *drawn(block), class_="across") if isinstance(block, blocks.Graph) else joined(*drawn(block))
+        return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_="live" if extra else None)
+
+    def _files(self, name: str, *endings: str) -> Iterator[Markup]:
+        found = [file for ending in endings if (file := f"{name}.{ending}") in self.beside]
+        if found:
+            yield joined(" ", joined(*(self._link(file, named(file)) for file in found), by=", "))
+
+    def _link(self, target: str, inside: Markup) -> Markup:
+        if not target:
+            return inside
+        # A dot and a slash lead: whatever a name looks like, it is no address of another kind.
+        here = target in self.anchors
+        return tag("a", inside, href=f"#{anchor(target)}" if here else f"./{urllib.parse.quote(target)}")
+
+
+_MORE = tag("span", " Wider than the window: scroll it sideways.", class_="more", hidden=True)
+
+
+def _listed(section: blocks.Section) -> str:
+    return f"{section.title}, {section.note}" if section.note else section.title
+
+
+def _heading(column: blocks.Column, index: int) -> Markup:
+    arrow = _ARROWS.get(column.better)
+    better = tag("span", arrow, class_="arrow", title=f"{column.better} is better") if arrow else ""
+    key = tag("span", class_=f"key {mark_class(column.mark)}", aria_hidden="true") if column.mark else ""
+    words = joined(key, named(column.title), *(["\N{NO-BREAK SPACE}", better] if better else []), _small(column.note))
+    kind = "name" if index == 0 else "number" if column.numeric else None
+    return tag("th", tag("button", words, type="button"), scope="col", class_=kind, aria_sort="none")
+
+
+def _small(note: str, inline: bool = False) -> Markup:
+    """Small print: under what it belongs to, or beside it."""
+    return tag("small", note, class_=None if inline else "under") if note else Markup("")
+
+
+def _value(cell: blocks.Cell) -> str | None:
+    """What a cell is sorted by, at full precision: the last number in it is the one that was measured."""
+    if isinstance(cell, blocks.Several):
+        return next((value for one in reversed(cell.cells) if (value := _value(one)) is not None), None)
+    if not isinstance(cell, blocks.Number) or cell.value is None or math.isnan(cell.value):
+        return None
+    return repr(float(cell.value))

@@ -1,0 +1,92 @@
+"""A small writer of HTML and SVG in which the type says what is escaped: `str` is, `Markup` is not."""
+
+from __future__ import annotations
+
+import html
+import re
+from functools import lru_cache
+from importlib import resources
+
+_UNSEEN = [*(code for code in range(ord(" ")) if chr(code) not in "\n\t"), *range(0x7F, 0xA0)]
+_TURNING = [0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+"""Marks that turn the direction of writing, of a name and of all that follows it."""
+_SAFE = {
+    **dict.fromkeys([*_UNSEEN, *_TURNING, *range(0xD800, 0xE000)], "\N{REPLACEMENT CHARACTER}"),
+    **{ord(letter): html.escape(letter) for letter in "&<>\"'"},
+}
+_UNSAFE = re.compile(f"[{re.escape(''.join(map(chr, _SAFE)))}]")
+_LONG = 26
+"""Names of more letters than this may be broken."""
+_PIECES = re.compile(rf"[^,:=/+_\s]{{1,{_LONG}}}[,:=/+_]?\s*|[,:=/+_]\s*|\s+")
+
+
+class Markup(str):
+    """Text that is markup already."""
+
+    __slots__ = ()
+
+
+def escape(text: str) -> Markup:
+    """Text that is only text, between tags as well as in attributes; markup as it is. Control characters, and marks
+    that turn the direction of writing, become a visible sign.
+    """
+    if isinstance(text, Markup):
+        return text
+    return Markup(text.translate(_SAFE) if _UNSAFE.search(text) else text)
+
+
+def joined(*parts: str, by: str = "") -> Markup:
+    """Parts one after another, with something between them; each is escaped unless it is markup."""
+    return Markup(escape(by).join(map(escape, parts)))
+
+
+def tag(name: str, *children: str, **attributes: object) -> Markup:
+    """One element. Children and attributes are escaped unless they are markup; an attribute that is None or False is
+    left out, True stands alone. `stroke_width` becomes `stroke-width`, `class_` becomes `class`.
+
+    >>> tag("a", "1 < 2", href="#x", class_="quiet", id=None)
+    '<a href="#x" class="quiet">1 &lt; 2</a>'
+    """
+    return Markup(f"<{name}{_attributes(attributes)}>{joined(*children)}</{name}>")
+
+
+def named(label: str) -> Markup:
+    """A name from outside, which turns nothing around it. A long one may be broken after a separator, and inside a
+    word only where the word itself is longer than a name should be.
+
+    >>> named("esn"), named("esn:leak=0.3,units=1000000")
+    ('<bdi>esn</bdi>', '<bdi>esn:<wbr>leak=<wbr>0.3,<wbr>units=<wbr>1000000</bdi>')
+    """
+    pieces = _PIECES.findall(label) if len(label) >= _LONG else [label]
+    return tag("bdi", Markup("<wbr>".join(map(escape, pieces))))
+
+
+def anchor(name: str) -> str:
+    """A name as the id of an element, of which addresses and style sheets take every letter as it is."""
+    return re.sub(r"[^\w-]+", "-", name)
+
+
+@lru_cache
+def asset(name: str) -> Markup:
+    """A file that pages and pictures carry inside."""
+    return Markup(resources.files("quickstudy.render").joinpath("assets", name).read_text(encoding="utf-8"))
+
+
+def short_number(value: float) -> str:
+    """A coordinate as short as a picture allows: one decimal."""
+    return f"{round(value, 1):.6g}"
+
+
+def _attributes(attributes: dict[str, object]) -> str:
+    written = ""
+    for name, value in attributes.items():
+        if value is None or value is False:
+            continue
+        text = short_number(value) if isinstance(value, float) else value if isinstance(value, Markup) else str(value)
+        written += f" {_spelled(name)}" if value is True else f' {_spelled(name)}="{escape(text)}"'
+    return written
+
+
+@lru_cache(maxsize=256)
+def _spelled(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")

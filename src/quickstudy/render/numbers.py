@@ -1,0 +1,174 @@
+"""How numbers are written for people. The data behind them keep every digit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from quickstudy.base import blocks
+from quickstudy.base.blocks import FACTOR, HALF, MAGNITUDE, Cell, Name, Number, Several
+from quickstudy.base.measure import LOG, MEDIAN, Score
+
+NOTHING = "–"
+SMALL = 0.01
+"""Scores below this are told apart by four decimals."""
+
+
+def score(value: float) -> str:
+    """A score: three decimals, as many more as a small one needs not to look like 0, fewer when it is large.
+
+    >>> score(0.21345), score(-0.5), score(0.00042), score(0.0000999), score(float("nan")), score(1234.5)
+    ('0.213', '−0.500', '0.0004', '0.0001', '–', '1,234')
+    """
+    if not math.isfinite(value):
+        return NOTHING if math.isnan(value) else "∞" if value > 0 else "−∞"
+    size = abs(value)
+    decimals = 3 if size < 10 else 1 if size < 100 else 0
+    # What is smaller than a millionth comes from rounding, not from a measurement.
+    if 1e-6 <= size < 0.0005:
+        decimals = -math.floor(math.log10(float(f"{size:.0e}")))
+    text = f"{value:,.{decimals}f}"
+    return text.replace("-", "−") if float(text.replace(",", "")) else text.replace("-", "")
+
+
+def fine(value: float) -> str:
+    """A score with four decimals where three would hide how it differs from another that is as small.
+
+    >>> fine(0.00123), fine(0.0), fine(0.5)
+    ('0.0012', '0.000', '0.500')
+    """
+    return f"{value:.4f}".replace("-", "−") if 0.0005 <= abs(value) < SMALL else score(value)
+
+
+def magnitude(value: float) -> str:
+    """A number whose order of magnitude counts: three figures, all before the point up to a million, the smallest and
+    the largest as powers of ten.
+
+    >>> magnitude(2e-9), magnitude(0.02345), magnitude(12.0), magnitude(0.0), magnitude(1002.4), magnitude(-4.99e7)
+    ('2e-9', '0.0234', '12', '0', '1,002', '−4.99e7')
+    """
+    if not math.isfinite(value):
+        return score(value)
+    text = f"{value:,.0f}" if 999.5 <= abs(value) < 999_999.5 else f"{value:.3g}"
+    short = re.sub(r"e([+-])0*(\d)", lambda power: f"e{power[1].strip('+')}{power[2]}", text)
+    return f"−{short[1:]}" if short.startswith("-") else short
+
+
+def factor(value: float) -> str:
+    """Ten to the power of a value, which may be more than a number can hold.
+
+    >>> factor(1.0), factor(-0.30103), factor(400.2)
+    ('×10', '×0.5', '×1e400')
+    """
+    return f"×{magnitude(10.0**value)}" if math.isinf(value) or abs(value) < 300 else f"×1e{value:.0f}"
+
+
+def steps(value: float) -> str:
+    """A number of steps: whole where it is large."""
+    return score(value) if not math.isfinite(value) else f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
+
+
+def count(value: float) -> str:
+    """A mean count, with thousands apart."""
+    return score(value) if not math.isfinite(value) else f"{value:,.0f}".replace("-", "−")
+
+
+def seconds(value: float) -> str:
+    """Seconds, two or three figures.
+
+    >>> seconds(0.01234), seconds(3.456), seconds(1234.5)
+    ('0.012', '3.46', '1,234')
+    """
+    if not math.isfinite(value):
+        return score(value)
+    return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+
+
+def exact(value: float) -> str:
+    """All digits, and no point after a whole number."""
+    whole = math.isfinite(value) and float(value).is_integer() and abs(value) < 2**53
+    return str(int(value)) if whole else repr(float(value))
+
+
+_WRITERS: Mapping[str, Callable[[float], str]] = {
+    blocks.SCORE: score,
+    blocks.FINE: fine,
+    MAGNITUDE: magnitude,
+    FACTOR: factor,
+    blocks.STEPS: steps,
+    blocks.COUNT: count,
+    blocks.SECONDS: seconds,
+    blocks.EXACT: exact,
+}
+
+
+def scored(read: Score, value: float | None, interval: tuple[float, float] | None = None, **more: Any) -> Number:
+    """A value of a score as the score is read, with its own word where it has one. more: other fields of the number."""
+    form = MAGNITUDE if read.read == LOG else blocks.STEPS if read.shown == MEDIAN else blocks.SCORE
+    word = read.word(value) if value is not None and not math.isnan(value) else ""
+    return Number(value, interval, **{"form": form, "word": word, **more})
+
+
+def written(number: Number) -> str:
+    """The number without its interval and its note.
+
+    >>> [written(number) for number in (Number(0.2134), Number(None), Number(0.3, signed=True), Number(5, word="<9"))]
+    ['0.213', '–', '+0.300', '<9']
+    """
+    if number.word or number.value is None or math.isnan(number.value):
+        return number.word or NOTHING
+    text = _WRITERS[number.form](number.value)
+    return f"+{text}" if number.signed and number.value > 0 else text
+
+
+def bounds(number: Number) -> str:
+    """`[low, high]`, or nothing where there is no interval."""
+    if number.interval is None:
+        return ""
+    low, high = (_WRITERS[number.form](end).removeprefix("×") for end in number.interval)
+    return f"[{low}, {high}]"
+
+
+def half_width(number: Number) -> str:
+    """Half of what the interval spans, for places where two bounds are too long; where orders of magnitude count, what
+    its ends are apart from the middle, as a factor; nothing where there is no interval.
+
+    >>> half_width(Number(0.5, (0.4, 0.6))), half_width(Number(1e-3, (5e-4, 2e-3), form="magnitude"))
+    ('±0.100', '×÷2')
+    """
+    half = half_of(number)
+    if half is None:
+        return ""
+    return f"×÷{magnitude(half)}" if number.form in (MAGNITUDE, FACTOR) else f"±{_WRITERS[number.form](half)}"
+
+
+def half_of(number: Number) -> float | None:
+    """The number behind `half_width`."""
+    if number.interval is None:
+        return None
+    low, high = number.interval
+    if number.form == FACTOR:
+        return math.pow(10.0, (high - low) / 2) if high - low < 600 else math.inf
+    if number.form == MAGNITUDE:
+        return math.sqrt(high / low) if low > 0 else math.inf
+    return (high - low) / 2
+
+
+def noted(note: str) -> str:
+    """Small print behind a number: a sign as it is, words in parentheses."""
+    return f" ({note})" if note[:1].isalnum() else f" {note}" if note else ""
+
+
+def spoken(cell: Cell, intervals: str = HALF) -> str:
+    """A whole cell in one line: `0.213 ±0.020 =`; with bounds in the place of ± if asked for."""
+    if isinstance(cell, Several):
+        return cell.between.join(spoken(one, intervals) for one in cell.cells)
+    if isinstance(cell, Name):
+        return cell.text + noted(cell.note)
+    if isinstance(cell, str):
+        return cell
+    missing = cell.value is None and not cell.word  # its note says why, which is too long for a cell
+    interval = half_width(cell) if intervals == HALF else bounds(cell)
+    return " ".join(filter(None, (written(cell), interval))) + ("" if missing else noted(cell.note))

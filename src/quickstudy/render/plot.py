@@ -1,0 +1,288 @@
+"""Plots: lines with bands, steps, points and bars in one or several panels, with labels at their ends or a legend."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+
+from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plot, Plotted
+from quickstudy.base.canonical import plain, spelled
+from quickstudy.base.wording import shortened, visible
+from quickstudy.render import drawing
+from quickstudy.render.drawing import LETTER, NARROW, WIDE, Frame, Scale, mark_class, points, reach, spread, text
+from quickstudy.render.markup import Markup, short_number, tag
+
+_GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
+"""Heights between panels, of a panel's title, a line of its legend, the title of its axis, and the numbers under it."""
+_APART = 15
+"""Pixels between two labels."""
+_NOTHING = "no finished runs"
+_READ_OUT = 48
+"""Letters of a name beside a pointer."""
+
+
+def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
+    """For a wide window, panels two by two, and for a narrow one, panels below each other."""
+    plot = replace(
+        plot, panels=[replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels]
+    )
+    return [_Sheet(plot, form).drawn() for form in (WIDE, NARROW)]
+
+
+def live_data(plot: Plot) -> str:
+    """What a pointer reads off a plot, as JSON."""
+    panels = []
+    for panel in plot.panels:
+        series = [one for one in panel.series if len(one.x)]
+        labels = shortened([visible(one.label) for one in series], _READ_OUT)
+        marks = [mark_class(one.mark) for one in series]
+        panels.append(
+            [
+                {"label": label, "mark": mark, "x": one.x, "y": one.y, "low": one.low, "high": one.high}
+                for one, label, mark in zip(series, labels, marks, strict=True)
+            ]
+        )
+    return spelled(plain({"title": plot.x.title, "panels": panels}))
+
+
+def _on(plot: Plot, one: Plotted) -> Plotted:
+    """What of a series has a place on a logarithmic axis: all that is after 0."""
+    if plot.x.scale == LINEAR or all(value > 0 for value in one.x):
+        return one
+    kept = [index for index, value in enumerate(one.x) if value > 0]
+    x, y, low, high = (
+        [values[index] for index in kept] if len(values) else () for values in (one.x, one.y, one.low, one.high)
+    )
+    return replace(one, x=x, y=y, low=low, high=high, tells=[one.tells[index] for index in kept if len(one.tells)])
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    plot: Plot
+    form: drawing.Form
+
+    def drawn(self) -> drawing.Drawing:
+        plot, panels = self.plot, self.plot.panels
+        columns = 2 if self.form is WIDE and len(panels) > 1 else 1
+        x, y = self._reaches()
+        ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
+        left = 16 + drawing.TICK_LETTER * max(map(len, ticks), default=1)
+        right = self._margin()
+        inner = self.form.width / columns - left - right
+        parts, top = [], 4.0
+        for first in range(0, len(panels), columns):
+            row = panels[first : first + columns]
+            head = max(self._head(panel, inner) for panel in row)
+            height = self._height(row, inner)
+            for column, panel in enumerate(row):
+                start = left + column * (inner + left + right)
+                bottom = top + head + height
+                frame = Frame(Scale(*x, plot.x.scale, start, inner), Scale(*y, plot.y.scale, bottom, -height))
+                last = first + column + columns >= len(panels)  # nothing below it
+                parts.append(self._panel(panel, frame, top, column == 0, last))
+            top += head + height + _FOOT + _GAP
+        return drawing.Drawing(plot.label, self.form.width, top - _GAP + 20, parts, self.form.name)
+
+    def _reaches(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        plot = self.plot
+        series = [one for panel in plot.panels for one in panel.series]
+        guides = [guide for panel in plot.panels for guide in panel.guides]
+        across = [*(value for one in series for value in one.x), *(one.x for one in guides if one.x is not None)]
+        up = [value for one in series for values in (one.y, one.low, one.high) for value in values]
+        up += [one.y for one in guides if one.y is not None]
+        bars = [one for one in series if one.kind == BARS]
+        x, y = reach(plot.x, across), reach(plot.y, [*up, *([0.0] if bars else [])], rounded=plot.y.scale == LINEAR)
+        half = _step(bars) / 2 if bars and plot.x.range is None and plot.x.scale == LINEAR else 0.0
+        return (x[0] - half, x[1] + half), y
+
+    def _margin(self) -> float:
+        if not self.plot.direct:
+            return 22.0
+        return max([22.0, *(34 + LETTER * len(label) for panel in self.plot.panels for label in self._labels(panel))])
+
+    def _labels(self, panel: Panel) -> list[str]:
+        """Of the curves, then of the horizontals, cut so that they stay distinct."""
+        names = [one.label for one in panel.series if len(one.x)]
+        names += [one.label for one in panel.guides if one.x is None and one.y is not None]
+        return shortened(list(map(visible, names)), self.form.letters if len(self.plot.panels) == 1 else NARROW.letters)
+
+    def _head(self, panel: Panel, width: float) -> float:
+        entries = 0 if self.plot.direct else -(-len(panel.series) // _per_line(panel, width))
+        return (_TITLE if panel.title else 0) + entries * _ENTRY + (4 if entries else 0) + _Y_TITLE
+
+    def _height(self, row: Sequence[Panel], width: float) -> float:
+        usual = min(380.0, max(190.0, 0.4 * width))
+        if len(self.plot.panels) == 1:
+            usual = 350.0 if self.form is WIDE else 250.0
+        labels = max(len(self._labels(panel)) for panel in row) if self.plot.direct else 0
+        return max(usual, float(_APART * (labels - 1)))
+
+    def _panel(self, panel: Panel, frame: Frame, top: float, first: bool, last: bool) -> Markup:
+        plot = self.plot
+        parts = [text(panel.title, frame.x.start, top + 15, class_="label strong")] if panel.title else []
+        parts.append(frame.axes(plot.x, plot.y, x_title=last, y_title=first))
+        parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
+        if not any(len(one.x) for one in panel.series):
+            middle = frame.x.start + frame.x.length / 2, (frame.y.end + frame.y.start) / 2
+            parts.append(text(_NOTHING, *middle, class_="title", text_anchor="middle"))
+        parts += [_guide(guide, frame, plot.direct) for guide in panel.guides]
+        bars = [one for one in panel.series if one.kind == BARS]
+        # From the last to the first, so that the first lies on top.
+        for one in reversed([one for one in panel.series if len(one.x)]):
+            single = one.kind in (BARS, POINTS)
+            shapes = _single(one, bars, frame) if single else _curve(one, frame, plot.direct)
+            parts.append(tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}"))
+        parts += [_point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)]
+        parts += [self._ends(panel, frame)] if plot.direct else []
+        if not plot.live:
+            return tag("g", *parts, class_="panel")
+        area = {"x": frame.x.start, "y": frame.y.end, "width": frame.x.length, "height": frame.y.start - frame.y.end}
+        parts.append(tag("g", tag("line", y1=frame.y.end, y2=frame.y.start), class_="cursor"))
+        parts.append(tag("rect", class_="touch", **area))
+        scales = [f"{end:.9g}" for scale in (frame.x, frame.y) for end in (scale.low, scale.high)]
+        kinds = [scale.kind for scale in (frame.x, frame.y)]
+        return tag(
+            "g", *parts, class_="panel", data_frame=" ".join([*map(short_number, area.values()), *scales, *kinds])
+        )
+
+    def _ends(self, panel: Panel, frame: Frame) -> Markup:
+        """The labels at the right edge, with a line to the end of what each belongs to."""
+        series = [one for one in panel.series if len(one.x)]
+        levels = [one for one in panel.guides if one.x is None and one.y is not None]
+        ends = [frame.y.at(_last(one.y)) for one in series] + [frame.y.at(one.y or 0.0) for one in levels]
+        full = [one.label for one in series] + [one.label for one in levels]
+        classes = [mark_class(one.mark) for one in series] + ["guide"] * len(levels)
+        kept = [index for index, label in enumerate(full) if label]
+        labels = self._labels(panel)
+        places = spread([ends[index] for index in kept], _APART, frame.y.end, frame.y.start)
+        parts = []
+        for index, place in zip(kept, places, strict=True):
+            edge, end = frame.x.end, ends[index]
+            leader = points([(edge + 2, end), (edge + 10, place), (edge + 20, place)])
+            label = text(labels[index], edge + 24, place + 4, class_="label")
+            line = tag("polyline", class_="leader", points=leader)
+            parts.append(tag("g", tag("title", full[index]), line, label, class_=classes[index]))
+        return tag("g", *parts, class_="labels")
+
+
+def _per_line(panel: Panel, width: float) -> int:
+    """How many entries of the legend have room side by side."""
+    longest = max((len(one.label) for one in panel.series), default=0)
+    return max(1, int(width // (34 + longest * LETTER)))
+
+
+def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
+    width = frame.x.length
+    per_line = _per_line(panel, width)
+    labels = shortened([one.label for one in panel.series], int((width - 24) // LETTER))
+    for index, (one, label) in enumerate(zip(panel.series, labels, strict=True)):
+        x, y = frame.x.start + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
+        key = tag("line", class_="line", x1=x, x2=x + 18, y1=y - 4, y2=y - 4)
+        if one.kind in (POINTS, BARS):
+            key = tag("rect", class_="dot", x=x + 4, y=y - 9, width=10, height=10)
+        dot = tag("circle", class_="dot mark", cx=x + 9, cy=y - 4, r=2.5)
+        entry = mark_class(one.mark) + ("" if len(one.x) else " absent")
+        yield tag("g", tag("title", one.label), key, dot, text(label, x + 24, y, class_="label entry"), class_=entry)
+
+
+def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
+    x = None if guide.x is None else frame.x.at(guide.x)
+    y = None if guide.y is None else frame.y.at(guide.y)
+    name, parts = f"guide{' strong' if guide.strong else ''}", []
+    if y is not None:
+        parts.append(tag("line", class_=name, x1=frame.x.start, x2=frame.x.end if x is None else x, y1=y, y2=y))
+    if x is not None:
+        parts.append(tag("line", class_=name, x1=x, x2=x, y1=frame.y.end if y is None else y, y2=frame.y.start))
+    if guide.label and y is None and x is not None:
+        before = frame.x.end - x < LETTER * len(guide.label) + 6
+        place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
+        parts.append(text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
+    if guide.label and x is None and y is not None and not direct:
+        parts.append(text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end"))
+    return tag("g", *parts)
+
+
+def _point_label(guide: Guide, frame: Frame) -> Markup:
+    """The point that a guide leads to, and its words: above and to the left, where a curve that rises is not."""
+    x, y = frame.x.at(guide.x or 0.0), frame.y.at(guide.y or 0.0)
+    before = x - frame.x.start > 9 + LETTER * len(guide.label)
+    place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
+    dot = tag("circle", class_="dot", cx=x, cy=y, r=4) if guide.strong else ""
+    words = text(guide.label, class_="label strong halo", **place) if guide.label else ""
+    return tag("g", dot, words)
+
+
+def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
+    """A line with its band. What is no number is not drawn: the line is broken there, the band where it has no edge.
+
+    Single points are shown if asked for, of a curve that is one point, and where a colour is used again.
+    """
+    for members in _runs([math.isfinite(low + high) for low, high in zip(one.low, one.high, strict=True)]):
+        around = _path(one, one.high, members, frame) + _path(one, one.low, members, frame)[::-1]
+        yield tag("polygon", class_="band", points=points(around))
+    known = _runs([not math.isnan(value) for value in one.y])
+    for members in known:
+        yield tag("polyline", class_="line", points=points(_path(one, one.y, members, frame)))
+        if one.bold:
+            own = [index for index in members if one.bold[0] <= one.x[index] <= one.bold[1]]
+            yield tag("polyline", class_="line own", points=points(_path(one, one.y, own, frame)))
+    every = [index for members in known for index in members]
+    for index in every if one.dots else every[:: max(1, len(every) // 8)]:
+        kind = "dot" if one.dots or len(every) == 1 else "dot mark"
+        x, y = frame.x.at(one.x[index]), frame.y.at(one.y[index])
+        yield tag("circle", _told(one, index), class_=kind, cx=x, cy=y, r=2.5)
+    # Where it ends before the others do, a thin line leads on to its label.
+    if direct and one.label and every and (x := frame.x.at(one.x[every[-1]])) < frame.x.end - 1:
+        y = frame.y.at(one.y[every[-1]])
+        yield tag("line", class_="rest", x1=x, x2=frame.x.end, y1=y, y2=y)
+
+
+def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Markup]:
+    """Points, or bars that stand on 0 (or the edge that is nearest to it), side by side with those of other series."""
+    step = _step(bars)
+    wide = abs(frame.x.at(one.x[0] + step / 2) - frame.x.at(one.x[0] - step / 2)) * 0.8 / max(len(bars), 1)
+    place = next((number for number, other in enumerate(bars) if other is one), 0)
+    shift = (place - (len(bars) - 1) / 2) * wide if one.kind == BARS else 0.0
+    ground = frame.y.at(0.0) if frame.y.kind == LINEAR else frame.y.start
+    for index, value in enumerate(one.y):
+        if math.isnan(value):
+            continue
+        x, y = frame.x.at(one.x[index]) + shift, frame.y.at(value)
+        if one.kind == BARS:
+            box = {"x": x - wide / 2 + 0.5, "y": min(y, ground), "width": wide - 1, "height": abs(y - ground)}
+            yield tag("rect", _told(one, index), class_="dot bar", **box)
+        if len(one.low) and math.isfinite(one.low[index] + one.high[index]):
+            ends = frame.y.at(one.low[index]), frame.y.at(one.high[index])
+            yield tag("line", class_="whisker", x1=x, x2=x, y1=ends[0], y2=ends[1])
+        if one.kind == POINTS:
+            yield tag("circle", _told(one, index), class_="dot", cx=x, cy=y, r=3.5)
+
+
+def _told(one: Plotted, index: int) -> Markup:
+    return tag("title", one.tells[index]) if len(one.tells) else Markup("")
+
+
+def _step(bars: Sequence[Plotted]) -> float:
+    """The distance of two neighbouring bars."""
+    places = sorted({value for one in bars for value in one.x})
+    return min((after - before for before, after in pairwise(places)), default=1.0)
+
+
+def _runs(known: Sequence[bool]) -> list[list[int]]:
+    """The numbers of neighbours that are all known."""
+    groups = groupby(range(len(known)), key=known.__getitem__)
+    return [list(members) for is_known, members in groups if is_known]
+
+
+def _path(one: Plotted, values: Sequence[float], members: Sequence[int], frame: Frame) -> list[tuple[float, float]]:
+    """Some of the values in pixels; of steps, each is held until the next."""
+    line = [(frame.x.at(one.x[index]), frame.y.at(values[index])) for index in members]
+    if one.kind != STEP or not line:
+        return line
+    return [corner for before, after in pairwise(line) for corner in (before, (after[0], before[1]))] + line[-1:]
+
+
+def _last(values: Sequence[float]) -> float:
+    return next((value for value in reversed(values) if not math.isnan(value)), 0.0)

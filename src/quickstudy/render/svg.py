@@ -1,0 +1,203 @@
+"""Pictures as SVG, in a page and as files of their own, and the numbers behind them; here too: heat maps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from quickstudy.base.blocks import Graph, HeatMap, Plot
+from quickstudy.base.wording import shortened
+from quickstudy.render.drawing import LETTER, NARROW, WIDE, Drawing, Form, spread, text
+from quickstudy.render.graph import graph_drawing
+from quickstudy.render.markup import Markup, tag
+from quickstudy.render.numbers import NOTHING, score
+from quickstudy.render.plot import plot_drawings
+
+LEVELS = 9
+"""Colours of the style sheet."""
+_HIGH, _BETWEEN, _TOP = 22.0, 20.0, 28.0
+_LEAST = 11.0
+"""Pixels of a cell below which a row of them does not fit, and goes on below."""
+_LEGIBLE = 44.0
+"""Pixels of a cell in which its number has room."""
+
+Picture = Plot | HeatMap | Graph
+
+
+def drawn(block: Picture) -> list[Markup]:
+    """The elements of a page: one for a wide and one for a narrow window, or one for both."""
+    least = 0.8 if isinstance(block, Graph) else 0.0
+    return [drawing.inline(least * drawing.width) for drawing in _drawings(block)]
+
+
+def svg_file(block: Picture) -> str:
+    """The picture as a file of its own."""
+    return _drawings(block)[0].file()
+
+
+def picture_rows(block: Picture) -> list[list[Any]]:
+    """The numbers of a picture for a program, the heading first: those it brings, or what is drawn."""
+    if not isinstance(block, Graph) and block.data:
+        return [list(row) for row in block.data]
+    if isinstance(block, Graph):
+        edges = [[edge.source, edge.target, edge.label, edge.kind, edge.weight] for edge in block.edges]
+        return [["source", "target", "label", "kind", "weight"], *edges]
+    if isinstance(block, HeatMap):
+        cells = [
+            [row, column, part, value]
+            for row, values in zip(block.rows, block.values, strict=True)
+            for column, cell in zip(block.columns, values, strict=True)
+            for part, value in enumerate(_parts(cell))
+        ]
+        return [["row", "column", "part", "value"], *cells]
+    rows: list[list[Any]] = [["panel", "series", block.x.title, block.y.title, "low", "high"]]
+    for panel in block.panels:
+        for one in panel.series:
+            low, high = (values if len(values) else [""] * len(one.x) for values in (one.low, one.high))
+            rows += [[panel.title, one.label, *numbers] for numbers in zip(one.x, one.y, low, high, strict=True)]
+    return rows
+
+
+def _drawings(block: Picture) -> list[Drawing]:
+    if isinstance(block, Plot):
+        return plot_drawings(block)
+    return (
+        [graph_drawing(block)] if isinstance(block, Graph) else [_Map(block, form).drawing() for form in (WIDE, NARROW)]
+    )
+
+
+def _parts(cell: float | Sequence[float | None] | None) -> Sequence[float | None]:
+    return cell if isinstance(cell, Sequence) else (cell,)
+
+
+@dataclass(frozen=True)
+class _Map:
+    """A heat map in one form: a line of cells per row or, where they do not fit, a block of several lines."""
+
+    map: HeatMap
+    form: Form
+
+    def drawing(self) -> Drawing:
+        names = shortened(self.map.rows, 22 if self.form is WIDE else 16)
+        left = 16 + max((LETTER * max(len(name), len(self._scale(row))) for row, name in enumerate(names)), default=0.0)
+        width = min((self.form.width - left - 16) / max(len(self.map.columns), 1), 90.0)
+        whole = width >= _LEAST - 1.5
+        parts, bottom = self._lines(names, left, width) if whole else self._blocks(names)
+        legend = self._legend(left if self.form is WIDE else 8.0, bottom + 8)
+        return Drawing(
+            self.map.label, self.form.width, bottom + 54, [tag("g", *parts, *legend, class_="heat")], self.form.name
+        )
+
+    def _lines(self, names: Sequence[str], left: float, width: float) -> tuple[list[Markup], float]:
+        titles = shortened(self.map.columns, 14)
+        longest = LETTER * max(map(len, titles), default=0)
+        turned = width < longest + 4
+        top = _TOP + (longest if turned else 0)
+        parts = []
+        for column, title in enumerate(titles):
+            middle = left + (column + 0.5) * width
+            place = f"translate({middle + 4:.1f} {top - 6:.1f}) rotate(-90)" if turned else None
+            at = {"transform": place} if turned else {"x": middle, "y": top - 8, "text_anchor": "middle"}
+            parts.append(tag("text", title, class_="tick" if width > 12 else "small", **at))
+        between = _BETWEEN if self.map.marks or self.map.scaled == "row" else 2.0
+        for row, name in enumerate(names):
+            above = top + row * (_HIGH + between)
+            parts.append(text(name, left - 8, above + _HIGH / 2 + 3, class_="label", text_anchor="end"))
+            if self.map.scaled == "row":
+                parts.append(text(self._scale(row), left - 8, above + _HIGH + 8, class_="tick", text_anchor="end"))
+            places = [(left + column * width, above) for column in range(len(titles))]
+            parts += self._cells(row, places, width - 0.8, _HIGH)
+            marks = [mark for mark in self.map.marks if mark[0] == row]
+            wanted = [left + (column + 0.5) * width for _, column, _, _ in marks]
+            long = LETTER * max((len(mark[3]) for mark in marks), default=0)
+            shown = spread(wanted, 10 + long, left + long / 2, max(left + width * len(titles), left + long / 2))
+            for x, mark in zip(shown, marks, strict=True):
+                parts.append(
+                    text(mark[3], x, above + _HIGH + 12, class_=f"pointer {self._kind(mark[3])}", text_anchor="middle")
+                )
+        return parts, top + len(names) * (_HIGH + between)
+
+    def _blocks(self, names: Sequence[str]) -> tuple[list[Markup], float]:
+        across = max(4, round(math.sqrt(len(self.map.columns))) + 1)
+        each = self.form.width / 2 - 12
+        size = each / across
+        down = -(-len(self.map.columns) // across)
+        parts = []
+        for row, name in enumerate(names):
+            left, top = 4 + row % 2 * (each + 16), _TOP + row // 2 * (down * size + 54)
+            parts.append(text(name, left, top - 6, class_="label"))
+            places = [
+                (left + column % across * size, top + column // across * size)
+                for column in range(len(self.map.columns))
+            ]
+            parts += self._cells(row, places, size - 0.8, size - 0.8)
+            below = [words for number, _, _, words in self.map.marks if number == row]
+            said = [" ".join(below), self._scale(row) if self.map.scaled == "row" else ""]
+            for line, words in enumerate(filter(None, said)):
+                parts.append(text(words, left, top + down * size + 13 + 14 * line, class_="tick"))
+        return parts, _TOP + -(-len(names) // 2) * (down * size + 54) - 14
+
+    def _cells(self, row: int, places: Sequence[tuple[float, float]], width: float, height: float) -> Iterator[Markup]:
+        for column, (left, top) in enumerate(places):
+            values = _parts(self.map.values[row][column])
+            told = ", ".join(NOTHING if value is None else score(value) for value in values)
+            wide, high = width / (1 if len(values) == 1 else 2), height / (2 if len(values) > 2 else 1)
+            boxes = [
+                {"x": left + part % 2 * wide, "y": top + part // 2 * high, "width": wide, "height": high}
+                for part in range(len(values))
+            ]
+            levels = [self._level(row, value) for value in values]
+            shapes = [
+                tag("rect", class_="absent" if level is None else f"h{level}", **box)
+                for level, box in zip(levels, boxes, strict=True)
+            ]
+            shapes += [
+                tag("rect", class_=f"frame {self._kind(words)}", **boxes[part])
+                for at, place, part, words in self.map.marks
+                if (at, place) == (row, column)
+            ]
+            if len(values) == 1 and width >= _LEGIBLE and values[0] is not None:
+                over = "on" if (levels[0] or 0) > LEVELS // 2 else "label"
+                shapes.append(text(told, left + width / 2, top + height / 2 + 4, class_=over, text_anchor="middle"))
+            yield tag("g", tag("title", f"{self.map.rows[row]}, {self.map.columns[column]}: {told}"), *shapes)
+
+    def _kind(self, words: str) -> str:
+        """Marks whose words begin with the same sign look the same."""
+        signs = list(dict.fromkeys(mark[3][:1] for mark in self.map.marks))
+        return "first" if signs.index(words[:1]) == 0 else "second"
+
+    @cached_property
+    def _ends(self) -> list[tuple[float, float] | None]:
+        """What the colours of every row run from and to."""
+        known = [
+            [value for cell in cells for value in _parts(cell) if value is not None and math.isfinite(value)]
+            for cells in self.map.values
+        ]
+        if self.map.scaled != "row":
+            known = [[value for values in known for value in values]] * len(known)
+        return [(min(values), max(values)) if values else None for values in known]
+
+    def _scale(self, row: int) -> str:
+        ends = self._ends[row]
+        return f"{score(ends[0])} to {score(ends[1])}" if ends else ""
+
+    def _level(self, row: int, value: float | None) -> int | None:
+        ends = self._ends[row]
+        if value is None or ends is None or math.isnan(value):
+            return None
+        share = (value - ends[0]) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.0
+        return max(0, min(LEVELS - 1, int(share * LEVELS)))
+
+    def _legend(self, left: float, top: float) -> Iterator[Markup]:
+        end = left + 22 * LEVELS
+        for level in range(LEVELS):
+            yield tag("rect", class_=f"h{level}", x=left + level * 22, y=top, width=22, height=13)
+        ends = self._ends[0] if self.map.scaled != "row" and self.map.rows else None
+        low, high = (f" {score(end)}" for end in ends) if ends else ("", "")
+        yield text(self.map.low + low, left, top + 28, class_="tick")
+        yield text(self.map.high + high, end, top + 28, class_="tick", text_anchor="end")
+        yield tag("rect", class_="absent", x=end + 14, y=top, width=22, height=13)
+        yield text("no value", end + 42, top + 11, class_="tick")

@@ -1,0 +1,157 @@
+"""What stands around the numbers of a report: what a task asks, its picture, how to read it all, and the record."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from quickstudy.base import blocks, catalogue
+from quickstudy.base.blocks import Block, Details, Section, Stored, Terms, Text, Traced
+from quickstudy.base.measure import Score
+from quickstudy.base.parameters import configure
+from quickstudy.base.seeds import Streams
+from quickstudy.base.task import ExampleTask
+from quickstudy.base.wording import described
+from quickstudy.report.model import LEARNING, MeasureNote, Place, ReportData, Row, TaskTable
+from quickstudy.report.tables import Marks, run_table
+from quickstudy.report.words import TERMS
+
+_LONGEST_EXAMPLE = 240
+_READ = "/read"
+"""Behind a kind of trace: the figure that explains how scores are read off such a trace."""
+
+
+def about(table: TaskTable) -> Iterator[Block]:
+    """What the task asks, how much there was of it, and one example, where the very task is installed."""
+    task = table.rows[0].setting.get("task", {})
+    id, version = task.get("id", ""), task.get("version")
+    entry = catalogue.task.find(id) if id in catalogue.task else None
+    summary = entry.summary if entry and entry.version == version else ""
+    if summary or table.material:
+        yield Text(" ".join(filter(None, (summary, table.material))), "question")
+    if summary and (example := _example(id, task.get("parameters", {}), table.convention)):
+        yield Text(textwrap.shorten(example, _LONGEST_EXAMPLE, placeholder=" …"), "example")
+
+
+def _example(id: str, parameters: Mapping[str, Any], convention: str) -> str:
+    """The first draw of a task that writes strings, as `quickstudy sample --text` prints it; else nothing."""
+    try:
+        task = configure(id, catalogue.task.get(id), dict(parameters), convention)
+        if not isinstance(task, ExampleTask):
+            return ""
+        released = getattr(task, "released", None) if convention == "published" else None
+        drawn = released(0, 1) if released else task.sample(Streams(0, id, 0).numpy("data"), 1)
+        if not drawn.sequential:
+            return ""
+        ids, _ = drawn.sequence(0)
+        if callable(own := getattr(task, "text", None)):
+            return str(own(ids))
+        vocabulary = getattr(task, "vocabulary", None)
+        words = getattr(task, "words", lambda ids: [vocabulary[id] for id in ids] if vocabulary else ids)
+        return " ".join(map(str, words(ids)))
+    except Exception:  # a task of somebody's, or one whose data are not here: the report stands without
+        return ""
+
+
+def figure(table: TaskTable, marks: Marks, name: str) -> Iterator[Block]:
+    """The picture of a task, by the kind of trace that its runs left; of a kind without a figure, that it has none."""
+    kinds = sorted({trace.kind for row in table.rows for trace in row.traces})
+    if not kinds:
+        yield Text("No run left a trace that could be drawn.", "remark")
+    for kind in kinds:
+        if kind not in catalogue.figure:
+            yield Text(f'There is no figure for traces of the kind "{kind}".', "remark")
+            continue
+        drawn = _drawn(kind, table.task, _traced(table.rows, marks, kind))
+        yield from _prefixed(drawn or [Text(f'No trace of the kind "{kind}" could be drawn.', "remark")], name)
+
+
+def _traced(rows: Sequence[Row], marks: Marks, kind: str) -> list[Traced]:
+    found = [(row, [trace for trace in row.traces if trace.kind == kind]) for row in rows]
+    return [Traced(row.learner, row.role, marks[row.role, row.learner], traces) for row, traces in found if traces]
+
+
+def _drawn(figure: str, task: str, rows: Sequence[Traced]) -> Sequence[Block]:
+    try:
+        return list(catalogue.figure.get(figure)(task, rows))
+    except Exception as error:  # a figure of somebody's: the report stands without, and says so
+        return [Text(f'The figure "{figure}" raised {described(error)}.', "remark")]
+
+
+def _prefixed(parts: Sequence[Block], name: str) -> Iterator[Block]:
+    """Blocks whose names, which are anchors and names of files, are no other task's."""
+    for block in parts:
+        if isinstance(block, blocks.Table | blocks.Plot | blocks.HeatMap | blocks.Graph):
+            yield replace(block, name=f"{name}-{block.name}" if block.name else name)
+        elif isinstance(block, Section | Details):
+            yield replace(block, blocks=list(_prefixed(block.blocks, name)))
+        else:
+            yield block
+
+
+def how_to_read(data: ReportData, marks: Marks) -> Iterator[Block]:
+    """What the words mean, how scores are read off a trace, and every measure with its equation, unit and range."""
+    yield Terms([(term, meaning, "") for term, meaning in TERMS])
+    kinds = {trace.kind for table in data.tables for row in table.of_role(*LEARNING) for trace in row.traces}
+    for kind in sorted(kind for kind in kinds if f"{kind}{_READ}" in catalogue.figure):
+        drawn = (
+            _drawn(f"{kind}{_READ}", table.task, _traced(table.of_role(*LEARNING), marks, kind))
+            for table in data.tables
+        )
+        yield from _prefixed(next(filter(None, drawn), []), f"read-{kind}")
+    if data.measures:
+        yield Section("Measures", [_measure(note) for note in data.measures])
+
+
+def _measure(note: MeasureNote) -> Section:
+    facts = [
+        ("equation", note.equation),
+        ("unit", _each(note, lambda score: score.unit)),
+        ("better", _each(note, lambda score: score.better)),
+        ("range", _each(note, lambda score: " to ".join(map(_bound, score.range))) if note.known else ""),
+        ("chance", note.chance),
+    ]
+    names = ", ".join(score.name for score in note.scores)
+    version = f"version {note.version}" + (f": {names}" if names != note.id else "")
+    summary = note.summary if note.known else "This measure is not installed here: all that is known is in the records."
+    return Section(note.id, [Text(summary), Terms([(name, said, "") for name, said in facts if said])], note=version)
+
+
+def _each(note: MeasureNote, say: Callable[[Score], str]) -> str:
+    """What is said of the scores of a measure: once where it is the same of all."""
+    said = {score.name: say(score) for score in note.scores}
+    return next(iter(said.values()), "") if len(set(said.values())) < 2 else "; ".join(map(": ".join, said.items()))
+
+
+def _bound(value: float) -> str:
+    return f"{value:g}" if math.isfinite(value) else "∞" if value > 0 else "−∞"
+
+
+def record(data: ReportData) -> Iterator[Block]:
+    """Where, with what and how everything was run; every setting whole; every run."""
+    if data.command:
+        yield Text(
+            "The last command that wrote this report; given again, it runs nothing twice. Runs of earlier commands "
+            "in the same folder are in the report too: their settings are below."
+        )
+        yield Text(data.command, "command")
+    yield Section("Where", [_place(number, place) for number, place in enumerate(data.places, start=1)])
+    for index, table in enumerate(data.tables):
+        settings: list[Block] = [Details(f"{row.learner}, {row.role}", [Stored(row.setting)]) for row in table.rows]
+        runs = run_table(table, f"runs-{index}")
+        every = Details(f"All runs ({len(runs.lines):,})", [runs])
+        yield Section(table.task, [*settings, every], f"settings-{index}", table.convention)
+
+
+def _place(number: int, place: Place) -> Section:
+    facts = [
+        ("runs", f"{place.runs:,}"),
+        ("device", place.device),
+        ("lanes", str(place.lanes)),
+        ("machine", ", ".join(f"{name} {value}" for name, value in place.machine.items())),
+        ("versions", ", ".join(f"{name} {value}" for name, value in place.versions.items())),
+    ]
+    return Section(f"Place {number}", [Terms([(name, said, "") for name, said in facts if said])])

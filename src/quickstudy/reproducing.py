@@ -1,0 +1,133 @@
+"""Studies from Python: run a published table or figure, or one of ours, and make its page. The command calls it."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.api import check_seeds, default_workers, defined_here
+from quickstudy.base.blocks import Page
+from quickstudy.base.parameters import check_convention
+from quickstudy.base.registry import included_files
+from quickstudy.base.study import find_study
+from quickstudy.pages.page import page_of
+from quickstudy.pages.request import Request, blocks_of, by_protocol, stages_of
+from quickstudy.render.files import write_page
+from quickstudy.render.html import blocks_html
+from quickstudy.report.build import gather
+from quickstudy.report.page import write_report
+from quickstudy.runs.engines import choose_engine
+from quickstudy.runs.execute import Execution, Report, execute
+from quickstudy.runs.plan import make_plan
+from quickstudy.runs.progress import follow
+from quickstudy.runs.scoring import check_scores
+
+
+@dataclass(frozen=True)
+class StudyPage:
+    """What was made of a study. page: its blocks. path: of its HTML file; tables and pictures lie beside it. execution:
+    how the runs went. repetitions: of its settings, in each stage that ran some. request: what was asked for.
+    """
+
+    page: Page
+    path: pathlib.Path
+    execution: Execution
+    repetitions: Sequence[int]
+    request: Request
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Everything on the page in plain JSON types."""
+        return self.page.facts
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(blocks_html(self.page.blocks))
+
+
+def reproduce(
+    study: str,
+    *,
+    seeds: int = 6,
+    out: str | pathlib.Path | None = None,
+    convention: str | None = None,
+    root: int = 0,
+    only: str | Sequence[str] = (),
+    protocol: Mapping[str, Any] | None = None,
+    exact: bool = False,
+    controls: bool = False,
+    workers: int | None = None,
+    retry_failed: bool = False,
+    limit_seconds: float | None = None,
+    progress: bool | Report | None = None,
+    command: str = "",
+) -> StudyPage:
+    """Run a study, or what is missing of it, and make its page: published beside measured, or what else its kind says.
+
+    - study: its name, such as `wade-table4`, or a file.toml of yours.
+    - seeds: repetitions; the publication's own number is in `quickstudy show STUDY`.
+    - out: the results folder; by default results/STUDY, or that of the study whose runs it shares.
+    - convention: the study's own, unless another is named.
+    - only: patterns of tasks or labels; the page has these rows, and all others that the folder has runs of.
+    - protocol: parameters of the protocol, over the study's own. exact: test as often as the publication did.
+    - controls: also run each task's controls and oracle.
+    - command: what to type to have the same again, for the page.
+
+    All else is as with `run`. Raises UsageError for a name or value that cannot be, before anything is run.
+    """
+    number = default_workers() if workers is None else workers
+    request = request_study(
+        study, seeds=seeds, out=out, convention=convention, root=root, only=only, protocol=protocol, exact=exact,
+        controls=controls,
+    )  # fmt: skip
+    folder, execution, repetitions = request.folder, Execution(), []
+    for stage in stages_of(request):
+        reading = request.shelf.reading()
+        plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
+        done = execute(
+            plan,
+            folder,
+            choose_engine(0 if defined_here() else number),
+            retry_failed=retry_failed,
+            limit_seconds=limit_seconds,
+            reading=reading,
+            report=follow(progress),  # one that counts begins anew with every stage
+        )
+        execution = done.after(execution)
+        repetitions += [stage.seeds] if stage.settings else []
+        if execution.interrupted:
+            break
+    # All rows of which there are runs: a few must not take the place of a page that showed more.
+    wider = request.widened()
+    page = page_of(wider, command)
+    path = write_page(page, folder, wider.name)
+    if not page.whole:
+        write_report(gather([folder], command, {folder: wider.shelf.reading()}), folder / "report.html")
+    return StudyPage(page, path, execution, repetitions, wider)
+
+
+def request_study(
+    study: str,
+    *,
+    seeds: int = 6,
+    out: str | pathlib.Path | None = None,
+    convention: str | None = None,
+    root: int = 0,
+    only: str | Sequence[str] = (),
+    protocol: Mapping[str, Any] | None = None,
+    exact: bool = False,
+    controls: bool = False,
+) -> Request:
+    """What `reproduce` would make, without making it."""
+    check_seeds(seeds)
+    found = find_study(study)
+    convention = convention or found.convention
+    check_convention(convention)
+    blocks_of(found)
+    whole = by_protocol(found, convention, protocol or {}, exact)
+    asked = whole.only([only] if isinstance(only, str) else only)
+    check_scores(asked)
+    folder = pathlib.Path("results", asked.runs) if out is None else pathlib.Path(out)
+    return Request(asked, folder, convention, seeds, root, controls, whole)
