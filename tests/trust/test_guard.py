@@ -234,6 +234,33 @@ def test_a_record_without_a_part_of_its_identity_goes_through_every_verb(tmp_pat
         main(["compare", "l", "m", folder])
 
 
+@pytest.mark.parametrize("id", [[], {"a": 1}, True, 3, 0.5])
+def test_a_task_of_any_name_takes_no_page_down(tmp_path, id):
+    with Journal(tmp_path) as journal:
+        journal.write(
+            Record({**PARTS, "task": {"id": id, "version": 1}, "repetition": 0}, "ok", labels=LABELS, scores=SCORES)
+        )
+    assert as_html(gather([tmp_path]))
+
+
+def test_a_page_draws_nothing_with_the_parameters_of_a_record(tmp_path):
+    """Whoever sends a folder does not decide how much memory its report takes."""
+    huge = {"id": "language/symbol-counting", "version": 3, "parameters": {"symbols": 10**12}}
+    with Journal(tmp_path) as journal:
+        journal.write(Record({**PARTS, "task": huge, "repetition": 0}, "ok", labels=LABELS, scores=SCORES))
+    assert as_html(gather([tmp_path]))
+
+
+def test_records_keep_their_own_legends(tmp_path):
+    """One that is equal and not the same, as True is to 1, changes no other."""
+    legends = [{"headline": "m", "scores": {"m": {"m": {"least": least}}}} for least in (1, True, 1.0)]
+    for number, legend in enumerate(legends):
+        with Journal(tmp_path) as journal:
+            journal.write(Record({**PARTS, "repetition": number}, "ok", labels=LABELS, scores=SCORES, legend=legend))
+    found = [record.legend for record in read_results(tmp_path).records.values()]
+    assert repr(found) == repr([legends[0], legends[2]])
+
+
 def test_what_is_left_out_is_said_by_all(tmp_path, capsys):
     trace = tmp_path / saved(tmp_path).trace["file"]
     assert query(tmp_path, "SELECT count(*) FROM traces").left_out == 0

@@ -11,7 +11,7 @@ from typing import Any
 from quickstudy.base import blocks, catalogue
 from quickstudy.base.blocks import Block, Details, Section, Stored, Terms, Text, Traced
 from quickstudy.base.measure import Score
-from quickstudy.base.parameters import configure
+from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask
 from quickstudy.base.wording import described
@@ -26,21 +26,25 @@ _READ = "/read"
 
 def about(table: TaskTable) -> Iterator[Block]:
     """What the task asks, how much there was of it, and one example, where the very task is installed."""
-    task = table.rows[0].setting.get("task", {})
-    id, version = task.get("id", ""), task.get("version")
+    task = table.rows[0].setting.get("task")
+    said = task if isinstance(task, Mapping) else {}  # a record from elsewhere may say anything
+    id = str(said.get("id", ""))
     entry = catalogue.task.find(id) if id in catalogue.task else None
-    summary = entry.summary if entry and entry.version == version else ""
+    summary = entry.summary if entry and entry.version == said.get("version") else ""
     if summary or table.material:
         yield Text(" ".join(filter(None, (summary, table.material))), "question")
-    if summary and (example := _example(id, task.get("parameters", {}), table.convention)):
+    if summary and (example := _example(id, said.get("parameters"), table.convention)):
         yield Text(textwrap.shorten(example, _LONGEST_EXAMPLE, placeholder=" …"), "example")
 
 
-def _example(id: str, parameters: Mapping[str, Any], convention: str) -> str:
-    """The first draw of a task that writes strings, as `quickstudy sample --text` prints it; else nothing."""
+def _example(id: str, parameters: Any, convention: str) -> str:
+    """The first draw of a task that writes strings, as `quickstudy sample --text` prints it; else nothing.
+
+    Only of a task as it is by default: what is drawn with parameters out of somebody's record may fill the memory.
+    """
     try:
-        task = configure(id, catalogue.task.get(id), dict(parameters), convention)
-        if not isinstance(task, ExampleTask):
+        task = configure(id, catalogue.task.get(id), {}, convention)
+        if not isinstance(task, ExampleTask) or parameters_of(task) != parameters:
             return ""
         released = getattr(task, "released", None) if convention == "published" else None
         drawn = released(0, 1) if released else task.sample(Streams(0, id, 0).numpy("data"), 1)

@@ -80,6 +80,7 @@ class _Known:
         self._folder = folder
         self._files = {f"{room}/{path.name}" for room in (TRACES, LEARNERS) for path in (folder / room).glob("*.npz")}
         self._legends: list[Mapping[str, Any]] = [{}]
+        self._shared: dict[str, Mapping[str, Any]] = {}
 
     def has(self, name: str) -> bool:
         """Whether there is such a file."""
@@ -87,7 +88,7 @@ class _Known:
 
     def legend(self, legend: Mapping[str, Any]) -> Mapping[str, Any]:
         """An equal legend that was read before, the same for all, or this one."""
-        return next((known for known in self._legends if known == legend), legend)
+        return self._shared.setdefault(repr(legend), legend)  # by its text: True is equal to 1, and another value
 
     def understands(self, legend: Mapping[str, Any]) -> bool:
         """Whether a record's legend can be read."""
