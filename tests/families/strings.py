@@ -7,7 +7,7 @@ import numpy as np
 import quickstudy as qs
 
 
-@qs.task("counts/equal", version=1, controls=["majority", "only-b"], oracle="counter")
+@qs.task("counts/equal", version=1, controls=["majority", "constant-b"], oracle="counter")
 @dataclass(frozen=True)
 class Equal:
     """As many b as there were a, then the end.
@@ -29,7 +29,7 @@ class Equal:
         )
 
 
-@qs.control("only-b", version=1, role="control")
+@qs.control("constant-b", version=1, role="control")
 class AlwaysB:
     """Says b, whatever it has read."""
 

@@ -66,7 +66,7 @@ class Family:
 
 FAMILIES = {
     "strings": Family(
-        "strings", "counts/equal", "Counter", "majority", "only-b", "reach", "accuracy", False,
+        "strings", "counts/equal", "Counter", "majority", "constant-b", "reach", "accuracy", False,
         "longest = 12", 9, "<1",
     ),
     "echo": Family(
