@@ -1,0 +1,200 @@
+"""Evolution under a description length: reproduction in one compiled loop, islands that exchange their best.
+
+One generation is as many reproductions as there are networks on an island: of two drawn, the one with fewer bits in all
+has a mutated copy that takes the place of the other. Random numbers are drawn a generation at a time, so that an island
+is the same wherever and however often it is interrupted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.compiled import njit
+from quickstudy.learners.mdl.genes import (
+    ACTIVATION,
+    BIAS,
+    BIAS_UNDER,
+    COSTS,
+    EDGES,
+    KIND,
+    MOST_EDGES,
+    MOST_UNITS,
+    SOURCE,
+    TARGET,
+    TYPE,
+    UNITS,
+    WEIGHT,
+    WEIGHT_UNDER,
+    WIDTH,
+    Numbers,
+    Rows,
+    data_bits,
+    description_bits,
+)
+from quickstudy.learners.mdl.mutation import DRAWS, copy, first_network, mutate
+
+ELITE = 0.001
+"""Share of an island that only a strictly better network may replace."""
+MIGRANTS = 0.01
+"""Share of an island that an exchange sends on."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Strings put together by what they begin with. read, parent (node,): the symbol read there, and the node before;
+    counts (node, symbol): how often each came next.
+    """
+
+    symbols: int
+    read: Rows
+    parent: Rows
+    counts: Numbers
+
+    @classmethod
+    def of(cls, strings: Sequence[tuple[Sequence[int], Sequence[int]]], symbols: int) -> Tree:
+        """Of pairs: what is read, and after each step what should come next, -1 where nothing is asked."""
+        places: dict[tuple[int, int], int] = {}
+        read, parent, counts = [], [], []
+        for inputs, targets in strings:
+            node = -1
+            for symbol, target in zip(inputs, targets, strict=True):
+                if (node, symbol) not in places:
+                    places[node, symbol] = len(read)
+                    read.append(symbol)
+                    parent.append(node)
+                    counts.append([0.0] * symbols)
+                node = places[node, symbol]
+                if target >= 0:
+                    counts[node][target] += 1.0
+        shape = np.array(counts, dtype=np.float64).reshape(-1, symbols)
+        return cls(symbols, np.array(read, np.int32), np.array(parent, np.int32), shape)
+
+
+@njit
+def _evaluate(
+    row: Rows, symbols: int, allowed: int, costs: Rows, read: Rows, parent: Rows, counts: Numbers,
+    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, bits: Numbers,
+) -> None:  # fmt: skip
+    """Fill bits with |H| and |D:H|."""
+    bits[0] = description_bits(row, allowed, costs)
+    bits[1] = data_bits(row, symbols, read, parent, counts, order, first, source, weight, values)
+
+
+@njit
+def _better(one: Numbers, other: Numbers, draw: float) -> bool:
+    """Whether the first of two has fewer bits in all; of two that are impossible, fewer in itself; else by lot."""
+    mine, theirs = one[0] + one[1], other[0] + other[1]
+    if mine == theirs:
+        mine, theirs = one[0], other[0]
+        if mine == theirs or math.isfinite(one[1]):
+            return draw < 0.5
+    return mine < theirs
+
+
+@njit
+def _pair(draws: Numbers, many: int) -> tuple[int, int]:
+    one = int(draws[0] * many)
+    other = int(draws[1] * (many - 1))
+    return one, other + (other >= one)
+
+
+@njit
+def _generation(
+    rows: Rows, bits: Numbers, elite: Rows, draws: Numbers, child: Rows, symbols: int, activations: Rows,
+    products: bool, costs: Rows, read: Rows, parent: Rows, counts: Numbers,
+    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, found: Numbers,
+) -> None:  # fmt: skip
+    """As many reproductions as there are rows of draws. elite: rows that only a strictly better child replaces."""
+    for turn in range(len(draws)):
+        one, other = _pair(draws[turn], len(rows))
+        winner, loser = (one, other) if _better(bits[one], bits[other], draws[turn, 2]) else (other, one)
+        copy(rows[winner], child)
+        mutate(child, symbols, activations, products, draws[turn], 3)
+        _evaluate(
+            child, symbols, len(activations), costs, read, parent, counts, order, first, source, weight, values, found
+        )
+        kept = False
+        for best in elite:
+            kept |= best == loser and not found[0] + found[1] < bits[loser, 0] + bits[loser, 1]
+        if not kept:
+            copy(child, rows[loser])
+            bits[loser, 0], bits[loser, 1] = found[0], found[1]
+
+
+@dataclass
+class Island:
+    """Networks that compete. rows (network, place); bits (network, 2): |H| and |D:H| of each. products: units may
+    multiply.
+    """
+
+    tree: Tree
+    activations: Rows
+    products: bool
+    generator: np.random.Generator
+    rows: Rows
+    bits: Numbers
+    _room: tuple[NDArray[np.generic], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def settled(
+        cls, tree: Tree, activations: Rows, products: bool, generator: np.random.Generator, size: int
+    ) -> Island:
+        """Filled with first networks."""
+        rows = np.zeros((size, WIDTH), np.int32)
+        draws = generator.random((size, 5 * tree.symbols))
+        for row, own in zip(rows, draws, strict=True):
+            first_network(row, tree.symbols, activations, own)
+        island = cls(tree, activations, products, generator, rows, np.zeros((size, 2)))
+        for number in range(size):
+            island.evaluate(rows[number], island.bits[number])
+        return island
+
+    def __post_init__(self) -> None:
+        wiring = np.zeros(MOST_UNITS, np.int32), np.zeros((2, MOST_UNITS + 1), np.int32)
+        edges = np.zeros((2, MOST_EDGES), np.int32), np.zeros((2, MOST_EDGES))
+        self._room = (*wiring, *edges, np.zeros((len(self.tree.read), MOST_UNITS)))
+
+    def evaluate(self, row: Rows, bits: Numbers) -> None:
+        """Fill bits with |H| and |D:H| of a network."""
+        tree = self.tree
+        subject = row, tree.symbols, len(self.activations), COSTS, tree.read, tree.parent, tree.counts
+        _evaluate(*subject, *self._room, bits)
+
+    @property
+    def best(self) -> int:
+        """The network with the fewest bits in all, the first of several."""
+        return int(np.argmin(self.bits.sum(axis=1)))
+
+    def evolve(self, generations: int) -> None:
+        """So many generations."""
+        tree, child, found = self.tree, np.zeros(WIDTH, np.int32), np.zeros(2)
+        count = math.ceil(ELITE * len(self.rows))
+        for _ in range(generations):
+            elite = np.argsort(self.bits.sum(axis=1), kind="stable")[:count].astype(np.int32)
+            draws = self.generator.random((len(self.rows), DRAWS))
+            _generation(
+                self.rows, self.bits, elite, draws, child, tree.symbols, self.activations, self.products, COSTS,
+                tree.read, tree.parent, tree.counts, *self._room, found,
+            )  # fmt: skip
+
+    def send(self) -> tuple[Rows, Numbers]:
+        """Winners of as many tournaments as there are migrants, each network once."""
+        chosen: dict[bytes, int] = {}
+        for draws in self.generator.random((math.floor(MIGRANTS * len(self.rows)), 3)):
+            one, other = _pair(draws, len(self.rows))
+            winner = one if _better(self.bits[one], self.bits[other], draws[2]) else other
+            chosen.setdefault(self.rows[winner].tobytes(), winner)
+        numbers = list(chosen.values())
+        return self.rows[numbers].copy(), self.bits[numbers].copy()
+
+    def receive(self, rows: Rows, bits: Numbers) -> None:
+        """Migrants take the places of those who lose tournaments."""
+        for row, own, draws in zip(rows, bits, self.generator.random((len(rows), 3)), strict=True):
+            one, other = _pair(draws, len(self.rows))
+            loser = other if _better(self.bits[one], self.bits[other], draws[2]) else one
+            self.rows[loser], self.bits[loser] = row, own
