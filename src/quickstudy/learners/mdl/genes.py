@@ -11,6 +11,7 @@ Source: Lan, Geyer, Chemla and Katzir 2022, and the code of Lan, Chemla and Katz
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,30 +217,44 @@ def speak(values: Numbers, symbols: int, said: Numbers) -> None:
 
 
 @njit
-def data_bits(
-    row: Rows, symbols: int, read: Rows, parent: Rows, counts: Numbers,
-    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers,
-) -> float:  # fmt: skip
-    """|D:H|: the bits of all strings of a tree, infinite where a next symbol is held for impossible.
+def evaluate(
+    row: Rows, symbols: int, allowed: int, costs: Rows, floor: float, read: Rows, parent: Rows, counts: Numbers,
+    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, bits: Numbers,
+) -> None:  # fmt: skip
+    """Fill bits with |H|, with the bits of all strings of a tree where the network is mixed with a guesser that has the
+    share floor, and with |D:H|, infinite where a next symbol is held for impossible. Without a floor the two are the
+    same, and what is impossible is seen at once.
 
     read, parent (node,): the symbol read there, and the node before, -1 at the root. counts (node, symbol): how often
-    each came next. values (node, unit): room to work in.
+    each came next. order, first, source, weight, values (node, unit): room to work in.
     """
+    bits[0] = description_bits(row, allowed, costs)
+    bits[1] = bits[2] = 0.0
     count = wire(row, symbols, order, first, source, weight)
-    bits = 0.0
     for node in range(len(read)):
-        began = parent[node] < 0
         now = values[node]
-        think(row, symbols, count, order, first, source, weight, read[node], values[max(parent[node], 0)], began, now)
+        before, began = values[max(parent[node], 0)], parent[node] < 0
+        think(row, symbols, count, order, first, source, weight, read[node], before, began, now)
         total = 0.0
         for symbol in range(symbols):
             if now[symbols + symbol] > 0.0:
                 total += now[symbols + symbol]
         for symbol in range(symbols):
-            if counts[node, symbol] > 0.0:
-                value = now[symbols + symbol]
-                chance = value / total if total > EMPTY else 1.0 / symbols
-                if not chance > 0.0:
-                    return math.inf
-                bits -= counts[node, symbol] * math.log2(chance)
-    return bits
+            times = counts[node, symbol]
+            if times == 0.0:
+                continue
+            chance = now[symbols + symbol] / total if total > EMPTY else 1.0 / symbols
+            if not chance > 0.0:
+                chance, bits[2] = 0.0, math.inf
+                if floor == 0.0:
+                    bits[1] = math.inf
+                    return
+            else:
+                bits[2] -= times * math.log2(chance)
+            bits[1] -= times * math.log2((1.0 - floor) * chance + floor / symbols)
+
+
+def room(nodes: int) -> tuple[NDArray[Any], ...]:
+    """Room to work in, for a tree of so many nodes."""
+    wiring = np.zeros(MOST_UNITS, np.int32), np.zeros((2, MOST_UNITS + 1), np.int32)
+    return (*wiring, np.zeros((2, MOST_EDGES), np.int32), np.zeros((2, MOST_EDGES)), np.zeros((nodes, MOST_UNITS)))

@@ -44,7 +44,7 @@ def copy(source: Rows, target: Rows) -> None:
 
 
 @njit
-def _number(draw: float) -> int:
+def geometric(draw: float) -> int:
     """1 with probability 1/2, 2 with 1/4, and so on."""
     return 1 + int(min(math.floor(-math.log2(max(draw, 1e-300))), 1000.0))
 
@@ -52,11 +52,11 @@ def _number(draw: float) -> int:
 @njit
 def _weight(draws: Numbers, at: int) -> tuple[int, int]:
     """A random weight: signed numerator and denominator."""
-    return _number(draws[at]) * (1 if draws[at + 2] < 0.5 else -1), _number(draws[at + 1])
+    return geometric(draws[at]) * (1 if draws[at + 2] < 0.5 else -1), geometric(draws[at + 1])
 
 
 @njit
-def _append(row: Rows, source: int, target: int, kind: int, weight: int, under: int) -> None:
+def append(row: Rows, source: int, target: int, kind: int, weight: int, under: int) -> None:
     edge = row[EDGES]
     row[SOURCE + edge], row[TARGET + edge], row[KIND + edge] = source, target, kind
     row[WEIGHT + edge], row[WEIGHT_UNDER + edge] = weight, under
@@ -87,7 +87,7 @@ def first_network(row: Rows, symbols: int, activations: Rows, draws: Numbers) ->
     for symbol in range(symbols):
         at = 5 * symbol
         weight, under = _weight(draws, at)
-        _append(row, int(draws[at + 3] * symbols), symbols + symbol, 0, weight, under)
+        append(row, int(draws[at + 3] * symbols), symbols + symbol, 0, weight, under)
         row[ACTIVATION + symbols + symbol] = activations[int(draws[at + 4] * len(activations))]
 
 
@@ -161,7 +161,7 @@ def _add_connection(row: Rows, symbols: int, draws: Numbers, at: int) -> bool:
             if free[source, target]:
                 if not wanted:
                     weight, under = _weight(draws, at + 3)
-                    _append(row, source, target, kind, weight, under)
+                    append(row, source, target, kind, weight, under)
                     return True
                 wanted -= 1
     return False
@@ -175,7 +175,7 @@ def _add_unit(row: Rows, activations: Rows, products: bool, draws: Numbers, at: 
     row[ACTIVATION + unit] = activations[int(draws[at + 1] * len(activations))]
     row[TYPE + unit] = 1 if products and draws[at + 2] < 0.5 else 0
     row[BIAS + unit], row[BIAS_UNDER + unit] = 0, 1
-    _append(row, unit, row[TARGET + edge], 0, 1, 1)
+    append(row, unit, row[TARGET + edge], 0, 1, 1)
     row[TARGET + edge] = unit
 
 
@@ -193,7 +193,7 @@ def _remove_unit(row: Rows, unit: int) -> None:
             source, target = row[SOURCE + before], row[TARGET + after]
             if (kind == 0 and source == target) or row[EDGES] >= MOST_EDGES or _has(row, source, target, kind):
                 continue
-            _append(row, source, target, kind, row[WEIGHT + before], row[WEIGHT_UNDER + before])
+            append(row, source, target, kind, row[WEIGHT + before], row[WEIGHT_UNDER + before])
     edge = 0
     while edge < row[EDGES]:
         if row[SOURCE + edge] == unit or row[TARGET + edge] == unit:

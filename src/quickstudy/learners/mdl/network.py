@@ -37,8 +37,9 @@ from quickstudy.learners.mdl.genes import (
     WIDTH,
     Numbers,
     Rows,
-    data_bits,
     description_bits,
+    evaluate,
+    room,
 )
 from quickstudy.learners.mdl.search import Tree
 
@@ -178,13 +179,11 @@ class Network:
         """|H|, where these activations are allowed."""
         return int(description_bits(self.as_row(), len(activations), COSTS))
 
-    def data_bits(self, tree: Tree) -> float:
-        """|D:H| of the strings of a tree; infinite where one is held for impossible."""
-        wiring = np.zeros(MOST_UNITS, np.int32), np.zeros((2, MOST_UNITS + 1), np.int32)
-        edges = np.zeros((2, MOST_EDGES), np.int32), np.zeros((2, MOST_EDGES))
-        values: Numbers = np.zeros((len(tree.read), MOST_UNITS))
-        subject = self.as_row(), tree.symbols, tree.read, tree.parent, tree.counts
-        return float(data_bits(*subject, *wiring, *edges, values))
+    def all_bits(self, tree: Tree, activations: Sequence[str]) -> tuple[int, float]:
+        """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
+        bits: Numbers = np.zeros(3)
+        evaluate(self.as_row(), tree.symbols, len(activations), COSTS, 0.0, *tree.arrays, *room(len(tree.read)), bits)
+        return int(bits[0]), float(bits[2])
 
     def into(self, unit: int, kind: str) -> list[tuple[int, Fraction]]:
         """(source, weight) of the edges of a kind into a unit."""

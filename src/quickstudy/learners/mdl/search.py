@@ -15,27 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.compiled import njit
-from quickstudy.learners.mdl.genes import (
-    ACTIVATION,
-    BIAS,
-    BIAS_UNDER,
-    COSTS,
-    EDGES,
-    KIND,
-    MOST_EDGES,
-    MOST_UNITS,
-    SOURCE,
-    TARGET,
-    TYPE,
-    UNITS,
-    WEIGHT,
-    WEIGHT_UNDER,
-    WIDTH,
-    Numbers,
-    Rows,
-    data_bits,
-    description_bits,
-)
+from quickstudy.learners.mdl.genes import COSTS, WIDTH, Numbers, Rows, evaluate, room
 from quickstudy.learners.mdl.mutation import DRAWS, copy, first_network, mutate
 
 ELITE = 0.001
@@ -55,6 +35,11 @@ class Tree:
     parent: Rows
     counts: Numbers
 
+    @property
+    def arrays(self) -> tuple[Rows, Rows, Numbers]:
+        """As compiled functions take them."""
+        return self.read, self.parent, self.counts
+
     @classmethod
     def of(cls, strings: Sequence[tuple[Sequence[int], Sequence[int]]], symbols: int) -> Tree:
         """Of pairs: what is read, and after each step what should come next, -1 where nothing is asked."""
@@ -73,16 +58,6 @@ class Tree:
                     counts[node][target] += 1.0
         shape = np.array(counts, dtype=np.float64).reshape(-1, symbols)
         return cls(symbols, np.array(read, np.int32), np.array(parent, np.int32), shape)
-
-
-@njit
-def _evaluate(
-    row: Rows, symbols: int, allowed: int, costs: Rows, read: Rows, parent: Rows, counts: Numbers,
-    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, bits: Numbers,
-) -> None:  # fmt: skip
-    """Fill bits with |H| and |D:H|."""
-    bits[0] = description_bits(row, allowed, costs)
-    bits[1] = data_bits(row, symbols, read, parent, counts, order, first, source, weight, values)
 
 
 @njit
@@ -115,20 +90,21 @@ def _generation(
         winner, loser = (one, other) if _better(bits[one], bits[other], draws[turn, 2]) else (other, one)
         copy(rows[winner], child)
         mutate(child, symbols, activations, products, draws[turn], 3)
-        _evaluate(
-            child, symbols, len(activations), costs, read, parent, counts, order, first, source, weight, values, found
-        )
+        evaluate(
+            child, symbols, len(activations), costs, 0.0, read, parent, counts,
+            order, first, source, weight, values, found,
+        )  # fmt: skip
         kept = False
         for best in elite:
             kept |= best == loser and not found[0] + found[1] < bits[loser, 0] + bits[loser, 1]
         if not kept:
             copy(child, rows[loser])
-            bits[loser, 0], bits[loser, 1] = found[0], found[1]
+            bits[loser] = found
 
 
 @dataclass
 class Island:
-    """Networks that compete. rows (network, place); bits (network, 2): |H| and |D:H| of each. products: units may
+    """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`. products: units may
     multiply.
     """
 
@@ -149,37 +125,33 @@ class Island:
         draws = generator.random((size, 5 * tree.symbols))
         for row, own in zip(rows, draws, strict=True):
             first_network(row, tree.symbols, activations, own)
-        island = cls(tree, activations, products, generator, rows, np.zeros((size, 2)))
+        island = cls(tree, activations, products, generator, rows, np.zeros((size, 3)))
         for number in range(size):
             island.evaluate(rows[number], island.bits[number])
         return island
 
     def __post_init__(self) -> None:
-        wiring = np.zeros(MOST_UNITS, np.int32), np.zeros((2, MOST_UNITS + 1), np.int32)
-        edges = np.zeros((2, MOST_EDGES), np.int32), np.zeros((2, MOST_EDGES))
-        self._room = (*wiring, *edges, np.zeros((len(self.tree.read), MOST_UNITS)))
+        self._room = room(len(self.tree.read))
 
     def evaluate(self, row: Rows, bits: Numbers) -> None:
-        """Fill bits with |H| and |D:H| of a network."""
-        tree = self.tree
-        subject = row, tree.symbols, len(self.activations), COSTS, tree.read, tree.parent, tree.counts
-        _evaluate(*subject, *self._room, bits)
+        """Fill bits with those of a network."""
+        evaluate(row, self.tree.symbols, len(self.activations), COSTS, 0.0, *self.tree.arrays, *self._room, bits)
 
     @property
     def best(self) -> int:
         """The network with the fewest bits in all, the first of several."""
-        return int(np.argmin(self.bits.sum(axis=1)))
+        return int(np.argmin(self.bits[:, :2].sum(axis=1)))
 
     def evolve(self, generations: int) -> None:
         """So many generations."""
-        tree, child, found = self.tree, np.zeros(WIDTH, np.int32), np.zeros(2)
+        tree, child, found = self.tree, np.zeros(WIDTH, np.int32), np.zeros(3)
         count = math.ceil(ELITE * len(self.rows))
         for _ in range(generations):
-            elite = np.argsort(self.bits.sum(axis=1), kind="stable")[:count].astype(np.int32)
+            elite = np.argsort(self.bits[:, :2].sum(axis=1), kind="stable")[:count].astype(np.int32)
             draws = self.generator.random((len(self.rows), DRAWS))
             _generation(
                 self.rows, self.bits, elite, draws, child, tree.symbols, self.activations, self.products, COSTS,
-                tree.read, tree.parent, tree.counts, *self._room, found,
+                *tree.arrays, *self._room, found,
             )  # fmt: skip
 
     def send(self) -> tuple[Rows, Numbers]:

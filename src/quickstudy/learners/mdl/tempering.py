@@ -1,0 +1,166 @@
+"""A search that leaves the valleys of evolution: replicas of a network at rising temperatures, exchanged as they go.
+
+The objective is the description length, as in the evolution. What differs is how it is descended: a replica takes a
+change that costs bits with a probability that its temperature gives (Metropolis), and, the hotter, the more it mixes
+its network with a guesser, so that a wrong answer costs much and not everything; neighbours change places by their
+bits (replica exchange: Swendsen and Wang 1986, Geyer 1991). To the published mutations comes one more, an accumulator:
+a hidden unit that keeps what it gathers, fed by two inputs and heard by an output. Nothing in it knows a language.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.compiled import njit
+from quickstudy.learners.mdl.genes import (
+    ACTIVATION,
+    BIAS,
+    BIAS_UNDER,
+    COSTS,
+    EDGES,
+    MOST_EDGES,
+    MOST_UNITS,
+    TYPE,
+    UNITS,
+    WIDTH,
+    Numbers,
+    Rows,
+    evaluate,
+    room,
+)
+from quickstudy.learners.mdl.mutation import DRAWS, append, copy, geometric, mutate
+from quickstudy.learners.mdl.search import Tree
+
+REPLICAS, COLDEST, HOTTEST = 24, 4.0, 40.0
+"""Temperatures in bits, in equal ratios."""
+GUESSER = 0.05
+"""The guesser's share in the hottest replica; the coldest has none."""
+TWICE, ACCUMULATOR = 0.2, 0.04
+"""Shares of changes that are two mutations, and that are an accumulator."""
+ROUND = 100
+"""Changes of every replica between two exchanges."""
+
+
+@njit
+def _accumulate(row: Rows, symbols: int, activations: Rows, draws: Numbers) -> None:
+    """Add a hidden unit with a recurrent edge of weight 1 to itself, two inputs, and an edge to some output."""
+    unit = row[UNITS]
+    if unit >= MOST_UNITS or row[EDGES] + 4 > MOST_EDGES:
+        return
+    row[UNITS] = unit + 1
+    row[ACTIVATION + unit] = activations[int(draws[3] * len(activations))]
+    row[TYPE + unit], row[BIAS + unit], row[BIAS_UNDER + unit] = 0, 0, 1
+    one, other = int(draws[4] * symbols), int(draws[5] * (symbols - 1))
+    append(row, unit, unit, 1, 1, 1)
+    append(row, one, unit, 0, 1 if draws[7] < 0.5 else -1, geometric(draws[1]))
+    append(row, other + (other >= one), unit, 0, 1 if draws[8] < 0.5 else -1, geometric(draws[1]))
+    weight = geometric(draws[2]) * (1 if draws[10] < 0.5 else -1)
+    append(row, unit, symbols + int(draws[6] * symbols), 1 if draws[9] < 0.3 else 0, weight, 1)
+
+
+@njit
+def _changed(
+    rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, best: Rows, fewest: Numbers, draws: Numbers, child: Rows,
+    symbols: int, activations: Rows, products: bool, costs: Rows, read: Rows, parent: Rows, counts: Numbers,
+    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, found: Numbers,
+) -> None:  # fmt: skip
+    """One change of every replica for each row of draws (turn, replica, draw). best, fewest: the network with the fewest
+    exact bits so far.
+    """
+    for turn in range(len(draws)):
+        for replica in range(len(rows)):
+            own = draws[turn, replica]
+            copy(rows[replica], child)
+            if own[11] >= 1.0 - ACCUMULATOR:
+                _accumulate(child, symbols, activations, own)
+            else:
+                mutate(child, symbols, activations, products, own, 3)
+            if own[11] < TWICE:
+                mutate(child, symbols, activations, products, own[::-1], 1)
+            evaluate(
+                child, symbols, len(activations), costs, floor[replica], read, parent, counts,
+                order, first, source, weight, values, found,
+            )  # fmt: skip
+            gain = bits[replica, 0] + bits[replica, 1] - found[0] - found[1]
+            if gain >= 0.0 or (math.isfinite(gain) and own[0] < math.exp(gain / heat[replica])):
+                copy(child, rows[replica])
+                bits[replica] = found
+                if found[0] + found[2] < fewest[0] + fewest[2]:
+                    copy(child, best)
+                    fewest[:] = found
+
+
+@njit
+def _exchanged(
+    rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, draws: Numbers, child: Rows,
+    symbols: int, allowed: int, costs: Rows, read: Rows, parent: Rows, counts: Numbers,
+    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, found: Numbers,
+) -> None:  # fmt: skip
+    """Neighbouring replicas change places, by what each network costs at the other's temperature."""
+    hotter = np.zeros(3)
+    for cold in range(len(rows) - 1):
+        hot = cold + 1
+        evaluate(
+            rows[hot], symbols, allowed, costs, floor[cold], read, parent, counts,
+            order, first, source, weight, values, found,
+        )  # fmt: skip
+        evaluate(
+            rows[cold], symbols, allowed, costs, floor[hot], read, parent, counts,
+            order, first, source, weight, values, hotter,
+        )  # fmt: skip
+        gain = (bits[cold, 0] + bits[cold, 1] - found[0] - found[1]) / heat[cold]
+        gain += (bits[hot, 0] + bits[hot, 1] - hotter[0] - hotter[1]) / heat[hot]
+        if gain >= 0.0 or draws[cold] < math.exp(gain):
+            copy(rows[cold], child)
+            copy(rows[hot], rows[cold])
+            copy(child, rows[hot])
+            bits[cold], bits[hot] = found, hotter
+
+
+@dataclass
+class Tempering:
+    """A search on the way. rows, bits: of every replica, the coldest first. best, fewest: what it has found."""
+
+    tree: Tree
+    activations: Rows
+    products: bool
+    generator: np.random.Generator
+    rows: Rows = field(init=False)
+    bits: Numbers = field(init=False)
+    best: Rows = field(init=False)
+    fewest: Numbers = field(init=False)
+    _room: tuple[NDArray[Any], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # It begins where nothing is impossible: every output says 1, whatever is read.
+        symbols = self.tree.symbols
+        self.rows, self.bits = np.zeros((REPLICAS, WIDTH), np.int32), np.zeros((REPLICAS, 3))
+        self.rows[:, UNITS] = 2 * symbols
+        self.rows[:, BIAS + symbols : BIAS + 2 * symbols] = 1
+        self.rows[:, BIAS_UNDER : BIAS_UNDER + 2 * symbols] = 1
+        self._room = room(len(self.tree.read))
+        subject = symbols, len(self.activations), COSTS
+        for row, floor, bits in zip(self.rows, self._floors, self.bits, strict=True):
+            evaluate(row, *subject, floor, *self.tree.arrays, *self._room, bits)
+        self.best, self.fewest = self.rows[0].copy(), self.bits[0].copy()
+
+    @property
+    def _floors(self) -> Numbers:
+        return GUESSER * np.linspace(0.0, 1.0, REPLICAS) ** 1.5
+
+    def go_on(self, rounds: int) -> None:
+        """So many rounds: a hundred changes of every replica, then exchanges."""
+        heat, floors, child, found = np.geomspace(COLDEST, HOTTEST, REPLICAS), self._floors, np.zeros(WIDTH, np.int32), np.zeros(3)
+        place = self.rows, self.bits, heat, floors
+        symbols, data = self.tree.symbols, (*self.tree.arrays, *self._room, found)
+        for _ in range(rounds):
+            draws = self.generator.random((ROUND, REPLICAS, DRAWS))
+            subject = symbols, self.activations, self.products, COSTS
+            _changed(*place, self.best, self.fewest, draws, child, *subject, *data)
+            draws = self.generator.random(REPLICAS - 1)
+            _exchanged(*place, draws, child, symbols, len(self.activations), COSTS, *data)
