@@ -82,7 +82,9 @@ class Network:
                 raise refuse(f"{name} must name one for each of {units} units, got {facts[name]!r:.80}")
             for unit, one in enumerate(facts[name]):
                 if one not in known:
-                    raise refuse(f'unit {unit}: no such {name[:-1].replace("_", " ")} "{one}"; {nearest(str(one), known)}')
+                    raise refuse(
+                        f'unit {unit}: no such {name[:-1].replace("_", " ")} "{one}"; {nearest(str(one), known)}'
+                    )
 
         def read(entry: Any, what: str, count: int) -> tuple[list[int], Weight]:
             numbers = [_whole(one, negative=True) for one in entry] if isinstance(entry, list) else []

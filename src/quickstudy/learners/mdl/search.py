@@ -8,7 +8,7 @@ is the same wherever and however often it is interrupted.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -170,3 +170,49 @@ class Island:
             one, other = _pair(draws, len(self.rows))
             loser = other if _better(self.bits[one], self.bits[other], draws[2]) else one
             self.rows[loser], self.bits[loser] = row, own
+
+
+@dataclass
+class Archipelago:
+    """Islands that send migrants to one another in turn. islands, population, generations: how many. exchange: every so
+    many generations, and once at the end.
+    """
+
+    tree: Tree
+    activations: Rows
+    products: bool
+    generator: np.random.Generator
+    islands: int
+    population: int
+    generations: int
+    exchange: int
+    lived: int = 0
+    members: list[Island] = field(init=False)
+
+    def __post_init__(self) -> None:
+        subject = self.tree, self.activations, self.products
+        self.members = [Island.settled(*subject, own, self.population) for own in self.generator.spawn(self.islands)]
+
+    @property
+    def done(self) -> bool:
+        """Whether all generations have lived."""
+        return self.lived >= self.generations
+
+    @property
+    def best(self) -> Rows:
+        """The network with the fewest bits in all."""
+        island = min(self.members, key=lambda island: island.bits[island.best, :2].sum())
+        return island.rows[island.best].copy()
+
+    def go_on(self) -> None:
+        """Until the next exchange, and that."""
+        span = min(self.exchange, self.generations - self.lived)
+        for island in self.members:
+            island.evolve(span)
+        # The k-th exchange goes k islands further, around the circle, past oneself.
+        self.lived += span
+        if self.islands > 1:
+            ahead = (math.ceil(self.lived / self.exchange) - 1) % (self.islands - 1) + 1
+            sent = [island.send() for island in self.members]
+            for number, island in enumerate(self.members):
+                island.receive(*sent[(number - ahead) % self.islands])

@@ -124,12 +124,16 @@ def _exchanged(
 
 @dataclass
 class Tempering:
-    """A search on the way. rows, bits: of every replica, the coldest first. best, fewest: what it has found."""
+    """A search on the way. changes: to be made in all, over all replicas; made: so far. rows, bits: of every replica, the
+    coldest first. best, fewest: the network found so far, and its bits.
+    """
 
     tree: Tree
     activations: Rows
     products: bool
     generator: np.random.Generator
+    changes: int
+    made: int = 0
     rows: Rows = field(init=False)
     bits: Numbers = field(init=False)
     best: Rows = field(init=False)
@@ -153,14 +157,19 @@ class Tempering:
     def _floors(self) -> Numbers:
         return GUESSER * np.linspace(0.0, 1.0, REPLICAS) ** 1.5
 
-    def go_on(self, rounds: int) -> None:
-        """So many rounds: a hundred changes of every replica, then exchanges."""
-        heat, floors, child, found = np.geomspace(COLDEST, HOTTEST, REPLICAS), self._floors, np.zeros(WIDTH, np.int32), np.zeros(3)
-        place = self.rows, self.bits, heat, floors
+    @property
+    def done(self) -> bool:
+        """Whether all changes have been made."""
+        return self.made >= self.changes
+
+    def go_on(self) -> None:
+        """One round: a hundred changes of every replica, then exchanges."""
+        found, child = np.zeros(3), np.zeros(WIDTH, np.int32)
+        place = self.rows, self.bits, np.geomspace(COLDEST, HOTTEST, REPLICAS), self._floors
         symbols, data = self.tree.symbols, (*self.tree.arrays, *self._room, found)
-        for _ in range(rounds):
-            draws = self.generator.random((ROUND, REPLICAS, DRAWS))
-            subject = symbols, self.activations, self.products, COSTS
-            _changed(*place, self.best, self.fewest, draws, child, *subject, *data)
-            draws = self.generator.random(REPLICAS - 1)
-            _exchanged(*place, draws, child, symbols, len(self.activations), COSTS, *data)
+        draws = self.generator.random((ROUND, REPLICAS, DRAWS))
+        subject = symbols, self.activations, self.products, COSTS
+        _changed(*place, self.best, self.fewest, draws, child, *subject, *data)
+        draws = self.generator.random(REPLICAS - 1)
+        _exchanged(*place, draws, child, symbols, len(self.activations), COSTS, *data)
+        self.made += ROUND * REPLICAS

@@ -1,0 +1,223 @@
+"""Learners that are small networks with weights that can be read: one that searches for them, one that is given one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import learner
+from quickstudy.base.errors import NotApplicable, nearest
+from quickstudy.base.learner import Brief, Snapshot
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Space, Tokens
+from quickstudy.compiled import njit
+from quickstudy.learners.host import Hosted, HostPupil
+from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Numbers, Rows, room, speak, think, wire
+from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.search import Archipelago, Tree
+from quickstudy.learners.mdl.tempering import Tempering
+
+TEMPERING, EVOLUTION = "tempering", "evolution"
+
+
+@njit
+def _read(
+    row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, said: Numbers,
+    order: Rows, first: Rows, source: Rows, weight: Numbers, after: Numbers,
+) -> None:  # fmt: skip
+    """One step of many rows: values (row, unit) become those after it, said (row, symbol) what comes next."""
+    count = wire(row, symbols, order, first, source, weight)
+    for number in range(len(read)):
+        think(row, symbols, count, order, first, source, weight, read[number], values[number], began, after[0])
+        values[number] = after[0]
+        speak(after[0], symbols, said[number])
+
+
+class NetworkHost:
+    """Speaks for a network in float64, step by step."""
+
+    scale = "probabilities"
+
+    def __init__(self, symbols: int, row: Rows, outputs: int) -> None:
+        self.row, self._symbols, self._outputs = row, symbols, outputs
+        self._room = room(1)
+
+    @property
+    def parameters(self) -> int:
+        """Weights and biases."""
+        network = Network.of_row(self.row, self._symbols)
+        return len(network.edges) + len(network.biases)
+
+    def start(self, rows: int, capacity: int) -> tuple[bool, Numbers]:
+        """Nothing read."""
+        return True, np.zeros((rows, MOST_UNITS))
+
+    def step(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
+        """Read one symbol a row."""
+        began, values = state[0], state[1].copy()
+        said = np.zeros((len(values), self._symbols))
+        _read(self.row, self._symbols, np.asarray(inputs, np.int32), began, values, said, *self._room)
+        return (False, values), said[:, : self._outputs] if self._outputs < self._symbols else said
+
+    def rows(self, state: tuple[bool, Numbers], numbers: NDArray[Any]) -> tuple[bool, Numbers]:
+        """Some rows of a state."""
+        return state[0], state[1][numbers]
+
+    def predict(self, inputs: NDArray[Any]) -> Numbers:
+        """What comes next after every symbol of one string."""
+        state, said = self.start(1, len(inputs)), np.zeros((len(inputs), self._outputs))
+        for time, symbol in enumerate(inputs):
+            state, said[time : time + 1] = self.step(state, np.array([symbol]))
+        return said
+
+
+class SearchingHost(NetworkHost):
+    """Gathers strings until all have been shown, then searches. Before that it holds every symbol for equally likely."""
+
+    def __init__(self, settings: Mdlrnn, brief: Brief, seed: int) -> None:
+        symbols = max(brief.inputs.width, brief.outputs.width)
+        if 2 * symbols > MOST_UNITS:
+            raise NotApplicable(f"mdlrnn has room for {MOST_UNITS // 2} symbols, and there are {symbols}")
+        super().__init__(symbols, _silent(symbols), brief.outputs.width)
+        self._settings, self._budget, self._seed = settings, brief.budget, seed
+        self._strings: list[tuple[list[int], list[int]]] = []
+        self._search: Tempering | Archipelago | None = None
+
+    @property
+    def bits(self) -> float:
+        """|H| of the network it has found."""
+        return Network.of_row(self.row, self._symbols).bits(self._settings.allowed)
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Gather a string; search when it is the last."""
+        self._strings.append((np.asarray(inputs).tolist(), np.asarray(targets).tolist()))
+        if len(self._strings) == self._budget:
+            self._find()
+
+    def _find(self) -> None:
+        tree = Tree.of(self._strings, self._symbols)
+        self._search = self._settings.search_of(tree, np.random.default_rng(self._seed))
+        while not self._search.done:
+            self._search.go_on()
+        self.row = self._search.best
+
+    def snapshot(self) -> Snapshot:
+        """Strings and network."""
+        return Snapshot({"row": self.row.copy()}, {"strings": self._strings})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        self.row = np.array(snapshot.arrays["row"], np.int32)
+        self._strings = [(list(inputs), list(targets)) for inputs, targets in snapshot.facts["strings"]]
+
+
+@learner("mdlrnn", version=1)
+@dataclass(frozen=True)
+class Mdlrnn:
+    """The recurrent network with the shortest description of itself and of the strings, found by search.
+
+    A network of few units, each edge a fraction of small whole numbers, costs |H| bits; the strings, coded by its
+    predictions, |D:H|. The sum is made small. It searches once, when all strings have been shown.
+
+    activations: those a unit may have, the names between `/`. products: units may multiply. search: `tempering`,
+    replicas of one network at rising temperatures; or `evolution`, the published one, with islands of `population`
+    networks for so many `generations`, that exchange every `exchange`. effort: of tempering, in thousands of changes.
+    Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward cycles are never made;
+    at most 64 units; exchanges are counted in generations, not by the clock; islands take turns in one process.
+    """
+
+    activations: str = "linear/relu/tanh"
+    products: bool = False
+    search: str = parameter(TEMPERING, choices=(TEMPERING, EVOLUTION))
+    effort: int = parameter(500, at_least=1)
+    population: int = parameter(500, at_least=2)
+    generations: int = parameter(25_000, at_least=1)
+    islands: int = parameter(2, at_least=1)
+    exchange: int = parameter(1_000, at_least=1)
+
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"search": EVOLUTION}}
+
+    def __post_init__(self) -> None:
+        for name in self.allowed:
+            if name not in NAMES:
+                raise ValueError(f'no activation "{name}"; {nearest(name, NAMES)}')
+        if len(set(self.allowed)) < len(self.allowed):
+            raise ValueError(f"every activation once, got {self.activations}")
+
+    @property
+    def allowed(self) -> list[str]:
+        """Names of activations."""
+        return self.activations.split("/")
+
+    def search_of(self, tree: Tree, generator: np.random.Generator) -> Tempering | Archipelago:
+        """A search for the strings of a tree, not yet begun."""
+        activations = np.array([NAMES.index(name) for name in self.allowed], np.int32)
+        subject = tree, activations, self.products
+        if self.search == TEMPERING:
+            return Tempering(*subject, generator, self.effort * 1_000)
+        sizes = self.islands, self.population, self.generations, self.exchange
+        return Archipelago(*subject, generator, *sizes)
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
+        """A fresh pupil, of one lane."""
+        return Hosted(lambda brief, seed: SearchingHost(self, brief, seed), Mdlrnn).begin(brief, streams)
+
+
+@learner("network", version=1)
+@dataclass(frozen=True)
+class GivenNetwork:
+    """A network from a file, in the neutral JSON form; it never learns.
+
+    file: its path. content: the digest of what the file holds, worked out when it is read; the identity rests on it.
+    """
+
+    file: str
+    content: str = field(default="")
+
+    learns: ClassVar[bool] = False
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+
+    def __post_init__(self) -> None:
+        network = Network.read(self.file)
+        digest = hashlib.sha256(json.dumps(network.as_facts(), sort_keys=True).encode()).hexdigest()[:16]
+        if self.content not in ("", digest):
+            raise ValueError(f"{self.file} has changed: its content is {digest}, not {self.content}")
+        object.__setattr__(self, "content", digest)
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
+        """A pupil that is finished before it begins. Raises NotApplicable for another alphabet than its own."""
+        network = Network.read(self.file)
+        sizes = {brief.inputs.width, brief.outputs.width}
+        if sizes != {network.symbols}:
+            raise NotApplicable(
+                f"{pathlib.Path(self.file).name} is a network over {network.symbols} symbols, "
+                f"and there are {' and '.join(map(str, sorted(sizes)))}"
+            )
+        return Hosted(lambda brief, seed: _Given(network), GivenNetwork).begin(brief, streams)
+
+
+class _Given(NetworkHost):
+    learns = False
+
+    def __init__(self, network: Network) -> None:
+        super().__init__(network.symbols, network.as_row(), network.symbols)
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Nothing is learned."""
+
+
+def _silent(symbols: int) -> Rows:
+    """A network without an edge: its outputs sum to nothing, and that is read as uniform."""
+    nothing = Network(symbols, ("linear",) * 2 * symbols, (False,) * 2 * symbols, {}, {})
+    return nothing.as_row()
