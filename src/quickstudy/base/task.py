@@ -160,14 +160,15 @@ the usual parameters of both, follow from it."""
 
 
 def asked_of(task: Any, protocol: Any = None) -> str:
-    """What a task asks of a learner: the word of the protocol, `asks`, if it has one; else by the task's kind and
-    outputs. Outputs that are no symbols (bits and fields as well) are asked for as reals.
+    """What a task asks of a learner: the word of the protocol, `asks`, if it has one, or the task's own; else by the
+    task's kind and outputs. Outputs that are no symbols (bits and fields as well) are asked for as reals.
     """
-    asks = getattr(protocol, "asks", None)
-    if asks is not None:
-        if asks not in ASKED:
-            raise UsageError(f'protocol {protocol.id}: asks must be one of {", ".join(ASKED)}, got "{asks}"')
-        return str(asks)
+    for kind, owner in (("protocol", protocol), ("task", task)):
+        asks = getattr(owner, "asks", None)
+        if asks is not None:
+            if asks not in ASKED:
+                raise UsageError(f'{kind} {owner.id}: asks must be one of {", ".join(ASKED)}, got "{asks}"')
+            return str(asks)
     if isinstance(task, ExampleTask | SeriesTask):
         return "symbols" if isinstance(spaces_of(task)[1], Tokens) else "reals"
     if isinstance(task, WorldTask):

@@ -210,6 +210,11 @@ def _guarded(name: str, method: str, call: Callable[[], Any]) -> Any:
 
 def _naming(task: Any, answers: bool = False) -> Callable[[list[Any]], list[Any]]:
     """From numbers of symbols to words, where the task has words for what is read, or for what is answered."""
+    from quickstudy.base.spaces import Tokens
+    from quickstudy.base.task import spaces_of
+
+    if answers and not isinstance(spaces_of(task)[1], Tokens):
+        return list
     own = getattr(task, "answers", ()) if answers else ()
     if not own and hasattr(task, "words"):
         return task.words  # type: ignore[no-any-return]

@@ -114,6 +114,15 @@ class SteppingPupil:
         memory = state.programs.rows(self._arrays_now(), state.memory, chosen_and_more)
         return replace(state, rows=len(chosen), memory=memory)
 
+    def same(self, state: Reading, other: Reading) -> bool:
+        """Whether two states are the same, bit for bit: then the same comes after them."""
+        pairs = zip(jax.tree.leaves(state.memory), jax.tree.leaves(other.memory), strict=True)
+        return state.rows == other.rows and all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
+
+    def weight(self, state: Reading) -> int:
+        """Bytes of a state."""
+        return sum(int(leaf.nbytes) for leaf in jax.tree.leaves(state.memory))
+
     def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
         filled = jax.tree.map(lambda leaf: _with_rows(np.asarray(leaf), state.rows, axis), inputs)
         memory, scores = program(self._arrays_now(), state.memory, filled)

@@ -53,7 +53,7 @@ def check_task(task: Any) -> list[Finding]:
             found = examine_all(kind.promises(), kind.doors)
             findings += under(kind.title, found) if len(kinds) > 1 else found
         findings += examine_all(papers.company(), doors=0)
-        symbols = hasattr(task, "vocabulary") or isinstance(getattr(task, "outputs", None), Tokens)
+        symbols = isinstance(getattr(task, "outputs", None), Tokens) if hasattr(task, "outputs") else True
         if findings[-1].ok and papers.oracle and isinstance(task, ExampleTask) and symbols:
             findings.append(examine("its oracle is always right", lambda: _oracle_is_right(task)))
         findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
@@ -249,9 +249,12 @@ def _oracle_is_right(task: Any) -> str:
     oracle: Any = choose_learner(task.oracle, "corrected", task).make(task).begin(brief, [streams])
     scores = oracle.answer(exam)
     wrong = np.argwhere(scores[0].argmax(axis=-1) != exam.targets[0])
-    # A task that gives wrong labels of its own says how high the best can get; four standard errors are allowed it.
-    questions, ceiling = exam.targets.shape[1], float(getattr(task, "ceiling", 1.0))
-    if len(wrong) > questions * (1 - ceiling) + 4 * np.sqrt(questions * ceiling * (1 - ceiling)):
+    # A task that gives wrong labels of its own says how high the best can get, and an oracle that gives probabilities
+    # how often it will be right; four standard errors are allowed them.
+    sure = np.full(exam.targets.shape[1], float(getattr(task, "ceiling", 1.0)))
+    if oracle.scale == "probabilities":
+        sure = scores[0].max(axis=-1)
+    if len(wrong) > (1 - sure).sum() + 4 * np.sqrt((sure * (1 - sure)).sum()) + 1e-6:
         time, example = exam.positions[0, wrong[0, 0]]
         raise Broken(
             f"{task.oracle} is wrong on {len(wrong)} of {exam.targets.shape[1]} questions, "

@@ -1,0 +1,133 @@
+"""An LSTM with a stack (Suzgun et al. 2019), and what it shares with other cores that have a memory beside them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import core
+from quickstudy.base.parameters import parameter
+from quickstudy.base.spaces import Space
+from quickstudy.cores.core import PRECISIONS, Array, Core, at_precision
+from quickstudy.cores.lstm import LSTM
+from quickstudy.cores.recurrent import RecurrentCore, RecurrentLayer
+from quickstudy.gateway import eqx, jax, jnp
+
+
+class MemoryCore(Core):
+    """A recurrent layer that reads row 0 of a memory and then moves and writes it, softly.
+
+    Before a step the row is added to h by way of `read`; after it, what h says by `act` moves the memory, and by `new`
+    is written. Each is weights and bias, one below the other. State: the layer's, and (B, rows, cell) memory.
+    """
+
+    controller: RecurrentCore
+    read: Array
+    act: Array
+    new: Array
+    cell: int = eqx.field(static=True)
+    rows_kept: int | None = eqx.field(static=True)
+
+    @property
+    def width(self) -> int:
+        """One feature per unit: h."""
+        return self.controller.width
+
+    @abstractmethod
+    def rows_for(self, capacity: int) -> int:
+        """How many rows are as good as endlessly many for that many steps."""
+
+    @abstractmethod
+    def moved(self, memory: Array, actions: Array, new: Array) -> Array:
+        """The memory (B, rows, cell) after the actions (B, action) and what is new (B, cell)."""
+
+    def start(self, batch: int, capacity: int) -> Any:
+        """Zeros."""
+        rows = self.rows_for(capacity) if self.rows_kept is None else self.rows_kept
+        return self.controller.start(batch, capacity), jnp.zeros((batch, rows, self.cell), self.read.dtype)
+
+    def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
+        """Read the memory, step, move it and write into it; features are h."""
+        (hidden, *others), memory = state
+        inner, features = self.controller.step((hidden + _affine(self.read, memory[:, 0]), *others), x)
+        actions = jax.nn.softmax(_affine(self.act, features))
+        return (inner, self.moved(memory, actions, jax.nn.sigmoid(_affine(self.new, features)))), features
+
+
+def _affine(both: Array, x: Array) -> Array:
+    return x @ both[:-1] + both[-1]
+
+
+@dataclass(frozen=True)
+class MemorySpec:
+    """Parameters of cores with a memory. layer: the recurrent layer beside it. core: the class that is built."""
+
+    units: int = parameter(8, at_least=1)
+    cell: int = parameter(5, at_least=1)
+    rows: int | None = parameter(None, at_least=2)
+    precision: str = parameter("float32", choices=PRECISIONS)
+
+    frozen: ClassVar[bool] = False
+    layer: ClassVar[type[RecurrentLayer]]
+    core: ClassVar[type[MemoryCore]]
+
+    @property
+    def actions(self) -> int:
+        """How many ways there are to move the memory."""
+        raise NotImplementedError
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> Any:
+        """The layer's weights, then those that read, act and write, uniform in +- 1/sqrt(how many are added)."""
+        controller = self.layer(units=self.units).build(inputs, rng)
+        shapes = (self.cell, self.units), (self.units, self.actions), (self.units, self.cell)
+        drawn = []
+        for width, outputs in shapes:
+            bound = 1.0 / np.sqrt(width)
+            drawn.append(jnp.asarray(rng.uniform(-bound, bound, (width + 1, outputs)), jnp.float32))
+        built = self.core(controller, drawn[0], drawn[1], drawn[2], self.cell, self.rows)
+        return at_precision(built, self.precision)
+
+
+class StackCore(MemoryCore):
+    """Row 0 is the top. S <- push [v; S without its last row] + pop [S without its first row; 0] + rest S."""
+
+    def rows_for(self, capacity: int) -> int:
+        """One for each step that may push."""
+        return max(2, capacity)
+
+    def moved(self, memory: Array, actions: Array, new: Array) -> Array:
+        """Push, pop and, if there are three actions, neither."""
+        push, pop = actions[:, 0, None, None], actions[:, 1, None, None]
+        zero = jnp.zeros_like(memory[:, :1])
+        moved = push * jnp.concatenate([new[:, None], memory[:, :-1]], axis=1)
+        moved = moved + pop * jnp.concatenate([memory[:, 1:], zero], axis=1)
+        return moved + actions[:, 2, None, None] * memory if actions.shape[1] > 2 else moved
+
+
+@core("stack-lstm", version=1)
+@dataclass(frozen=True)
+class StackLSTM(MemorySpec):
+    """Stack-LSTM: an LSTM that pushes onto a stack and pops from it, both at once and softly.
+
+    units: size of the LSTM. cell: numbers in a row of the stack. rows: of the stack, in training and test; none: as
+    many as there are steps, which is as good as endless; a stack that is full loses its lowest row. resting: a third
+    action that leaves the stack as it is; as published there is none. precision: float32 or float64.
+
+    Before a step the top is added to h by a linear map. Then a = softmax(W h), the row sigmoid(V h) is pushed to the
+    extent a says, and the stack is popped to the rest. Source: Suzgun et al. 2019, softmax variant; their sizes. The
+    benchmark of Lan et al. 2023 has 50 or 100 rows in training, which no string of it fills, and 2,050 in the test, too
+    few from n = 2,050 on: `rows=2050`.
+    """
+
+    resting: bool = parameter(False)
+
+    layer: ClassVar[type[RecurrentLayer]] = LSTM
+    core: ClassVar[type[MemoryCore]] = StackCore
+
+    @property
+    def actions(self) -> int:
+        """Push and pop, perhaps rest."""
+        return 2 + self.resting

@@ -1,0 +1,158 @@
+"""How far a learner generalises from how little: the index B, the largest string right, accuracy and bits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import measure
+from quickstudy.base.measure import Score
+from quickstudy.base.trace import Trace
+
+ENTROPY_MARGIN = 0.05
+"""A factor is passed by its bits where the grammar itself needs at least 1 minus this share of them."""
+_KIND = ("string-outcomes",)
+_INDEX: dict[str, Any] = {"unit": "factor", "better": "higher", "range": (0, math.inf), "words": {"<1e-9": "<1"}}
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def _factors(trace: Trace) -> Iterator[tuple[float, Arrays]]:
+    """Every factor with the outcomes of its test, the largest first."""
+    arrays = trace.arrays
+    for factor in sorted(set(arrays["factor"].tolist()), reverse=True):
+        here = (arrays["factor"] == factor) & arrays["tested"]
+        yield factor, {name: values[here] for name, values in arrays.items()}
+
+
+def _column(trace: Trace, margin: float) -> str:
+    return f"wrong-{margin:g}" if trace.facts["metric"] == "cat" else "wrong"
+
+
+def _passes(trace: Trace, test: Arrays, margin: float, each: bool) -> bool:
+    """Under `cat` the margin is in the marks, and every step must be right."""
+    wrong, steps = test[_column(trace, margin)], np.maximum(test["steps"], 1)
+    if trace.facts["metric"] == "cat" or margin == 0:
+        return not wrong.any()
+    return bool((wrong <= margin * steps).all() if each else wrong.sum() <= margin * steps.sum())
+
+
+def _best(trace: Trace, margin: float, each: bool) -> float:
+    return max((factor for factor, test in _factors(trace) if _passes(trace, test, margin, each)), default=0.0)
+
+
+@measure(
+    "b-index",
+    version=1,
+    kinds=_KIND,
+    equation="B = max {b: the learner shown 10^N / b strings is right on the next 10^N b, within the margin}",
+    chance="<1",
+    scores=(
+        Score("b-index", "B", **_INDEX),
+        Score("b-index-*", "B at margin", **_INDEX),
+        Score("b-continuous", "continuous B", **_INDEX),
+    ),
+)
+def b_index(trace: Trace, convention: str) -> dict[str, float]:
+    """The largest factor that is passed, 0 for none. At margin 0; at the others over all steps together, as the
+    published numbers seem to be, and string by string (`-each`), as the paper defines it. Continuous: the largest
+    number of strings that are right from the first of a test on, in units of 10^N, no more than the factor itself.
+
+    Source: Lan, Chemla and Katzir 2023, equation 1.
+    """
+    found = {}
+    for margin in trace.facts["margins"]:
+        if trace.facts["upto"] == "first-wrong" and margin:
+            continue  # what comes behind the first error has not been asked
+        name = "b-index" if margin == 0 else f"b-index-{margin:g}"
+        found[name] = _best(trace, margin, each=False)
+        if margin and trace.facts["metric"] != "cat":
+            found[f"{name}-each"] = _best(trace, margin, each=True)
+    column = _column(trace, min(trace.facts["margins"]))
+    runs = {factor: np.append(test[column] > 0, True).argmax() for factor, test in _factors(trace)}
+    found["b-continuous"] = max(min(factor, run / 10 ** trace.facts["order"]) for factor, run in runs.items())
+    return found
+
+
+@measure(
+    "reach",
+    version=1,
+    kinds=_KIND,
+    equation="n* = max {n: every string asked about of a size up to n is right}; log10(1 + n*)",
+    chance="0",
+    scores=(
+        Score("log-reach", "reach", "powers of ten", "higher", (0, math.inf), least=0.01),
+        Score("largest-right", "largest n right", "letters", "higher", (0, math.inf), shown="median", least=1),
+    ),
+)
+def reach(trace: Trace, convention: str) -> dict[str, float]:
+    """The largest size (n, n + m, or symbols) up to which every string is right, those shown included, of the learner
+    that was shown the fewest. No more than the largest of the test. At margin 0; where the symbols that may follow are
+    asked for, at the largest margin, since no softmax gives a symbol no probability at all.
+
+    Source: ours, after figure 3 of Lan, Chemla and Katzir 2023.
+    """
+    arrays, margins = trace.arrays, trace.facts["margins"]
+    first = arrays["factor"] == arrays["factor"].max()
+    column = _column(trace, max(margins) if trace.facts["metric"] == "cat" else min(margins))
+    sizes, wrong = arrays["size"][first], arrays[column][first] > 0
+    right = sizes[sizes < sizes[wrong].min()] if wrong.any() else sizes
+    largest = float(right.max(initial=0))
+    return {"log-reach": math.log10(1 + largest), "largest-right": largest}
+
+
+@measure(
+    "string-accuracy",
+    version=1,
+    kinds=_KIND,
+    equation="share of the steps that count which are right; share of strings with none wrong",
+    chance="by the language: always answering b has all but one step of a^n b^n right, and no string",
+    scores=(
+        Score("accuracy", unit="share of steps", better="higher", range=(0, 1), least=0.0001),
+        Score("strings-right", unit="share of strings", better="higher", range=(0, 1)),
+    ),
+)
+def string_accuracy(trace: Trace, convention: str) -> dict[str, float]:
+    """Over the test of the learner that was shown the fewest; the largest margin, where it is in the marks."""
+    _, test = next(_factors(trace))
+    wrong = test[_column(trace, max(trace.facts["margins"]))]
+    return {
+        "accuracy": 1 - float(wrong.sum() / max(1, test["steps"].sum())),
+        "strings-right": float((wrong == 0).mean()),
+    }
+
+
+@measure(
+    "cross-entropy",
+    version=1,
+    kinds=_KIND,
+    equation="bits of the grammar / bits of the learner; their difference per string; B by the first within 0.05",
+    chance="0",
+    scores=(
+        Score("entropy-ratio", unit="share of the bits", better="higher", range=(0, 1)),
+        Score("excess-bits", unit="bits a string", better="lower", range=(-math.inf, math.inf), shown="median"),
+        Score("b-index-entropy", "B by entropy", **_INDEX),
+    ),
+)
+def cross_entropy(trace: Trace, convention: str) -> dict[str, float]:
+    """How near the learner's probabilities come to those of the grammar, on the test; where bits were asked for.
+
+    Source: the further work named by Lan, Chemla and Katzir 2023, section 3.5.
+    """
+    if "bits" not in trace.arrays:
+        return {}
+    ratios = {factor: _ratio(test) for factor, test in _factors(trace)}
+    _, first = next(_factors(trace))
+    return {
+        "entropy-ratio": ratios[max(ratios)],
+        "excess-bits": float((first["bits"] - first["optimum"]).mean()),
+        "b-index-entropy": max((factor for factor, ratio in ratios.items() if ratio >= 1 - ENTROPY_MARGIN), default=0.0),
+    }
+
+
+def _ratio(test: Arrays) -> float:
+    bits = float(test["bits"].sum())
+    return min(1.0, float(test["optimum"].sum()) / bits) if bits > 0 else 0.0

@@ -1,0 +1,293 @@
+"""Probabilistic context-free grammars: read from text, checked, drawn from, followed symbol by symbol, put in order."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import UsageError
+
+END = "#"
+LONGEST_DRAWN = 1_000_000
+LONGEST_COUNTED = 400
+"""Symbols of the longest strings that are counted and put in order: the table grows with the square of it."""
+_CHANCE = re.compile(r"\[(\d*\.?\d+(?:e-?\d+)?(?:/\d+)?)\]")
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A grammar by its text: rules on lines of their own or between semicolons, the first left side is the start.
+
+        S -> a S b S [0.3] | [0.7]
+
+    Parts stand between spaces; what is no left side is a terminal of one character. Every alternative ends with its
+    probability, which may be a fraction, and may be empty. Raises UsageError for a text that is none, probabilities
+    that do not sum to 1, a symbol that cannot be reached or does not end, recursion on the left, and strings whose mean
+    length is infinite.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @cached_property
+    def rules(self) -> dict[str, list[tuple[Fraction, tuple[str, ...]]]]:
+        """By left side: (probability, right side) in the order of the text."""
+        found: dict[str, list[tuple[Fraction, tuple[str, ...]]]] = {}
+        for line in filter(None, map(str.strip, re.split(r"[;\n]", self.text))):
+            left, arrow, right = (part.strip() for part in line.partition("->"))
+            if not arrow or len(left.split()) != 1 or left in found:
+                raise UsageError(f'grammar: "{line}" is no rule of its own; write: S -> a S b [0.7] | [0.3]')
+            found[left] = [_alternative(part, line) for part in f" {right} ".split(" | ")]
+        if not found:
+            raise UsageError("grammar: there is no rule; write: S -> a S b [0.7] | [0.3]")
+        return found
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """`#`, then the terminals by code point; a symbol's number is its place."""
+        parts = {part for _, right in itertools.chain(*self.rules.values()) for part in right}
+        return (END, *sorted(parts - self.rules.keys()))
+
+    def draw(self, uniform: Callable[[], float]) -> list[int]:
+        """A string, without `#`. The leftmost derivation; every expansion takes one uniform number, even where there
+        is no choice, and the rule whose share of 0 .. 1 holds it, in the order of the text.
+        """
+        stack, string = [next(iter(self.rules))], list[int]()
+        while stack:
+            top = stack.pop()
+            if top in self._numbers:
+                string.append(self._numbers[top])
+                continue
+            bounds, rights = self._shares[top]
+            stack += reversed(rights[int(np.searchsorted(bounds, uniform(), side="right"))])
+            if len(string) + len(stack) > LONGEST_DRAWN:
+                raise UsageError(f"grammar: a string of more than {LONGEST_DRAWN:,} symbols; give shorter ones")
+        return string
+
+    def draws(self, rng: np.random.Generator, count: int) -> list[NDArray[np.int8]]:
+        """Independent strings with both `#`; more of them begin with the same ones."""
+        return [wrapped(self.draw(rng.random)) for _ in range(count)]
+
+    def conditionals(self, inputs: NDArray[np.integer]) -> NDArray[np.float64]:
+        """(time, symbol): the chance of each symbol after `inputs[: time + 1]`, which begins with `#`; all alike once
+        a string has left the language.
+        """
+        rows = np.full((len(inputs), len(self.symbols)), 1 / len(self.symbols))
+        state = self.follower.start
+        for time, symbol in enumerate(inputs.tolist()):
+            state = self.follower.after(state, symbol) if time else state
+            if state < 0:
+                break
+            rows[time] = self.follower.chances(state)
+        return rows
+
+    def likely(self, string: NDArray[np.integer]) -> NDArray[np.float64]:
+        """The chance of each symbol of a string of the language, after all before it; 1 where it is certain."""
+        return np.asarray(np.take_along_axis(self.conditionals(string[:-1]), string[1:, None].astype(int), 1)[:, 0])
+
+    def contains(self, string: NDArray[np.integer]) -> bool:
+        """Whether a string with both `#` is of the language."""
+        state = self.follower.start
+        for symbol in string[1:-1].tolist():
+            state = self.follower.after(state, symbol)
+            if state < 0:
+                return False
+        return len(string) > 1 and not string[0] and not string[-1] and bool(self.follower.chances(state)[0] > 0)
+
+    def size(self, string: NDArray[np.integer]) -> int:
+        """How large a string is: its symbols, without `#`."""
+        return len(string) - 2
+
+    @cached_property
+    def follower(self) -> Follower:
+        """Reads strings symbol by symbol."""
+        return Follower(self)
+
+    @cached_property
+    def entropy(self) -> float:
+        """Bits of a derivation; of a string, where each has only one."""
+        own = [-sum(float(p) * np.log2(float(p)) for p, _ in found) for found in self.rules.values()]
+        return float(self._expansions @ own)
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Expected symbols of a string."""
+        own = [
+            float(sum(p * sum(part in self._numbers for part in right) for p, right in found))
+            for found in self.rules.values()
+        ]
+        return float(self._expansions @ own)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {symbol: number for number, symbol in enumerate(self.symbols)}
+
+    @cached_property
+    def _shares(self) -> dict[str, tuple[NDArray[np.float64], list[tuple[str, ...]]]]:
+        shares = {}
+        for left, found in self.rules.items():
+            bounds = np.cumsum([float(p) for p, _ in found])
+            shares[left] = bounds / bounds[-1], [right for _, right in found]
+        return shares
+
+    @cached_property
+    def _means(self) -> NDArray[np.float64]:
+        """(left side, part): how many of each left side stand in the place of one, on average."""
+        names = list(self.rules)
+        return np.array([[float(sum(p * r.count(n) for p, r in self.rules[left])) for n in names] for left in names])
+
+    @cached_property
+    def _expansions(self) -> NDArray[np.float64]:
+        """How often each left side is expanded in a derivation, on average."""
+        return np.asarray(np.linalg.inv(np.eye(len(self._means)) - self._means)[0])
+
+    def _check(self) -> None:
+        for left, found in self.rules.items():
+            if abs(total := sum(p for p, _ in found)) != 1 and abs(total - 1) > Fraction(1, 10**9):
+                raise UsageError(f"grammar: the probabilities of {left} sum to {float(total):g}, not to 1")
+        for symbol in self.symbols[1:]:
+            if len(symbol) != 1 or symbol == END:
+                raise UsageError(f'grammar: "{symbol}" has no rule; a terminal is one character, and not #')
+        reached, ending, empty = {next(iter(self.rules))}, set[str](), set[str]()
+        for _ in self.rules:  # each round finds one more, or none is left
+            for left, found in self.rules.items():
+                rights = [right for p, right in found if p]
+                reached |= {part for right in rights for part in right if left in reached}
+                ending |= {left} if any(all(p in ending or p in self._numbers for p in r) for r in rights) else set()
+                empty |= {left} if any(all(p in empty for p in r) for r in rights) else set()
+        for wanted, said in ((reached, "cannot be reached from the start"), (ending, "never ends in a string")):
+            if lost := [left for left in self.rules if left not in wanted]:
+                raise UsageError(f"grammar: {lost[0]} {said}; leave it out or give it a rule")
+        firsts = {
+            left: {part for _, r in found for i, part in enumerate(r) if all(before in empty for before in r[:i])}
+            for left, found in self.rules.items()
+        }
+        for left in self.rules:
+            seen, left_most = set[str](), firsts[left]
+            while left_most - seen:
+                seen |= left_most
+                left_most = set().union(*(firsts.get(part, set()) for part in left_most))
+            if left in seen:
+                raise UsageError(f"grammar: {left} begins with itself; write the recursion behind a terminal")
+        if np.abs(np.linalg.eigvals(self._means)).max() >= 1 - 1e-9:
+            raise UsageError("grammar: its strings have no finite mean length; make the rules that end more likely")
+
+
+def _alternative(text: str, line: str) -> tuple[Fraction, tuple[str, ...]]:
+    *right, last = text.split() or [""]
+    given = _CHANCE.fullmatch(last)
+    if given is None:
+        raise UsageError(f'grammar: "{text.strip()}" of "{line}" does not end with its probability, such as [0.3]')
+    return Fraction(given[1]), tuple(right)
+
+
+def wrapped(word: Sequence[int]) -> NDArray[np.int8]:
+    """A string between two `#`."""
+    return np.array([0, *word, 0], np.int8)
+
+
+class Follower:
+    """What may come after a prefix, and how likely: the left parts of all derivations that fit it. States are numbers.
+
+    A state is a distribution over stacks, of which a stack is a number too (its top and the stack below), so that a
+    string of any length takes time in proportion, and equal states are found again. Probabilities are exact.
+    """
+
+    def __init__(self, grammar: Derivation) -> None:
+        self._grammar = grammar
+        self._stacks: dict[tuple[str, int], int] = {}
+        self._cells: list[tuple[str, int]] = [("", 0)]
+        self._states: dict[tuple[tuple[int, Fraction], ...], int] = {}
+        self._known: list[tuple[tuple[int, Fraction], ...]] = []
+        self._moves: dict[int, tuple[NDArray[np.float64], dict[int, int]]] = {}
+        self._counts: dict[tuple[int, int], int] = {}
+        self._first = lru_cache(maxsize=None)(self._first_of)
+        self.start = self._state({self._stack(next(iter(grammar.rules)), 0): Fraction(1)})
+
+    def chances(self, state: int) -> NDArray[np.float64]:
+        """(symbol,): probability of each as the next one; 0 is `#`, the end."""
+        return self._moved(state)[0]
+
+    def after(self, state: int, symbol: int) -> int:
+        """The state behind a symbol, -1 where it cannot come."""
+        return self._moved(state)[1].get(symbol, -1)
+
+    def count(self, state: int, left: int) -> int:
+        """How many strings go on for exactly `left` symbols."""
+        if (found := self._counts.get((state, left))) is None:
+            chances, moves = self._moved(state)
+            if left > LONGEST_COUNTED:
+                raise UsageError(f"strings of {left} symbols are too long to be put in order; use test=deep")
+            found = sum(self.count(to, left - 1) for to in moves.values()) if left else int(chances[0] > 0)
+            self._counts[state, left] = found
+        return found
+
+    def string(self, length: int, rank: int) -> list[int]:
+        """The string of that number among those of a length, in the order of the symbols."""
+        state, string = self.start, list[int]()
+        for left in range(length, 0, -1):
+            for symbol, to in sorted(self._moved(state)[1].items()):
+                if rank < (here := self.count(to, left - 1)):
+                    break
+                rank -= here
+            string.append(symbol)
+            state = to
+        return string
+
+    def by_length(self) -> Iterator[tuple[int, int]]:
+        """(length, how many strings of it), for all lengths that have some."""
+        return ((length, found) for length in itertools.count() if (found := self.count(self.start, length)))
+
+    def _moved(self, state: int) -> tuple[NDArray[np.float64], dict[int, int]]:
+        if state not in self._moves:
+            behind: dict[int, dict[int, Fraction]] = {}
+            for stack, weight in self._known[state]:
+                for symbol, rest, chance in self._first(stack):
+                    into = behind.setdefault(symbol, {})
+                    into[rest] = into.get(rest, Fraction(0)) + weight * chance
+            sums = {symbol: sum(into.values(), Fraction(0)) for symbol, into in behind.items()}
+            chances = np.array([float(sums.get(symbol, 0)) for symbol in range(len(self._grammar.symbols))])
+            moves = {
+                symbol: self._state({rest: weight / sums[symbol] for rest, weight in into.items()})
+                for symbol, into in behind.items()
+                if symbol
+            }
+            self._moves[state] = chances, moves
+        return self._moves[state]
+
+    def _first_of(self, stack: int) -> list[tuple[int, int, Fraction]]:
+        """(symbol, stack behind it, probability) of all that a stack may begin with."""
+        if not stack:
+            return [(0, 0, Fraction(1))]
+        top, below = self._cells[stack]
+        if top not in self._grammar.rules:
+            return [(self._grammar._numbers[top], below, Fraction(1))]
+        found = []
+        for chance, right in self._grammar.rules[top]:
+            rest = below
+            for part in reversed(right):
+                rest = self._stack(part, rest)
+            found += [(symbol, behind, chance * p) for symbol, behind, p in self._first(rest) if chance]
+        return found
+
+    def _stack(self, top: str, below: int) -> int:
+        number = self._stacks.setdefault((top, below), len(self._cells))
+        if number == len(self._cells):
+            self._cells.append((top, below))
+        return number
+
+    def _state(self, weights: dict[int, Fraction]) -> int:
+        key = tuple(sorted(weights.items()))
+        number = self._states.setdefault(key, len(self._known))
+        if number == len(self._known):
+            self._known.append(key)
+        return number

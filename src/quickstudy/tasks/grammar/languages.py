@@ -1,0 +1,243 @@
+"""The six languages of the benchmark, and one that a user writes."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.catalogue import task
+from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import parameter
+from quickstudy.tasks.grammar import released
+from quickstudy.tasks.grammar.counting import Counting
+from quickstudy.tasks.grammar.derivation import wrapped
+from quickstudy.tasks.grammar.strings import String, StringTask, read_grammar
+
+_RULES = ["always-b", "bigram", "trigram"]
+_SIDE = 123
+"""Of the square of values in which the released list of a^n b^m c^{n+m} lies: the root of 15,000, rounded up."""
+
+
+@dataclass(frozen=True)
+class Counted(StringTask):
+    """A counter language. p: the chance that a variable stops growing."""
+
+    p: float = parameter(0.3, above=0, at_most=0.99)
+
+    blocks = ""
+
+    @property
+    def rules(self) -> str:
+        """The text of the grammar."""
+        return f"{self.blocks} [n {self.p:.10g}]"
+
+    def listed(self) -> Sequence[String]:
+        """n = 1 .. 15,000, made when they are asked for: as text they are hundreds of megabytes."""
+        return _Listed(self.rules)
+
+
+@dataclass(frozen=True)
+class _Listed(Sequence[String]):
+    rules: str
+
+    def __len__(self) -> int:
+        return released.LISTED
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(len(self)))]
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        return read_grammar(self.rules).string([place + 1])  # type: ignore[union-attr]
+
+
+@task("grammar/an-bn", version=1, controls=_RULES, oracle="true-grammar")
+@dataclass(frozen=True)
+class EqualTwo(Counted):
+    """As many b as there were a: a^n b^n.
+
+    Sees: `#`, n letters a, n letters b; n = 1, 2, 3 ... stops growing with chance p. Answers: the next symbol, `#` at
+    the end. Scored: where the next symbol is certain, from the first b on, in strings longer than all that were shown.
+    Chance: always answering b errs once in a string. Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in which the first step takes a draw too.
+    """
+
+    blocks = "a^n b^n"
+
+    @property
+    def released_rules(self) -> str:
+        """As in the released programs."""
+        return f"S -> a X b [1]; X -> a X b [{1 - self.p:.10g}] | [{self.p:.10g}]"
+
+
+@task("grammar/an-bn-cn", version=1, controls=_RULES, oracle="true-grammar")
+@dataclass(frozen=True)
+class EqualThree(Counted):
+    """As many b, and as many c, as there were a: a^n b^n c^n.
+
+    Sees: `#`, then three blocks of n letters; n = 1, 2, 3 ... stops growing with chance p. Answers: the next symbol.
+    Scored: where it is certain, from the first b on, in strings longer than all that were shown. Chance: always
+    answering c is wrong for all b and the end. Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023.
+    """
+
+    blocks = "a^n b^n c^n"
+
+
+@task("grammar/an-bn-cn-dn", version=1, controls=_RULES, oracle="true-grammar")
+@dataclass(frozen=True)
+class EqualFour(Counted):
+    """As many b, c and d as there were a: a^n b^n c^n d^n.
+
+    Sees: `#`, then four blocks of n letters; n = 1, 2, 3 ... stops growing with chance p. Answers: the next symbol.
+    Scored: where it is certain, from the first b on, in strings longer than all that were shown. Chance: always
+    answering d is wrong for all b, all c and the end. Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023.
+    """
+
+    blocks = "a^n b^n c^n d^n"
+
+
+@task("grammar/an-bm-cnm", version=1, controls=_RULES, oracle="true-grammar")
+@dataclass(frozen=True)
+class Addition(Counted):
+    """Add two numbers: a^n b^m c^{n+m}.
+
+    Sees: `#`, n letters a, m letters b, n + m letters c; both numbers stop growing with chance p, independently.
+    Answers: the next symbol. Scored: where it is certain, from the first c on, in strings longer than all that were
+    shown. Chance: always answering c errs once in a string. Ceiling: all strings right.
+    Source: Lan, Chemla and Katzir 2023. Released: the test list is exhaustive up to n + m = 124 only; the paper's text
+    has a square of values instead (`test=grid`).
+    """
+
+    blocks = "a^n b^m c^{n+m}"
+
+    @property
+    def rules(self) -> str:
+        """The text of the grammar."""
+        return f"{self.blocks} [n {self.p:.10g}] [m {self.p:.10g}]"
+
+    @property
+    def released_rules(self) -> str:
+        """As in the released programs."""
+        stop, go_on = f"[{self.p:.10g}]", f"[{1 - self.p:.10g}]"
+        return f"S -> a X c [1]; X -> a X c {go_on} | Y {stop}; Y -> b Z c [1]; Z -> b Z c {go_on} | {stop}"
+
+    def listed(self) -> Sequence[String]:
+        """All pairs up to 123, by their sum; the first 15,000."""
+        grammar = read_grammar(self.rules)
+        assert isinstance(grammar, Counting)
+        return [grammar.string(pair) for pair in released.grid_values(_SIDE)[: released.LISTED]]
+
+
+@dataclass(frozen=True)
+class Balanced(StringTask):
+    """Balanced brackets. p: the chance that a bracket is opened, below a half so that strings end."""
+
+    p: float = parameter(0.3, above=0, at_most=0.49)
+
+    brackets = ("()",)
+
+    @property
+    def rules(self) -> str:
+        """The text of the grammar."""
+        chance = self.p / len(self.brackets)
+        opened = " | ".join(f"{one} S {other} S [{chance:.10g}]" for one, other in self.brackets)
+        return f"S -> {opened} | [{1 - self.p:.10g}]"
+
+    def listed(self) -> Sequence[String]:
+        """15,000 words, not all of their lengths."""
+        return _bracket_list(len(self.brackets))
+
+
+@lru_cache
+def _bracket_list(kinds: int) -> list[String]:
+    return [wrapped(word) for word in released.bracket_words([(2 * kind + 1, 2 * kind + 2) for kind in range(kinds)])]
+
+
+@task("grammar/dyck-1", version=1, controls=_RULES, oracle="true-grammar")
+@dataclass(frozen=True)
+class DyckOne(Balanced):
+    """Balanced brackets of one kind.
+
+    Sees: `#` and a balanced word: a bracket is opened with chance p, else the last one is closed or the word ends.
+    Answers: the next symbol. Scored: at every step, whether those symbols that may follow, and no others, are given
+    more than the margin of probability; in strings longer than all that were shown. Chance 0. Ceiling: all strings
+    right. Source: Lan, Chemla and Katzir 2023. Released: the test list leaves most words out from length 10 on.
+    """
+
+
+@task("grammar/dyck-2", version=1, controls=_RULES, oracle="true-grammar")
+@dataclass(frozen=True)
+class DyckTwo(Balanced):
+    """Balanced brackets of two kinds.
+
+    Sees: `#` and a balanced word: a bracket is opened with chance p, of either kind, else the last one is closed or the
+    word ends. Answers: the next symbol. Scored: as for one kind; only the bracket that was opened last may be closed.
+    Chance 0. Ceiling: all strings right. Source: Lan, Chemla and Katzir 2023. Released: the test list ends at length
+    30, shorter than the longest training strings of 500 and of 1,000, and leaves most words out from length 8 on.
+    """
+
+    brackets = ("()", "[]")
+
+
+@task("grammar/written", version=1, controls=_RULES, oracle="true-grammar")
+@dataclass(frozen=True)
+class Written(StringTask):
+    """A language that you write, as probabilistic rules or as blocks of counted letters.
+
+    rules: the text, or the name of a file that holds it; the text is part of what a run is known by. Probabilistic
+    context-free rules: `S -> a S b S [0.3] | [0.7]`, one left side a line or between semicolons. Counted blocks:
+    `a^n b^m c^{n+m} [n 0.3] [m 0.3]`, with the chance that each variable stops growing.
+    Sees: a string between two `#`. Answers: the next symbol. Scored: where the next symbol is certain, in strings longer
+    than all that were shown; at every step, if it never is. Chance 0. Ceiling: all strings right. Source: yours.
+    """
+
+    rules: str = parameter("S -> a S b S [0.3] | [0.7]")  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if "->" not in self.rules and "^" not in self.rules:
+            try:
+                text = pathlib.Path(self.rules).expanduser().read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {error}') from error
+            object.__setattr__(self, "rules", text.strip())
+        read_grammar(self.rules)
+
+
+def grammar(name: str, rules: str | pathlib.Path) -> str:
+    """Make a language of a text, or of the file that holds it, and give the task's name: `grammar/NAME`.
+
+    >>> grammar("pairs", "S -> a S b S [0.3] | [0.7]")
+    'grammar/pairs'
+    """
+    made = Written(rules=str(rules))
+    own = dataclass(frozen=True)(
+        type(
+            "Written",
+            (Written,),
+            {
+                "__doc__": Written.__doc__,
+                "__module__": Written.__module__,
+                "__annotations__": {"rules": str},
+                "rules": parameter(made.rules),
+                "__reduce__": lambda self: (_again, (name, made.rules, self.setup, self.rules)),
+                "written": True,
+            },
+        )
+    )
+    id = f"grammar/{name}"
+    if id in catalogue.task and not getattr(catalogue.task.get(id), "written", False):
+        raise UsageError(f'there is a task "{id}" already; take another name')
+    catalogue.task(id, version=1, controls=_RULES, oracle="true-grammar")(own)
+    return id
+
+
+def _again(name: str, text: str, setup: str, rules: str) -> Any:
+    """The task of another process, here."""
+    id = f"grammar/{name}"
+    if id not in catalogue.task:
+        grammar(name, text)
+    return catalogue.task.get(id)(setup=setup, rules=rules)

@@ -1,0 +1,118 @@
+"""Which strings a test asks about: those behind the longest that was shown, in one of four orders."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.seeds import Streams
+from quickstudy.tasks.grammar import released
+from quickstudy.tasks.grammar.counting import Counting
+from quickstudy.tasks.grammar.strings import String
+
+MODES = ("exhaustive", "released", "grid", "deep")
+DEEP_LENGTHS = 50
+"""Lengths behind the longest string shown, from which strings are drawn under `deep`."""
+
+
+@dataclass(frozen=True)
+class TestList:
+    """`count` strings of a language from number `start` on. Nothing is held: strings are made as one goes through them.
+
+    mode: `exhaustive`, all strings of the language, the shortest first; `released`, the list of the published data set;
+    `grid`, every variable by itself from `start` + 1 on (a square of values, where there are two); `deep`, strings of
+    lengths behind `start`, each as likely as the others of its length. Raises UsageError where there is no such list,
+    or it is too short.
+    """
+
+    __test__ = False  # no test of pytest's, whatever it is called
+
+    task: Any
+    mode: str
+    start: int
+    count: int
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise UsageError(f"test must be one of {', '.join(MODES)}, got {self.mode}")
+        counted = isinstance(self.task.grammar, Counting)
+        if (self.mode == "grid" and not counted) or (self.mode == "deep" and counted):
+            other = "counter languages" if self.mode == "grid" else "rules with brackets or the like"
+            raise UsageError(f"{self.task.id}: test={self.mode} is for {other}; use test=exhaustive")
+        if self.mode == "released" and self.start + self.count > len(self.task.listed()):
+            left = max(0, len(self.task.listed()) - self.start)
+            raise UsageError(
+                f"{self.task.id}: the released list has {left:,} strings behind the longest shown, and {self.count:,} "
+                "are asked for; use test=exhaustive"
+            )
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[String]:
+        if self.mode == "released":
+            listed = self.task.listed()
+            return (listed[place] for place in range(self.start, self.start + self.count))
+        return getattr(self, f"_{self.mode}")()  # type: ignore[no-any-return]
+
+    @classmethod
+    def behind(cls, task: Any, mode: str, shown: Sequence[String], count: int) -> TestList:
+        """The strings behind the longest of those shown."""
+        longest = max(map(len, shown))
+        grammar = task.grammar
+        if mode == "released":
+            start = sum(len(string) <= longest for string in itertools.takewhile(lambda s: len(s) <= longest, task.listed()))
+        elif mode == "grid":
+            start = max(max(grammar.values(string)) for string in shown) if isinstance(grammar, Counting) else 0
+        elif mode == "deep":
+            start = longest - 2
+        elif isinstance(grammar, Counting):
+            start = sum(1 for _ in itertools.takewhile(lambda v: len(grammar.string(v)) <= longest, grammar.in_order()))
+        else:
+            start = sum(found for _, found in itertools.takewhile(lambda one: one[0] <= longest - 2, _lengths(grammar)))
+        return cls(task, mode, start, count)
+
+    def _exhaustive(self) -> Iterator[String]:
+        grammar = self.task.grammar
+        if isinstance(grammar, Counting):
+            values = grammar.in_order()
+            if len(grammar.stops) == 1:
+                values = ((n,) for n in itertools.count(self.start + 1))
+            else:
+                values = itertools.islice(values, self.start, None)
+            return map(grammar.string, itertools.islice(values, self.count))
+        return itertools.islice(self._words(grammar.follower), self.count)
+
+    def _words(self, follower: Any) -> Iterator[String]:
+        before = self.start
+        for length, found in follower.by_length():
+            for rank in range(min(before, found), found):
+                yield np.array([0, *follower.string(length, rank), 0], np.int8)
+            before = max(0, before - found)
+
+    def _grid(self) -> Iterator[String]:
+        grammar = self.task.grammar
+        variables = len(grammar.stops)
+        side = int(np.ceil(round(self.count ** (1 / variables), 9)))
+        values = itertools.product(range(self.start + 1, self.start + 1 + side), repeat=variables)
+        ordered = sorted(values, key=lambda one: int(grammar.lengths(np.array(one)).sum()))
+        return map(grammar.string, ordered[: self.count])
+
+    def _deep(self) -> Iterator[String]:
+        follower = self.task.grammar.follower
+        behind = (one for one in _lengths(self.task.grammar) if one[0] > self.start)
+        lengths = list(itertools.islice(behind, DEEP_LENGTHS))
+        rng = Streams(self.start, self.task.id, 0).numpy("deep")
+        for number in range(self.count):
+            length, found = lengths[number * len(lengths) // self.count]
+            rank = int.from_bytes(rng.bytes(found.bit_length() // 8 + 8), "big") % found
+            yield np.array([0, *follower.string(length, rank), 0], np.int8)
+
+
+def _lengths(grammar: Any) -> Iterator[tuple[int, int]]:
+    return grammar.follower.by_length()  # type: ignore[no-any-return]
