@@ -20,25 +20,23 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.compiled import njit
 from quickstudy.learners.host import Hosted, HostPupil
-from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Numbers, Rows, room, speak, think, wire
+from quickstudy.learners.mdl.evaluation import Room, Tree, speak, think, wire
+from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Numbers, Parts, Rows
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.search import Archipelago, Tree
+from quickstudy.learners.mdl.search import Archipelago
 from quickstudy.learners.mdl.tempering import Tempering
 
 TEMPERING, EVOLUTION = "tempering", "evolution"
 
 
 @njit
-def _read(
-    row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, said: Numbers,
-    order: Rows, first: Rows, source: Rows, weight: Numbers, after: Numbers,
-) -> None:  # fmt: skip
+def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room) -> None:
     """One step of many rows: values (row, unit) become those after it, said (row, symbol) what comes next."""
-    count = wire(row, symbols, order, first, source, weight)
+    count, after = wire(row, symbols, room), room.values[0]
     for number in range(len(read)):
-        think(row, symbols, count, order, first, source, weight, read[number], values[number], began, after[0])
-        values[number] = after[0]
-        speak(after[0], symbols, said[number])
+        think(row, symbols, count, room, read[number], values[number], began, after)
+        values[number] = after
+        speak(after, symbols, said[number])
 
 
 class NetworkHost:
@@ -48,7 +46,7 @@ class NetworkHost:
 
     def __init__(self, symbols: int, row: Rows, outputs: int) -> None:
         self.row, self._symbols, self._outputs = row, symbols, outputs
-        self._room = room(1)
+        self._room = Room.of(1)
 
     @property
     def parameters(self) -> int:
@@ -64,7 +62,7 @@ class NetworkHost:
         """Read one symbol a row."""
         began, values = state[0], state[1].copy()
         said = np.zeros((len(values), self._symbols))
-        _read(self.row, self._symbols, np.asarray(inputs, np.int32), began, values, said, *self._room)
+        _read(self.row, self._symbols, np.asarray(inputs, np.int32), began, values, said, self._room)
         return (False, values), said[:, : self._outputs] if self._outputs < self._symbols else said
 
     def rows(self, state: tuple[bool, Numbers], numbers: NDArray[Any]) -> tuple[bool, Numbers]:
@@ -80,7 +78,7 @@ class NetworkHost:
 
 
 class SearchingHost(NetworkHost):
-    """Gathers strings until all have been shown, then searches. Before that it holds every symbol for equally likely."""
+    """Gathers strings until all have been shown, then searches. Before, it holds all symbols for equally likely."""
 
     def __init__(self, settings: Mdlrnn, brief: Brief, seed: int) -> None:
         symbols = max(brief.inputs.width, brief.outputs.width)
@@ -131,7 +129,7 @@ class Mdlrnn:
     replicas of one network at rising temperatures; or `evolution`, the published one, with islands of `population`
     networks for so many `generations`, that exchange every `exchange`. effort: of tempering, in thousands of changes.
     Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward cycles are never made;
-    at most 64 units; exchanges are counted in generations, not by the clock; islands take turns in one process.
+    at most 60 units; exchanges are counted in generations, not by the clock; islands take turns in one process.
     """
 
     activations: str = "linear/relu/tanh"
@@ -162,11 +160,10 @@ class Mdlrnn:
     def search_of(self, tree: Tree, generator: np.random.Generator) -> Tempering | Archipelago:
         """A search for the strings of a tree, not yet begun."""
         activations = np.array([NAMES.index(name) for name in self.allowed], np.int32)
-        subject = tree, activations, self.products
+        parts = Parts(tree.counts.shape[1], activations, self.products)
         if self.search == TEMPERING:
-            return Tempering(*subject, generator, self.effort * 1_000)
-        sizes = self.islands, self.population, self.generations, self.exchange
-        return Archipelago(*subject, generator, *sizes)
+            return Tempering(tree, parts, generator, self.effort * 1_000)
+        return Archipelago(tree, parts, generator, self.islands, self.population, self.generations, self.exchange)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A fresh pupil, of one lane."""

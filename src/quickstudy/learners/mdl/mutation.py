@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.compiled import njit
 from quickstudy.learners.mdl.genes import (
@@ -25,9 +26,11 @@ from quickstudy.learners.mdl.genes import (
     WEIGHT,
     WEIGHT_UNDER,
     Numbers,
+    Parts,
     Rows,
 )
 
+_ONE = np.int64(1)
 DRAWS = 12
 """Uniform numbers that one reproduction needs at most."""
 
@@ -57,6 +60,7 @@ def _weight(draws: Numbers, at: int) -> tuple[int, int]:
 
 @njit
 def append(row: Rows, source: int, target: int, kind: int, weight: int, under: int) -> None:
+    """Add an edge behind the others."""
     edge = row[EDGES]
     row[SOURCE + edge], row[TARGET + edge], row[KIND + edge] = source, target, kind
     row[WEIGHT + edge], row[WEIGHT_UNDER + edge] = weight, under
@@ -80,8 +84,9 @@ def _has(row: Rows, source: int, target: int, kind: int) -> bool:
 
 
 @njit
-def first_network(row: Rows, symbols: int, activations: Rows, draws: Numbers) -> None:
+def first_network(row: Rows, parts: Parts, draws: Numbers) -> None:
     """Every output has one forward edge, from some input; draws: 5 per symbol."""
+    symbols, activations = parts.symbols, parts.activations
     row[:] = 0
     row[UNITS] = 2 * symbols
     for symbol in range(symbols):
@@ -92,52 +97,41 @@ def first_network(row: Rows, symbols: int, activations: Rows, draws: Numbers) ->
 
 
 @njit
-def _free(row: Rows, symbols: int, kind: int, free: Rows) -> int:
-    """Fill free (source, target) with 1 where an edge of a kind may be added; gives how many sources have one."""
+def _free(row: Rows, symbols: int, kind: int, free: NDArray[np.int64]) -> int:
+    """Fill free (source,) with sets of bits: where an edge of a kind may lead. Gives how many of them are not empty."""
     units = row[UNITS]
-    free[:units, :units] = 0
-    if row[EDGES] >= MOST_EDGES:
-        return 0
-    for source in range(units):
-        if symbols <= source < 2 * symbols:
-            continue
-        for target in range(symbols, units):
-            free[source, target] = 1
+    every = (_ONE << units) - (_ONE << symbols)
+    for unit in range(units):
+        free[unit] = 0 if symbols <= unit < 2 * symbols else every
     for edge in range(row[EDGES]):
         if row[KIND + edge] == kind:
-            free[row[SOURCE + edge], row[TARGET + edge]] = 0
+            free[row[SOURCE + edge]] &= ~(_ONE << row[TARGET + edge])
     if kind == 0:
-        # above (unit): a unit's forward ancestors and itself; an edge to one of them would close a cycle.
-        above = np.zeros((units, units), np.bool_)
+        # A unit's forward ancestors and itself: an edge to one of them would close a cycle.
+        above = np.zeros(MOST_UNITS, np.int64)
         for unit in range(units):
-            above[unit, unit] = True
+            above[unit] = _ONE << unit
         changed = True
         while changed:
             changed = False
             for edge in range(row[EDGES]):
                 if row[KIND + edge] == 0:
-                    source, target = row[SOURCE + edge], row[TARGET + edge]
-                    for unit in range(units):
-                        if above[source, unit] and not above[target, unit]:
-                            above[target, unit] = True
-                            changed = True
-        for source in range(units):
-            for target in range(units):
-                if above[source, target]:
-                    free[source, target] = 0
+                    target = row[TARGET + edge]
+                    joined = above[target] | above[row[SOURCE + edge]]
+                    changed |= joined != above[target]
+                    above[target] = joined
+        for unit in range(units):
+            free[unit] &= ~above[unit]
     sources = 0
-    for source in range(units):
-        for target in range(symbols, units):
-            if free[source, target]:
-                sources += 1
-                break
+    for unit in range(units):
+        sources += free[unit] != 0
     return sources
 
 
 @njit
 def _add_connection(row: Rows, symbols: int, draws: Numbers, at: int) -> bool:
     """An edge of a kind that is not full, from a source that has a free target, to one of these."""
-    free = np.zeros((MOST_UNITS, MOST_UNITS), np.int32)
+    free, source = np.zeros(MOST_UNITS, np.int64), 0
     kind = 0 if draws[at] < 0.5 else 1
     sources = _free(row, symbols, kind, free)
     if not sources:
@@ -146,34 +140,28 @@ def _add_connection(row: Rows, symbols: int, draws: Numbers, at: int) -> bool:
         if not sources:
             return False
     chosen = int(draws[at + 1] * sources)
-    units = row[UNITS]
-    for source in range(units):
-        targets = 0
-        for target in range(symbols, units):
-            targets += free[source, target]
-        if not targets:
-            continue
-        if chosen:
-            chosen -= 1
-            continue
-        wanted = int(draws[at + 2] * targets)
-        for target in range(symbols, units):
-            if free[source, target]:
-                if not wanted:
-                    weight, under = _weight(draws, at + 3)
-                    append(row, source, target, kind, weight, under)
-                    return True
-                wanted -= 1
-    return False
+    while free[source] == 0 or chosen:
+        chosen -= free[source] != 0
+        source += 1
+    targets, target = 0, symbols
+    for unit in range(row[UNITS]):
+        targets += free[source] >> unit & 1
+    wanted = int(draws[at + 2] * targets)
+    while not free[source] >> target & 1 or wanted:
+        wanted -= free[source] >> target & 1
+        target += 1
+    weight, under = _weight(draws, at + 3)
+    append(row, source, target, kind, weight, under)
+    return True
 
 
 @njit
-def _add_unit(row: Rows, activations: Rows, products: bool, draws: Numbers, at: int) -> None:
+def _add_unit(row: Rows, parts: Parts, draws: Numbers, at: int) -> None:
     """Split an edge: its first half keeps kind and weight, its second is forward with weight 1."""
     edge, unit = int(draws[at] * row[EDGES]), row[UNITS]
     row[UNITS] = unit + 1
-    row[ACTIVATION + unit] = activations[int(draws[at + 1] * len(activations))]
-    row[TYPE + unit] = 1 if products and draws[at + 2] < 0.5 else 0
+    row[ACTIVATION + unit] = parts.activations[int(draws[at + 1] * len(parts.activations))]
+    row[TYPE + unit] = 1 if parts.products and draws[at + 2] < 0.5 else 0
     row[BIAS + unit], row[BIAS_UNDER + unit] = 0, 1
     append(row, unit, row[TARGET + edge], 0, 1, 1)
     row[TARGET + edge] = unit
@@ -247,15 +235,16 @@ def _change_weight(row: Rows, symbols: int, draws: Numbers, at: int) -> None:
 
 
 @njit
-def mutate(row: Rows, symbols: int, activations: Rows, products: bool, draws: Numbers, at: int) -> None:
+def mutate(row: Rows, parts: Parts, draws: Numbers, at: int) -> None:
     """Change a network by one mutation, uniform among those that apply. draws: from place `at` on, 8 are used."""
+    symbols, activations = parts.symbols, parts.activations
     units, edges = row[UNITS], row[EDGES]
     biases = _with_bias(row, symbols, True, -1)
     applies = np.zeros(9, np.bool_)
     applies[0] = edges > 0 and units < MOST_UNITS and edges < MOST_EDGES
     applies[1] = units > 2 * symbols
     applies[2] = len(activations) > 1
-    applies[3] = products
+    applies[3] = parts.products
     applies[4] = edges < MOST_EDGES
     applies[5] = edges > 0
     applies[6] = biases < units - symbols
@@ -271,7 +260,7 @@ def mutate(row: Rows, symbols: int, activations: Rows, products: bool, draws: Nu
     at += 1
     unit = symbols + int(draws[at] * (units - symbols))
     if which == 0:
-        _add_unit(row, activations, products, draws, at)
+        _add_unit(row, parts, draws, at)
     elif which == 1:
         _remove_unit(row, 2 * symbols + int(draws[at] * (units - 2 * symbols)))
     elif which == 2:

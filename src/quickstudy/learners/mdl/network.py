@@ -18,11 +18,11 @@ import numpy as np
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.errors import UsageError, nearest
+from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
     BIAS_UNDER,
-    COSTS,
     EDGES,
     KIND,
     MOST_EDGES,
@@ -36,12 +36,10 @@ from quickstudy.learners.mdl.genes import (
     WEIGHT_UNDER,
     WIDTH,
     Numbers,
+    Parts,
     Rows,
     description_bits,
-    evaluate,
-    room,
 )
-from quickstudy.learners.mdl.search import Tree
 
 KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
 Weight = tuple[int, int]
@@ -50,8 +48,8 @@ Weight = tuple[int, int]
 
 @dataclass(frozen=True)
 class Network:
-    """symbols: inputs, and as many outputs. activations, products: of every unit. biases: by unit. edges: kind ("forward"
-    or "recurrent"), source, target, in any order.
+    """symbols: inputs, and as many outputs. activations, products: of every unit. biases: by unit. edges: by kind
+    ("forward" or "recurrent"), source and target, in any order.
     """
 
     symbols: int
@@ -179,12 +177,13 @@ class Network:
 
     def bits(self, activations: Sequence[str]) -> int:
         """|H|, where these activations are allowed."""
-        return int(description_bits(self.as_row(), len(activations), COSTS))
+        return int(description_bits(self.as_row(), len(activations)))
 
     def all_bits(self, tree: Tree, activations: Sequence[str]) -> tuple[int, float]:
         """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
         bits: Numbers = np.zeros(3)
-        evaluate(self.as_row(), tree.symbols, len(activations), COSTS, 0.0, *tree.arrays, *room(len(tree.read)), bits)
+        parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True)
+        evaluate(self.as_row(), parts, 0.0, tree, Room.of(len(tree.read)), bits)
         return int(bits[0]), float(bits[2])
 
     def into(self, unit: int, kind: str) -> list[tuple[int, Fraction]]:

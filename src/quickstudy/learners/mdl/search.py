@@ -8,56 +8,19 @@ is the same wherever and however often it is interrupted.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickstudy.compiled import njit
-from quickstudy.learners.mdl.genes import COSTS, WIDTH, Numbers, Rows, evaluate, room
+from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.genes import WIDTH, Numbers, Parts, Rows
 from quickstudy.learners.mdl.mutation import DRAWS, copy, first_network, mutate
 
 ELITE = 0.001
 """Share of an island that only a strictly better network may replace."""
 MIGRANTS = 0.01
 """Share of an island that an exchange sends on."""
-
-
-@dataclass(frozen=True)
-class Tree:
-    """Strings put together by what they begin with. read, parent (node,): the symbol read there, and the node before;
-    counts (node, symbol): how often each came next.
-    """
-
-    symbols: int
-    read: Rows
-    parent: Rows
-    counts: Numbers
-
-    @property
-    def arrays(self) -> tuple[Rows, Rows, Numbers]:
-        """As compiled functions take them."""
-        return self.read, self.parent, self.counts
-
-    @classmethod
-    def of(cls, strings: Sequence[tuple[Sequence[int], Sequence[int]]], symbols: int) -> Tree:
-        """Of pairs: what is read, and after each step what should come next, -1 where nothing is asked."""
-        places: dict[tuple[int, int], int] = {}
-        read, parent, counts = [], [], []
-        for inputs, targets in strings:
-            node = -1
-            for symbol, target in zip(inputs, targets, strict=True):
-                if (node, symbol) not in places:
-                    places[node, symbol] = len(read)
-                    read.append(symbol)
-                    parent.append(node)
-                    counts.append([0.0] * symbols)
-                node = places[node, symbol]
-                if target >= 0:
-                    counts[node][target] += 1.0
-        shape = np.array(counts, dtype=np.float64).reshape(-1, symbols)
-        return cls(symbols, np.array(read, np.int32), np.array(parent, np.int32), shape)
 
 
 @njit
@@ -67,8 +30,8 @@ def _better(one: Numbers, other: Numbers, draw: float) -> bool:
     if mine == theirs:
         mine, theirs = one[0], other[0]
         if mine == theirs or math.isfinite(one[1]):
-            return draw < 0.5
-    return mine < theirs
+            return bool(draw < 0.5)
+    return bool(mine < theirs)
 
 
 @njit
@@ -80,20 +43,16 @@ def _pair(draws: Numbers, many: int) -> tuple[int, int]:
 
 @njit
 def _generation(
-    rows: Rows, bits: Numbers, elite: Rows, draws: Numbers, child: Rows, symbols: int, activations: Rows,
-    products: bool, costs: Rows, read: Rows, parent: Rows, counts: Numbers,
-    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, found: Numbers,
+    rows: Rows, bits: Numbers, elite: Rows, draws: Numbers, child: Rows, found: Numbers,
+    parts: Parts, tree: Tree, room: Room,
 ) -> None:  # fmt: skip
     """As many reproductions as there are rows of draws. elite: rows that only a strictly better child replaces."""
     for turn in range(len(draws)):
         one, other = _pair(draws[turn], len(rows))
         winner, loser = (one, other) if _better(bits[one], bits[other], draws[turn, 2]) else (other, one)
         copy(rows[winner], child)
-        mutate(child, symbols, activations, products, draws[turn], 3)
-        evaluate(
-            child, symbols, len(activations), costs, 0.0, read, parent, counts,
-            order, first, source, weight, values, found,
-        )  # fmt: skip
+        mutate(child, parts, draws[turn], 3)
+        evaluate(child, parts, 0.0, tree, room, found)
         kept = False
         for best in elite:
             kept |= best == loser and not found[0] + found[1] < bits[loser, 0] + bits[loser, 1]
@@ -104,38 +63,22 @@ def _generation(
 
 @dataclass
 class Island:
-    """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`. products: units may
-    multiply.
-    """
+    """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`."""
 
     tree: Tree
-    activations: Rows
-    products: bool
+    parts: Parts
     generator: np.random.Generator
     rows: Rows
     bits: Numbers
-    _room: tuple[NDArray[np.generic], ...] = field(default=(), repr=False)
 
     @classmethod
-    def settled(
-        cls, tree: Tree, activations: Rows, products: bool, generator: np.random.Generator, size: int
-    ) -> Island:
+    def settled(cls, tree: Tree, parts: Parts, generator: np.random.Generator, size: int) -> Island:
         """Filled with first networks."""
-        rows = np.zeros((size, WIDTH), np.int32)
-        draws = generator.random((size, 5 * tree.symbols))
-        for row, own in zip(rows, draws, strict=True):
-            first_network(row, tree.symbols, activations, own)
-        island = cls(tree, activations, products, generator, rows, np.zeros((size, 3)))
-        for number in range(size):
-            island.evaluate(rows[number], island.bits[number])
-        return island
-
-    def __post_init__(self) -> None:
-        self._room = room(len(self.tree.read))
-
-    def evaluate(self, row: Rows, bits: Numbers) -> None:
-        """Fill bits with those of a network."""
-        evaluate(row, self.tree.symbols, len(self.activations), COSTS, 0.0, *self.tree.arrays, *self._room, bits)
+        rows, bits, room = np.zeros((size, WIDTH), np.int32), np.zeros((size, 3)), Room.of(len(tree.read))
+        for row, own, draws in zip(rows, bits, generator.random((size, 5 * parts.symbols)), strict=True):
+            first_network(row, parts, draws)
+            evaluate(row, parts, 0.0, tree, room, own)
+        return cls(tree, parts, generator, rows, bits)
 
     @property
     def best(self) -> int:
@@ -144,15 +87,12 @@ class Island:
 
     def evolve(self, generations: int) -> None:
         """So many generations."""
-        tree, child, found = self.tree, np.zeros(WIDTH, np.int32), np.zeros(3)
+        working = np.zeros(WIDTH, np.int32), np.zeros(3), self.parts, self.tree, Room.of(len(self.tree.read))
         count = math.ceil(ELITE * len(self.rows))
         for _ in range(generations):
             elite = np.argsort(self.bits[:, :2].sum(axis=1), kind="stable")[:count].astype(np.int32)
             draws = self.generator.random((len(self.rows), DRAWS))
-            _generation(
-                self.rows, self.bits, elite, draws, child, tree.symbols, self.activations, self.products, COSTS,
-                *tree.arrays, *self._room, found,
-            )  # fmt: skip
+            _generation(self.rows, self.bits, elite, draws, *working)
 
     def send(self) -> tuple[Rows, Numbers]:
         """Winners of as many tournaments as there are migrants, each network once."""
@@ -179,8 +119,7 @@ class Archipelago:
     """
 
     tree: Tree
-    activations: Rows
-    products: bool
+    parts: Parts
     generator: np.random.Generator
     islands: int
     population: int
@@ -190,8 +129,8 @@ class Archipelago:
     members: list[Island] = field(init=False)
 
     def __post_init__(self) -> None:
-        subject = self.tree, self.activations, self.products
-        self.members = [Island.settled(*subject, own, self.population) for own in self.generator.spawn(self.islands)]
+        own = self.generator.spawn(self.islands)
+        self.members = [Island.settled(self.tree, self.parts, generator, self.population) for generator in own]
 
     @property
     def done(self) -> bool:
@@ -202,7 +141,7 @@ class Archipelago:
     def best(self) -> Rows:
         """The network with the fewest bits in all."""
         island = min(self.members, key=lambda island: island.bits[island.best, :2].sum())
-        return island.rows[island.best].copy()
+        return np.array(island.rows[island.best])
 
     def go_on(self) -> None:
         """Until the next exchange, and that."""

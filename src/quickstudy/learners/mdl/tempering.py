@@ -14,14 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickstudy.compiled import njit
+from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
     BIAS_UNDER,
-    COSTS,
     EDGES,
     MOST_EDGES,
     MOST_UNITS,
@@ -29,12 +28,10 @@ from quickstudy.learners.mdl.genes import (
     UNITS,
     WIDTH,
     Numbers,
+    Parts,
     Rows,
-    evaluate,
-    room,
 )
 from quickstudy.learners.mdl.mutation import DRAWS, append, copy, geometric, mutate
-from quickstudy.learners.mdl.search import Tree
 
 REPLICAS, COLDEST, HOTTEST = 24, 4.0, 40.0
 """Temperatures in bits, in equal ratios."""
@@ -47,9 +44,9 @@ ROUND = 100
 
 
 @njit
-def _accumulate(row: Rows, symbols: int, activations: Rows, draws: Numbers) -> None:
+def _accumulate(row: Rows, parts: Parts, draws: Numbers) -> None:
     """Add a hidden unit with a recurrent edge of weight 1 to itself, two inputs, and an edge to some output."""
-    unit = row[UNITS]
+    symbols, activations, unit = parts.symbols, parts.activations, row[UNITS]
     if unit >= MOST_UNITS or row[EDGES] + 4 > MOST_EDGES:
         return
     row[UNITS] = unit + 1
@@ -65,27 +62,23 @@ def _accumulate(row: Rows, symbols: int, activations: Rows, draws: Numbers) -> N
 
 @njit
 def _changed(
-    rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, best: Rows, fewest: Numbers, draws: Numbers, child: Rows,
-    symbols: int, activations: Rows, products: bool, costs: Rows, read: Rows, parent: Rows, counts: Numbers,
-    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, found: Numbers,
+    rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, best: Rows, fewest: Numbers, draws: Numbers,
+    child: Rows, found: Numbers, parts: Parts, tree: Tree, room: Room,
 ) -> None:  # fmt: skip
-    """One change of every replica for each row of draws (turn, replica, draw). best, fewest: the network with the fewest
-    exact bits so far.
+    """One change of every replica for each row of draws (turn, replica, draw). best, fewest: the network with the
+    fewest exact bits so far.
     """
     for turn in range(len(draws)):
         for replica in range(len(rows)):
             own = draws[turn, replica]
             copy(rows[replica], child)
             if own[11] >= 1.0 - ACCUMULATOR:
-                _accumulate(child, symbols, activations, own)
+                _accumulate(child, parts, own)
             else:
-                mutate(child, symbols, activations, products, own, 3)
+                mutate(child, parts, own, 3)
             if own[11] < TWICE:
-                mutate(child, symbols, activations, products, own[::-1], 1)
-            evaluate(
-                child, symbols, len(activations), costs, floor[replica], read, parent, counts,
-                order, first, source, weight, values, found,
-            )  # fmt: skip
+                mutate(child, parts, own[::-1], 1)
+            evaluate(child, parts, floor[replica], tree, room, found)
             gain = bits[replica, 0] + bits[replica, 1] - found[0] - found[1]
             if gain >= 0.0 or (math.isfinite(gain) and own[0] < math.exp(gain / heat[replica])):
                 copy(child, rows[replica])
@@ -97,22 +90,15 @@ def _changed(
 
 @njit
 def _exchanged(
-    rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, draws: Numbers, child: Rows,
-    symbols: int, allowed: int, costs: Rows, read: Rows, parent: Rows, counts: Numbers,
-    order: Rows, first: Rows, source: Rows, weight: Numbers, values: Numbers, found: Numbers,
+    rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, draws: Numbers,
+    child: Rows, found: Numbers, parts: Parts, tree: Tree, room: Room,
 ) -> None:  # fmt: skip
     """Neighbouring replicas change places, by what each network costs at the other's temperature."""
     hotter = np.zeros(3)
     for cold in range(len(rows) - 1):
         hot = cold + 1
-        evaluate(
-            rows[hot], symbols, allowed, costs, floor[cold], read, parent, counts,
-            order, first, source, weight, values, found,
-        )  # fmt: skip
-        evaluate(
-            rows[cold], symbols, allowed, costs, floor[hot], read, parent, counts,
-            order, first, source, weight, values, hotter,
-        )  # fmt: skip
+        evaluate(rows[hot], parts, floor[cold], tree, room, found)
+        evaluate(rows[cold], parts, floor[hot], tree, room, hotter)
         gain = (bits[cold, 0] + bits[cold, 1] - found[0] - found[1]) / heat[cold]
         gain += (bits[hot, 0] + bits[hot, 1] - hotter[0] - hotter[1]) / heat[hot]
         if gain >= 0.0 or draws[cold] < math.exp(gain):
@@ -124,13 +110,12 @@ def _exchanged(
 
 @dataclass
 class Tempering:
-    """A search on the way. changes: to be made in all, over all replicas; made: so far. rows, bits: of every replica, the
-    coldest first. best, fewest: the network found so far, and its bits.
+    """A search on the way. changes: to be made in all, over all replicas; made: so far. rows, bits: of every replica,
+    the coldest first. best, fewest: the network found so far, and its bits.
     """
 
     tree: Tree
-    activations: Rows
-    products: bool
+    parts: Parts
     generator: np.random.Generator
     changes: int
     made: int = 0
@@ -138,24 +123,22 @@ class Tempering:
     bits: Numbers = field(init=False)
     best: Rows = field(init=False)
     fewest: Numbers = field(init=False)
-    _room: tuple[NDArray[Any], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # It begins where nothing is impossible: every output says 1, whatever is read.
-        symbols = self.tree.symbols
+        symbols = self.parts.symbols
         self.rows, self.bits = np.zeros((REPLICAS, WIDTH), np.int32), np.zeros((REPLICAS, 3))
         self.rows[:, UNITS] = 2 * symbols
         self.rows[:, BIAS + symbols : BIAS + 2 * symbols] = 1
         self.rows[:, BIAS_UNDER : BIAS_UNDER + 2 * symbols] = 1
-        self._room = room(len(self.tree.read))
-        subject = symbols, len(self.activations), COSTS
+        room = Room.of(len(self.tree.read))
         for row, floor, bits in zip(self.rows, self._floors, self.bits, strict=True):
-            evaluate(row, *subject, floor, *self.tree.arrays, *self._room, bits)
+            evaluate(row, self.parts, floor, self.tree, room, bits)
         self.best, self.fewest = self.rows[0].copy(), self.bits[0].copy()
 
     @property
     def _floors(self) -> Numbers:
-        return GUESSER * np.linspace(0.0, 1.0, REPLICAS) ** 1.5
+        return np.asarray(GUESSER * np.linspace(0.0, 1.0, REPLICAS) ** 1.5)
 
     @property
     def done(self) -> bool:
@@ -164,12 +147,14 @@ class Tempering:
 
     def go_on(self) -> None:
         """One round: a hundred changes of every replica, then exchanges."""
-        found, child = np.zeros(3), np.zeros(WIDTH, np.int32)
         place = self.rows, self.bits, np.geomspace(COLDEST, HOTTEST, REPLICAS), self._floors
-        symbols, data = self.tree.symbols, (*self.tree.arrays, *self._room, found)
-        draws = self.generator.random((ROUND, REPLICAS, DRAWS))
-        subject = symbols, self.activations, self.products, COSTS
-        _changed(*place, self.best, self.fewest, draws, child, *subject, *data)
-        draws = self.generator.random(REPLICAS - 1)
-        _exchanged(*place, draws, child, symbols, len(self.activations), COSTS, *data)
+        working: tuple[Any, ...] = (
+            np.zeros(WIDTH, np.int32),
+            np.zeros(3),
+            self.parts,
+            self.tree,
+            Room.of(len(self.tree.read)),
+        )
+        _changed(*place, self.best, self.fewest, self.generator.random((ROUND, REPLICAS, DRAWS)), *working)
+        _exchanged(*place, self.generator.random(REPLICAS - 1), *working)
         self.made += ROUND * REPLICAS
