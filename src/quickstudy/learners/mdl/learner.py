@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -88,6 +88,7 @@ class SearchingHost(NetworkHost):
         self._settings, self._budget, self._seed = settings, brief.budget, seed
         self._strings: list[tuple[list[int], list[int]]] = []
         self._search: Tempering | Archipelago | None = None
+        self._kept: Snapshot | None = None
 
     @property
     def bits(self) -> float:
@@ -96,25 +97,36 @@ class SearchingHost(NetworkHost):
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Gather a string; search when it is the last."""
-        self._strings.append((np.asarray(inputs).tolist(), np.asarray(targets).tolist()))
-        if len(self._strings) == self._budget:
-            self._find()
+        for _ in self.learning(inputs, targets):
+            pass
 
-    def _find(self) -> None:
-        tree = Tree.of(self._strings, self._symbols)
-        self._search = self._settings.search_of(tree, np.random.default_rng(self._seed))
-        while not self._search.done:
-            self._search.go_on()
-        self.row = self._search.best
+    def learning(self, inputs: NDArray[Any], targets: NDArray[Any]) -> Iterator[None]:
+        """As `learn`, with pauses in the search."""
+        strings = [*self._strings, (np.asarray(inputs).tolist(), np.asarray(targets).tolist())]
+        if len(strings) == self._budget:
+            generator = np.random.default_rng(self._seed)
+            self._search = self._settings.search_of(Tree.of(strings, self._symbols), generator)
+            if self._kept is not None:
+                self._search.restore(self._kept)
+            while not self._search.done:
+                self._search.go_on()
+                yield
+            self.row, self._search, self._kept = self._search.best.copy(), None, None
+        self._strings = strings
 
     def snapshot(self) -> Snapshot:
-        """Strings and network."""
-        return Snapshot({"row": self.row.copy()}, {"strings": self._strings})
+        """The strings learned, the network, and a search that is not finished."""
+        search = self._search.snapshot() if self._search else Snapshot({})
+        arrays = {f"search/{name}": array for name, array in search.arrays.items()}
+        return Snapshot({"row": self.row.copy(), **arrays}, {"strings": self._strings, "search": dict(search.facts)})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         self.row = np.array(snapshot.arrays["row"], np.int32)
         self._strings = [(list(inputs), list(targets)) for inputs, targets in snapshot.facts["strings"]]
+        prefix = "search/"
+        arrays = {name[len(prefix) :]: array for name, array in snapshot.arrays.items() if name.startswith(prefix)}
+        self._search, self._kept = None, Snapshot(arrays, snapshot.facts["search"]) if arrays else None
 
 
 @learner("mdlrnn", version=1)

@@ -42,6 +42,8 @@ from quickstudy.learners.mdl.genes import (
 )
 
 KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
+_NETWORKS = pathlib.Path(__file__).with_name("networks")
+"""The networks released with the paper (`bliss-`), and those that were built by hand."""
 Weight = tuple[int, int]
 """A signed numerator and a denominator, as they are: 2/2 is not 1/1."""
 
@@ -95,7 +97,12 @@ class Network:
                 raise refuse(f"{what} {entry!r}: a weight is a sign (1 or -1), a numerator and a denominator from 1")
             return ends, (sign * above, below)
 
-        biases = {unit: weight for entry in _list(facts["biases"]) for (unit,), weight in [read(entry, "bias", 1)]}
+        biases: dict[int, Weight] = {}
+        for entry in _list(facts["biases"]):
+            (unit,), weight = read(entry, "bias", 1)
+            if unit in biases:
+                raise refuse(f"bias of unit {unit} stands there twice")
+            biases[unit] = weight
         edges: dict[tuple[str, int, int], Weight] = {}
         for kind in KINDS:
             for entry in _list(facts[kind]):
@@ -113,9 +120,10 @@ class Network:
 
     @classmethod
     def read(cls, path: str | pathlib.Path) -> Network:
-        """From a JSON file."""
+        """From a JSON file, or one of those that come with the package, by its name: `bliss-an-bn`."""
+        known = _NETWORKS / f"{path}.json"
         try:
-            facts = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+            facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
         return cls.from_facts(facts, str(path))

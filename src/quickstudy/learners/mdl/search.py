@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from quickstudy.base.learner import Snapshot
 from quickstudy.compiled import njit
 from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
 from quickstudy.learners.mdl.genes import WIDTH, Numbers, Parts, Rows
@@ -21,6 +22,8 @@ ELITE = 0.001
 """Share of an island that only a strictly better network may replace."""
 MIGRANTS = 0.01
 """Share of an island that an exchange sends on."""
+SPAN = 50
+"""Generations that are lived at a stretch: less than a second for each island."""
 
 
 @njit
@@ -144,14 +147,28 @@ class Archipelago:
         return np.array(island.rows[island.best])
 
     def go_on(self) -> None:
-        """Until the next exchange, and that."""
-        span = min(self.exchange, self.generations - self.lived)
+        """A stretch of generations, no further than the next exchange, and that."""
+        span = min(SPAN, self.exchange - self.lived % self.exchange, self.generations - self.lived)
         for island in self.members:
             island.evolve(span)
-        # The k-th exchange goes k islands further, around the circle, past oneself.
         self.lived += span
-        if self.islands > 1:
+        if self.islands > 1 and (self.done or self.lived % self.exchange == 0):
+            # The k-th exchange goes k islands further, around the circle, past oneself.
             ahead = (math.ceil(self.lived / self.exchange) - 1) % (self.islands - 1) + 1
             sent = [island.send() for island in self.members]
             for number, island in enumerate(self.members):
                 island.receive(*sent[(number - ahead) % self.islands])
+
+    def snapshot(self) -> Snapshot:
+        """All islands as they are."""
+        arrays = {name: np.stack([getattr(island, name) for island in self.members]) for name in ("rows", "bits")}
+        return Snapshot(
+            arrays, {"lived": self.lived, "generators": [one.generator.bit_generator.state for one in self.members]}
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        self.lived = snapshot.facts["lived"]
+        for number, island in enumerate(self.members):
+            island.rows[:], island.bits[:] = snapshot.arrays["rows"][number], snapshot.arrays["bits"][number]
+            island.generator.bit_generator.state = snapshot.facts["generators"][number]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from quickstudy.base.learner import Snapshot
 from quickstudy.compiled import njit
 from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
 from quickstudy.learners.mdl.genes import (
@@ -158,3 +159,14 @@ class Tempering:
         _changed(*place, self.best, self.fewest, self.generator.random((ROUND, REPLICAS, DRAWS)), *working)
         _exchanged(*place, self.generator.random(REPLICAS - 1), *working)
         self.made += ROUND * REPLICAS
+
+    def snapshot(self) -> Snapshot:
+        """All replicas as they are."""
+        arrays = {name: getattr(self, name).copy() for name in ("rows", "bits", "best", "fewest")}
+        return Snapshot(arrays, {"made": self.made, "generator": self.generator.bit_generator.state})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        for name, array in snapshot.arrays.items():
+            getattr(self, name)[:] = array
+        self.made, self.generator.bit_generator.state = snapshot.facts["made"], snapshot.facts["generator"]
