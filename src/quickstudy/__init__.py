@@ -25,6 +25,7 @@ _PUBLIC = {
     "Snapshot": "quickstudy.base.learner",
     "face": "quickstudy.base.learner",
     "Answering": "quickstudy.base.learner",
+    "Pausing": "quickstudy.base.learner",
     "Stepping": "quickstudy.base.learner",
     "Acting": "quickstudy.base.learner",
     "Living": "quickstudy.base.learner",

@@ -12,8 +12,8 @@ from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import integer_bits
 from quickstudy.learners.mdl.network import Network
 
-FOUR = "linear/relu/sigmoid/tanh".split("/")
-EXTENDED = "sigmoid/linear/relu/square/step/floor/mod2/mod3".split("/")
+FOUR = ["linear", "relu", "sigmoid", "tanh"]
+EXTENDED = ["sigmoid", "linear", "relu", "square", "step", "floor", "mod2", "mod3"]
 FACTS = {
     "bliss-an-bn": ("an-bn", FOUR, 178, (309.477, 761.351, 1538.636, 3040.527)),
     "bliss-an-bm-cnm": ("an-bm-cnm", FOUR, 252, (614.022, 1533.171, 3022.536, 5972.797)),

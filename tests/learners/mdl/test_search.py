@@ -1,5 +1,6 @@
 """Searches: the same network for the same seed, wherever they are cut, kept, and compiled or not."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -43,7 +44,7 @@ def test_the_same_seed_finds_the_same_network_wherever_a_lesson_is_cut(search):
     networks = []
     for cuts in ((0, 12), (0, 12), (0, 5, 11, 12)):
         pupil, lesson = begun(SMALL[search])
-        for start, stop in zip(cuts, cuts[1:], strict=False):
+        for start, stop in itertools.pairwise(cuts):
             assert not networks or not found(pupil).edges or stop == 12
             pupil.learn(lesson, start, stop)
         networks.append(found(pupil))

@@ -6,7 +6,7 @@ import hashlib
 import json
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -187,11 +187,13 @@ class Mdlrnn:
 class GivenNetwork:
     """A network from a file, in the neutral JSON form; it never learns.
 
-    file: its path. content: the digest of what the file holds, worked out when it is read; the identity rests on it.
+    file: its path, or the name of one that comes with the package: `bliss-an-bn`, `bliss-an-bm-cnm`, `bliss-an-bn-cn`,
+    `bliss-an-bn-cn-2023` and `bliss-dyck-1` were released with the paper, `built-an-bn` and `built-dyck-2` are by hand.
+    content: the digest of what the file holds, worked out when it is read; runs are known by it, wherever the file is.
     """
 
-    file: str
-    content: str = field(default="")
+    file: str = parameter("bliss-an-bn", place=True)
+    content: str = ""
 
     learns: ClassVar[bool] = False
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
