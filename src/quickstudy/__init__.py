@@ -17,6 +17,7 @@ _PUBLIC = {
     "run": "quickstudy.api",
     "compare": "quickstudy.report.compare",
     "include": "quickstudy.base.registry",
+    "grammar": "quickstudy.tasks.grammar.languages",
     "Results": "quickstudy.api",
     "Brief": "quickstudy.base.learner",
     "Cost": "quickstudy.base.learner",

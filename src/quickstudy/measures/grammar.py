@@ -149,7 +149,9 @@ def cross_entropy(trace: Trace, convention: str) -> dict[str, float]:
     return {
         "entropy-ratio": ratios[max(ratios)],
         "excess-bits": float((first["bits"] - first["optimum"]).mean()),
-        "b-index-entropy": max((factor for factor, ratio in ratios.items() if ratio >= 1 - ENTROPY_MARGIN), default=0.0),
+        "b-index-entropy": max(
+            (factor for factor, ratio in ratios.items() if ratio >= 1 - ENTROPY_MARGIN), default=0.0
+        ),
     }
 
 

@@ -122,7 +122,9 @@ class _Lane:
         first = int(found.facts["factor"]) if found else 0
         parts: list[Outcomes] = [_under(found.arrays, "before/")] if found and first else []
         costs = [Cost(**facts) for facts in found.facts["costs"]] if found else []
-        facts: dict[str, Any] = dict(found.facts["facts"]) if found else {"left_out": [], "shown": {}, "largest_shown": {}}
+        facts: dict[str, Any] = (
+            dict(found.facts["facts"]) if found else {"left_out": [], "shown": {}, "largest_shown": {}}
+        )
         pupil, brief = None, None
         for number, factor in enumerate(factors[first:], first):
             try:

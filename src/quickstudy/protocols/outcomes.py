@@ -116,7 +116,9 @@ class _Block:
         self.lengths = np.array([len(row.inputs) for row in rows])
         shape = len(rows), int(self.lengths.max(initial=0))
         self.inside = (np.arange(shape[1]) < self.lengths[:, None]).T
-        self.inputs, self.targets = (self._filled(rows, name, np.zeros(shape, np.int8)).T for name in ("inputs", "targets"))
+        self.inputs, self.targets = (
+            self._filled(rows, name, np.zeros(shape, np.int8)).T for name in ("inputs", "targets")
+        )
         self.counts = self._filled(rows, "counts", np.zeros(shape, np.bool_)).T
         self.valid: Bools | None = None
         if rows[0].valid is not None:
@@ -236,7 +238,7 @@ class _Steps:
         self._state: Any = None
         self._capacity = 0
         self._rests = -1
-        """The symbol that changes nothing any more behind what was read last."""
+        """The symbol that brings the state back with every call, behind what was read last."""
 
     def grouped(self, strings: Iterator[NDArray[np.int8]]) -> Iterator[list[NDArray[np.int8]]]:
         """Few at first."""
@@ -256,81 +258,85 @@ class _Steps:
         everywhere = self._marking.everywhere
         firsts = [0 if everywhere else int(np.argmax(row.counts)) or len(row.counts) for row in rows]
         shared = min(min(firsts), *(_shared(rows[0].inputs, row.inputs) for row in rows))
-        state = self._behind(rows[0].inputs[:shared], max(len(row.inputs) for row in rows))
-        starts = [shared] * len(rows)
-        if self._rests >= 0:
-            starts = [
-                min(first, shared + _shared(row.inputs[shared:], np.full_like(row.inputs, self._rests)))
-                for row, first in zip(rows, firsts, strict=True)
-            ]
-        block = _Block([row.behind(start) for row, start in zip(rows, starts, strict=True)])
-        longest = int(np.argmax(block.lengths))
-        as_one = bool(((block.inputs == block.inputs[:, longest : longest + 1]) | ~block.inside).all())
-        return self._through(state, block, np.array([longest]) if as_one else np.arange(len(rows)))
+        state, start = self._behind(rows[0].inputs[:shared], max(len(row.inputs) for row in rows))
+        # Behind a state that comes back, strings are read from where they differ in more than how often it did.
+        idle = [
+            _shared(row.inputs[start:first], np.full_like(row.inputs, self._rests))
+            for row, first in zip(rows, firsts, strict=True)
+        ]
+        block = _Block([row.behind(start + many // STEPS * STEPS) for row, many in zip(rows, idle, strict=True)])
+        classes = np.unique(np.array(idle) % STEPS, return_inverse=True)[1]
+        by_length = np.argsort(block.lengths, kind="stable")
+        longest = np.zeros(classes.max() + 1, np.int64)
+        longest[classes[by_length]] = by_length
+        if not ((block.inputs == block.inputs[:, longest[classes]]) | ~block.inside).all():
+            longest = classes = np.arange(len(rows))
+        return self._through(state, block, longest, classes)
 
-    def _through(self, state: Any, block: _Block, columns: NDArray[np.int64]) -> Outcomes:
-        """Read these columns of a block to the end, and mark all. Rows are filled up to a power of two."""
+    def _through(self, state: Any, block: _Block, columns: NDArray[np.int64], of: NDArray[np.int64]) -> Outcomes:
+        """Read these columns of a block to the end, and mark all rows, each by the column `of` it. Columns are filled
+        up to a power of two.
+        """
         filled = np.resize(columns, 1 << (len(columns) - 1).bit_length())
         state = self._pupil.rows(state, np.zeros(len(filled), np.int64))
         inputs, place, steps = block.inputs[:, filled].astype(np.int32), 0, len(block.inputs)
         inputs = np.pad(inputs, [(0, STEPS), (0, 0)])
         sums: Outcomes = {}
         while place < steps:
-            state, scores = _unrolled(self._pupil, state, inputs[None, place : place + STEPS])
-            self._add(sums, scores[0, : steps - place, : len(columns)], block, place)
+            before, part = state, inputs[place : place + STEPS]
+            state, scores = _unrolled(self._pupil, before, part[None])
+            scores = scores[0, : steps - place][:, of if len(columns) < len(of) else slice(len(of))]
+            self._add(sums, scores, block, place)
             place += STEPS
-            symbol = inputs[place - 1, 0]
-            if place < steps and (inputs[place - 1 : place + 1] == symbol).all() and hasattr(self._pupil, "same"):
-                after, scores = self._pupil.step(state, inputs[None, place])
-                if self._pupil.same(state, after):
-                    others = np.flatnonzero((inputs[place:] != symbol).any(axis=1))
-                    stop = min(steps, place + int(others[0])) if len(others) else steps
-                    for first in range(place, stop, STEPS * STEPS):
-                        part = slice(first, min(stop, first + STEPS * STEPS))
-                        self._add(sums, scores[:, : len(columns)], block, part.start, part.stop - part.start)
-                    place = stop
+            if place < steps and (part == part[0, 0]).all() and self._same(before, state):
+                # The same again, for as many whole calls as nothing else is read.
+                others = (inputs[place:steps] != part[0, 0]).any(axis=1)
+                for _ in range((int(np.argmax(others)) if others.any() else len(others)) // STEPS):
+                    self._add(sums, scores, block, place)
+                    place += STEPS
         return sums
 
-    def _add(self, sums: Outcomes, scores: NDArray[Any], block: _Block, place: int, steps: int | None = None) -> None:
-        """Marks of scores (time or 1, row or 1, symbol) from a place on."""
-        part = slice(place, place + (len(scores) if steps is None else steps))
+    def _same(self, state: Any, other: Any) -> bool:
+        return hasattr(self._pupil, "same") and bool(self._pupil.same(state, other))
+
+    def _add(self, sums: Outcomes, scores: NDArray[Any], block: _Block, place: int) -> None:
+        """Marks of scores (time, row, symbol) from a place on."""
+        part = slice(place, place + len(scores))
         valid = None if block.valid is None else block.valid[part]
         marks = self._marking.mark(scores, self._pupil.scale, block.targets[part], valid, block.counts[part])
         for name, found in marks.items():
             kept = np.where(block.inside[part], found, 0.0) if name == "bits" else found
             sums[name] = sums.get(name, 0) + kept.sum(axis=0)
 
-    def _behind(self, prefix: NDArray[np.int8], capacity: int) -> Any:
-        """The state of one row behind a prefix. Raising the capacity begins anew."""
+    def _behind(self, prefix: NDArray[np.int8], capacity: int) -> tuple[Any, int]:
+        """The state of one row behind a prefix, or as much of it as is told: where a symbol is read again and again and
+        the state comes back with every call, whole calls only. More capacity than before begins anew.
+        """
         if self._state is None or capacity > self._capacity:
             self._capacity = max(capacity, 2 * self._capacity)
             self._forget()
-        read = len(self._read)
-        if len(prefix) < read or not np.array_equal(prefix[:read], self._read):
+        if _shared(self._read, prefix) < len(self._read):
             self._forget()
-        left = prefix[len(self._read) :]
-        while len(left):
-            run = int(np.argmin(left == left[0])) if (left != left[0]).any() else len(left)
-            if left[0] != self._rests:
+        done = len(self._read)
+        while done < len(prefix):
+            symbol = prefix[done]
+            run = _shared(prefix[done:], np.full_like(prefix, symbol))
+            if run >= STEPS and symbol != self._rests:
+                before, self._rests = self._state, -1
+                self._state, _ = _unrolled(self._pupil, before, np.full((1, STEPS, 1), symbol, np.int32))
+                self._rests = int(symbol) if self._same(before, self._state) else -1
+                done += STEPS
+            elif symbol == self._rests:
+                done += run // STEPS * STEPS
+                if done + run % STEPS == len(prefix):
+                    break
                 self._rests = -1
-                run = self._run(int(left[0]), run)
-            left = left[run:]
-        self._read = prefix.copy()
-        return self._state
-
-    def _run(self, symbol: int, steps: int) -> int:
-        """Read up to STEPS of a symbol, or find that it changes nothing any more; how many are done with."""
-        if steps <= STEPS:
-            for _ in range(steps):
+            else:
+                self._rests = -1
                 self._state, _ = self._pupil.step(self._state, np.full((1, 1), symbol, np.int32))
-            return steps
-        self._state, _ = _unrolled(self._pupil, self._state, np.full((1, STEPS, 1), symbol, np.int32))
-        if hasattr(self._pupil, "same"):
-            after, _ = self._pupil.step(self._state, np.full((1, 1), symbol, np.int32))
-            if self._pupil.same(self._state, after):
-                self._rests = symbol
-                return steps
-        return STEPS
+                done += 1
+        self._read = prefix[:done].copy()
+        return self._state, done
 
     def _forget(self) -> None:
         self._state, self._read, self._rests = self._pupil.start(1, self._capacity), np.zeros(0, np.int8), -1

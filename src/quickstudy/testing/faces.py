@@ -37,12 +37,12 @@ def faces_of(pupil: Any) -> list[str]:
 
 
 class FaceChecks:
-    """The checks of the further faces of a learner that has answered, on how some examples of its exam begin."""
+    """The checks of the further faces of a learner that has answered, on how the longest of its exam begin."""
 
     def __init__(self, answering: AnsweringChecks) -> None:
         self._class = answering
         whole = answering.material.exam.examples[0]
-        test = whole.take(np.arange(min(ROWS, whole.count)))
+        test = whole.take(np.argsort(-whole.lengths, kind="stable")[:ROWS])
         steps = min(STEPS, test.steps)
         lengths = np.minimum(test.lengths, steps)
         everywhere = np.arange(steps)[:, None] < lengths

@@ -53,8 +53,8 @@ def check_task(task: Any) -> list[Finding]:
             found = examine_all(kind.promises(), kind.doors)
             findings += under(kind.title, found) if len(kinds) > 1 else found
         findings += examine_all(papers.company(), doors=0)
-        symbols = isinstance(getattr(task, "outputs", None), Tokens) if hasattr(task, "outputs") else True
-        if findings[-1].ok and papers.oracle and isinstance(task, ExampleTask) and symbols:
+        symbols = isinstance(task, ExampleTask) and isinstance(spaces_of(task)[1], Tokens)
+        if findings[-1].ok and papers.oracle and symbols:
             findings.append(examine("its oracle is always right", lambda: _oracle_is_right(task)))
         findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
     return findings

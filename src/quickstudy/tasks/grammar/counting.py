@@ -65,7 +65,9 @@ class Counting:
             if letter == END or (found and self.symbols[found[-1][0]] == letter):
                 raise UsageError(f'grammar: "{letter}" cannot follow itself or be #; take another letter')
             if fresh and exponent != fresh[0]:
-                raise UsageError(f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must stand there alone')
+                raise UsageError(
+                    f'grammar: {fresh[0]} is read first in "{letter}^{exponent}"; it must stand there alone'
+                )
             seen |= set(fresh)
             number = names.index(fresh[0]) if fresh else -1
             found.append((self.symbols.index(letter), tuple(times.values()), more, number))
@@ -110,12 +112,12 @@ class Counting:
         """The values of a string with both `#`; None if it is not of the language."""
         if len(string) < 2 or string[0] or string[-1]:
             return None
-        starts = np.flatnonzero(np.diff(string[1:-1], prepend=-1, append=-1))
-        runs = np.diff(starts)
-        if len(runs) != len(self.blocks):
+        ends = np.flatnonzero(string[1:] != string[:-1])  # what is read behind each is another symbol
+        runs, letters = np.diff(ends), string[ends[:-1] + 1]
+        if not np.array_equal(letters, [block[0] for block in self.blocks]):
             return None
         found = [int(runs[[block[3] for block in self.blocks].index(number)]) for number in range(len(self.stops))]
-        return tuple(found) if np.array_equal(self.string(found), string) else None
+        return tuple(found) if np.array_equal(self.lengths(np.array(found)), runs) else None
 
     def contains(self, string: NDArray[np.integer]) -> bool:
         """Whether a string with both `#` is of the language."""
@@ -174,7 +176,9 @@ class Counting:
         """Bits of a string."""
         stop = self.chances
         go_on = 1 - stop
-        return float(sum((-stop * np.log2(stop) - np.where(go_on > 0, go_on * np.log2(go_on + (go_on == 0)), 0)) / stop))
+        return float(
+            sum((-stop * np.log2(stop) - np.where(go_on > 0, go_on * np.log2(go_on + (go_on == 0)), 0)) / stop)
+        )
 
     @cached_property
     def mean_length(self) -> float:

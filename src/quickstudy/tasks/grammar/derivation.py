@@ -152,7 +152,7 @@ class Derivation:
 
     def _check(self) -> None:
         for left, found in self.rules.items():
-            if abs(total := sum(p for p, _ in found)) != 1 and abs(total - 1) > Fraction(1, 10**9):
+            if abs((total := sum((p for p, _ in found), Fraction(0))) - 1) > Fraction(1, 10**9):
                 raise UsageError(f"grammar: the probabilities of {left} sum to {float(total):g}, not to 1")
         for symbol in self.symbols[1:]:
             if len(symbol) != 1 or symbol == END:
@@ -209,8 +209,13 @@ class Follower:
         self._states: dict[tuple[tuple[int, Fraction], ...], int] = {}
         self._known: list[tuple[tuple[int, Fraction], ...]] = []
         self._moves: dict[int, tuple[NDArray[np.float64], dict[int, int]]] = {}
-        self._counts: dict[tuple[int, int], int] = {}
-        self._first = lru_cache(maxsize=None)(self._first_of)
+        self._first, self._parts = lru_cache(maxsize=None)(self._first_of), lru_cache(maxsize=None)(self._parts_of)
+        self._ways, self._whole = lru_cache(maxsize=None)(self._ways_of), lru_cache(maxsize=None)(self._whole_of)
+        shortest = dict.fromkeys(grammar.rules, LONGEST_COUNTED)
+        for left in list(grammar.rules) * len(grammar.rules):
+            rights = (right for chance, right in grammar.rules[left] if chance)
+            shortest[left] = min(shortest[left], *(sum(shortest.get(part, 1) for part in right) for right in rights))
+        self._shortest = list(shortest.values())
         self.start = self._state({self._stack(next(iter(grammar.rules)), 0): Fraction(1)})
 
     def chances(self, state: int) -> NDArray[np.float64]:
@@ -222,14 +227,8 @@ class Follower:
         return self._moved(state)[1].get(symbol, -1)
 
     def count(self, state: int, left: int) -> int:
-        """How many strings go on for exactly `left` symbols."""
-        if (found := self._counts.get((state, left))) is None:
-            chances, moves = self._moved(state)
-            if left > LONGEST_COUNTED:
-                raise UsageError(f"strings of {left} symbols are too long to be put in order; use test=deep")
-            found = sum(self.count(to, left - 1) for to in moves.values()) if left else int(chances[0] > 0)
-            self._counts[state, left] = found
-        return found
+        """How many derivations go on for exactly `left` symbols: strings, where each has only one."""
+        return sum(self._ways(self._parts(stack), left) for stack, _ in self._known[state])
 
     def string(self, length: int, rank: int) -> list[int]:
         """The string of that number among those of a length, in the order of the symbols."""
@@ -237,15 +236,55 @@ class Follower:
         for left in range(length, 0, -1):
             for symbol, to in sorted(self._moved(state)[1].items()):
                 if rank < (here := self.count(to, left - 1)):
+                    string.append(symbol)
+                    state = to
                     break
                 rank -= here
-            string.append(symbol)
-            state = to
         return string
 
     def by_length(self) -> Iterator[tuple[int, int]]:
         """(length, how many strings of it), for all lengths that have some."""
-        return ((length, found) for length in itertools.count() if (found := self.count(self.start, length)))
+        for length in itertools.count():
+            if length > LONGEST_COUNTED:
+                raise UsageError(
+                    f"grammar: strings of more than {LONGEST_COUNTED} symbols are not put in order; test less"
+                )
+            if found := self.count(self.start, length):
+                yield length, found
+
+    def _ways_of(self, parts: tuple[int, ...], left: int) -> int:
+        """Derivations of `left` symbols from so many terminals and so many of each left side."""
+        terminals, *lefts = parts
+        left -= terminals
+        least = int(np.dot(lefts, self._shortest))
+        if left < least or not any(lefts):
+            return int(left == least == 0)
+        number = next(place for place, many in enumerate(lefts) if many)
+        lefts[number] -= 1
+        rest, most = (0, *lefts), left - least + self._shortest[number]
+        return sum(
+            ways * self._ways(rest, left - length)
+            for length in range(self._shortest[number], most + 1)
+            if (ways := self._whole(number, length))
+        )
+
+    def _whole_of(self, number: int, length: int) -> int:
+        """Derivations of that many symbols from one left side."""
+        found = list(self._grammar.rules.values())[number]
+        return sum(self._ways(self._counted(right), length) for chance, right in found if chance)
+
+    def _counted(self, right: Sequence[str]) -> tuple[int, ...]:
+        return sum(part in self._grammar._numbers for part in right), *(
+            right.count(left) for left in self._grammar.rules
+        )
+
+    def _parts_of(self, stack: int) -> tuple[int, ...]:
+        """How many terminals, and how many of each left side, are on a stack."""
+        names = []
+        while stack:
+            top, stack = self._cells[stack]
+            names.append(top)
+        return self._counted(names)
 
     def _moved(self, state: int) -> tuple[NDArray[np.float64], dict[int, int]]:
         if state not in self._moves:

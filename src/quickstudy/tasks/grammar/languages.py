@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pathlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from quickstudy.base import catalogue
 from quickstudy.base.catalogue import task
@@ -36,7 +37,7 @@ class Counted(StringTask):
         return f"{self.blocks} [n {self.p:.10g}]"
 
     def listed(self) -> Sequence[String]:
-        """n = 1 .. 15,000, made when they are asked for: as text they are hundreds of megabytes."""
+        """From n = 1 to 15,000, made when they are asked for: as text they are hundreds of megabytes."""
         return _Listed(self.rules)
 
 
@@ -138,7 +139,7 @@ class Balanced(StringTask):
 
     p: float = parameter(0.3, above=0, at_most=0.49)
 
-    brackets = ("()",)
+    brackets: ClassVar[tuple[tuple[str, str], ...]] = (("(", ")"),)
 
     @property
     def rules(self) -> str:
@@ -180,7 +181,7 @@ class DyckTwo(Balanced):
     30, shorter than the longest training strings of 500 and of 1,000, and leaves most words out from length 8 on.
     """
 
-    brackets = ("()", "[]")
+    brackets = ("(", ")"), ("[", "]")
 
 
 @task("grammar/written", version=1, controls=_RULES, oracle="true-grammar")
@@ -191,11 +192,11 @@ class Written(StringTask):
     rules: the text, or the name of a file that holds it; the text is part of what a run is known by. Probabilistic
     context-free rules: `S -> a S b S [0.3] | [0.7]`, one left side a line or between semicolons. Counted blocks:
     `a^n b^m c^{n+m} [n 0.3] [m 0.3]`, with the chance that each variable stops growing.
-    Sees: a string between two `#`. Answers: the next symbol. Scored: where the next symbol is certain, in strings longer
-    than all that were shown; at every step, if it never is. Chance 0. Ceiling: all strings right. Source: yours.
+    Sees: a string between two `#`. Answers: the next symbol. Scored: where the next symbol is certain, in strings
+    longer than all that were shown; at every step, if it never is. Chance 0. Ceiling: all strings right. Source: yours.
     """
 
-    rules: str = parameter("S -> a S b S [0.3] | [0.7]")  # type: ignore[assignment]
+    rules: str = parameter("S -> a S b S [0.3] | [0.7]")
 
     def __post_init__(self) -> None:
         if "->" not in self.rules and "^" not in self.rules:
@@ -214,13 +215,14 @@ def grammar(name: str, rules: str | pathlib.Path) -> str:
     'grammar/pairs'
     """
     made = Written(rules=str(rules))
-    own = dataclass(frozen=True)(
+    own: Any = dataclass(frozen=True)(
         type(
             "Written",
             (Written,),
             {
                 "__doc__": Written.__doc__,
-                "__module__": Written.__module__,
+                # Of whoever calls: what a script itself defines is run in its process, what a file does, anywhere.
+                "__module__": sys._getframe(1).f_globals.get("__name__", __name__),
                 "__annotations__": {"rules": str},
                 "rules": parameter(made.rules),
                 "__reduce__": lambda self: (_again, (name, made.rules, self.setup, self.rules)),

@@ -11,8 +11,8 @@ import numpy as np
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
-from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
+from quickstudy.tasks.grammar.derivation import wrapped
 from quickstudy.tasks.grammar.strings import String
 
 MODES = ("exhaustive", "released", "grid", "deep")
@@ -66,9 +66,11 @@ class TestList:
         longest = max(map(len, shown))
         grammar = task.grammar
         if mode == "released":
-            start = sum(len(string) <= longest for string in itertools.takewhile(lambda s: len(s) <= longest, task.listed()))
+            start = sum(
+                len(string) <= longest for string in itertools.takewhile(lambda s: len(s) <= longest, task.listed())
+            )
         elif mode == "grid":
-            start = max(max(grammar.values(string)) for string in shown) if isinstance(grammar, Counting) else 0
+            start = max(max(grammar.values(string) or (0,)) for string in shown) if isinstance(grammar, Counting) else 0
         elif mode == "deep":
             start = longest - 2
         elif isinstance(grammar, Counting):
@@ -89,10 +91,13 @@ class TestList:
         return itertools.islice(self._words(grammar.follower), self.count)
 
     def _words(self, follower: Any) -> Iterator[String]:
-        before = self.start
+        before, last = self.start, None
         for length, found in follower.by_length():
             for rank in range(min(before, found), found):
-                yield np.array([0, *follower.string(length, rank), 0], np.int8)
+                word = follower.string(length, rank)
+                if word != last:  # the derivations of one string stand side by side
+                    yield wrapped(word)
+                last = word
             before = max(0, before - found)
 
     def _grid(self) -> Iterator[String]:
@@ -111,7 +116,7 @@ class TestList:
         for number in range(self.count):
             length, found = lengths[number * len(lengths) // self.count]
             rank = int.from_bytes(rng.bytes(found.bit_length() // 8 + 8), "big") % found
-            yield np.array([0, *follower.string(length, rank), 0], np.int8)
+            yield wrapped(follower.string(length, rank))
 
 
 def _lengths(grammar: Any) -> Iterator[tuple[int, int]]:

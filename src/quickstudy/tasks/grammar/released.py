@@ -68,7 +68,9 @@ def read_strings(path: str | pathlib.Path, symbols: Sequence[str]) -> list[NDArr
     found = []
     for place, line in enumerate(_content(pathlib.Path(path)).decode("ascii", "replace").splitlines(), 1):
         if len(line) < 2 or line[0] + line[-1] != "##" or not set(line[1:-1]) <= set(symbols[1:]):
-            raise UsageError(f'{path}, line {place}: "{line[:40]}" is no string of {" ".join(symbols[1:])} between two #')
+            raise UsageError(
+                f'{path}, line {place}: "{line[:40]}" is no string of {" ".join(symbols[1:])} between two #'
+            )
         found.append(np.array([numbers[symbol] for symbol in line], np.int8))
     return found
 

@@ -63,7 +63,7 @@ class _NGram(_Distribution):
     def _contexts(self, inputs: NDArray[Any]) -> NDArray[np.int64]:
         before = np.concatenate([np.full(self.order - 1, self._symbols), inputs])
         columns = [before[back : back + len(inputs)] * (self._symbols + 1) ** back for back in range(self.order)]
-        return np.sum(columns, axis=0, dtype=np.int64)
+        return np.asarray(np.sum(columns, axis=0), np.int64)
 
 
 @control("bigram", version=1, role="control")

@@ -38,6 +38,7 @@ class StringTask:
 
     setup: str = parameter("next", choices=("next", "valid", "accept"))
 
+    id: ClassVar[str]
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     @property
@@ -74,7 +75,7 @@ class StringTask:
     def outputs(self) -> Space:
         """Symbols; a bit for each of them; or two answers."""
         size = len(self.vocabulary)
-        return {"next": Tokens(size), "valid": Bits(size), "accept": Tokens(2)}[self.setup]
+        return Bits(size) if self.setup == "valid" else Tokens(size if self.setup == "next" else 2)
 
     @property
     def asks(self) -> str | None:
@@ -94,14 +95,14 @@ class StringTask:
         return self.examples(mixed)
 
     def released(self, seed: int, count: int) -> Examples:
-        """The training set of that size as it was released (there with seed 100, and 100, 250, 500 or 1,000 strings)."""
+        """The training set of that size as it was released: there with seed 100, and 100 to 1,000 strings."""
         if self.setup == "accept":
-            raise UsageError(f"{self.id}: no strings were released that are not of the language")  # type: ignore[attr-defined]
+            raise UsageError(f"{self.id}: no strings were released that are not of the language")
         return self.examples(released.training_strings(read_grammar(self.released_rules), seed, count))
 
     def listed(self) -> Sequence[String]:
         """The released test list. Raises UsageError where there is none."""
-        raise UsageError(f"{self.id}: there is no released test list; use test=exhaustive")  # type: ignore[attr-defined]
+        raise UsageError(f"{self.id}: there is no released test list; use test=exhaustive")
 
     def text(self, tokens: Sequence[int]) -> str:
         """A string as it is released."""
@@ -143,4 +144,4 @@ class StringTask:
                 word[place - 1], word[place] = word[place], word[place - 1]
             if not self.grammar.contains(wrapped(word)):
                 return wrapped(word)
-        raise UsageError(f"{self.id}: hardly any string is outside of the language; use setup=next")  # type: ignore[attr-defined]
+        raise UsageError(f"{self.id}: hardly any string is outside of the language; use setup=next")

@@ -1,0 +1,175 @@
+"""The protocol and the measures: worked examples, and whole runs of learners of which the outcome is known."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quickstudy as qs
+from quickstudy.base.trace import Trace
+from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
+from quickstudy.runs.job import Setting, examine
+
+
+class Bounded:
+    """Counts as far as it has been shown, or as far as it is told; then says b."""
+
+    def __init__(self, brief: Any, seed: int, most: int = 0) -> None:
+        self.most, self.longest = most, 0
+
+    def learn(self, inputs: Any, targets: Any) -> None:
+        self.longest = max(self.longest, int((inputs == 1).sum()))
+
+    def predict(self, inputs: Any) -> Any:
+        read = np.cumsum(inputs == 1)
+        known = read <= (self.most or self.longest)
+        return np.where(known & (np.cumsum(inputs == 2) == read) & (read > 0), 0, 2)
+
+
+def outcome(learner: str, task: str = "grammar/an-bn", convention: str = "corrected", **protocol: Any) -> Any:
+    given = {"order": 2, "factors": (4.0, 2.0, 1.0), **protocol}
+    (found,) = examine(Setting(task, learner, convention, 0, given), [0])
+    return found
+
+
+def scores(found: Any) -> dict[str, float]:
+    assert found.record.status == "ok", found.record.reason
+    return {name: value for entry in found.record.scores.values() for name, value in entry["values"].items()}
+
+
+def traced(right: dict[float, list[int]], metric: str = "det", **facts: Any) -> Trace:
+    """A trace in which the n-th string of a factor's test has n steps and so many wrong."""
+    sizes = np.concatenate([np.arange(1, len(wrong) + 1) for wrong in right.values()])
+    arrays = {
+        "factor": np.repeat(list(right), [len(wrong) for wrong in right.values()]).astype(float),
+        "tested": np.ones(len(sizes), bool),
+        "size": sizes,
+        "steps": sizes,
+        "wrong": np.concatenate([np.array(wrong) for wrong in right.values()]),
+    }
+    usual = {"metric": metric, "margins": [0.0, 0.005], "order": 1, "upto": "whole"}
+    return Trace("string-outcomes", arrays, {**usual, **facts})
+
+
+def test_a_rule_that_always_says_b_hides_in_the_margin():
+    """The example of section 3.5: one error a string. On n = 21 .. 10,020 that is 0.02 % of the steps, and 1/21 of the
+    first string."""
+    n = np.arange(21, 10021)
+    trace = Trace(
+        "string-outcomes",
+        {
+            "factor": np.full(10000, 10.0),
+            "tested": np.ones(10000, bool),
+            "size": n,
+            "steps": n,
+            "wrong": np.ones(10000, int),
+        },
+        {"metric": "det", "margins": [0.0, 0.005], "order": 3, "upto": "whole"},
+    )
+    assert b_index(trace, "corrected") == {
+        "b-index": 0.0, "b-index-0.005": 10.0, "b-index-0.005-each": 0.0, "b-continuous": 0.0,
+    }  # fmt: skip
+    assert string_accuracy(trace, "corrected")["accuracy"] == pytest.approx(1 - 10000 / 50_205_000)
+
+
+def test_the_index_is_the_largest_factor_that_is_passed_whatever_the_smaller_ones_do():
+    trace = traced({4.0: [0] * 35 + [1] * 5, 2.0: [0] * 20, 1.0: [1] + [0] * 9})
+    assert b_index(trace, "corrected")["b-index"] == 2.0
+    assert b_index(trace, "corrected")["b-continuous"] == 3.5
+    assert reach(trace, "corrected") == {"log-reach": math.log10(36), "largest-right": 35.0}
+    nothing = traced({4.0: [1] * 40})
+    assert b_index(nothing, "corrected")["b-index"] == 0
+    assert reach(nothing, "corrected")["log-reach"] == 0
+
+
+def test_bits_drive_an_index_too():
+    trace = traced({2.0: [0] * 4, 1.0: [0] * 4})
+    bits = np.array([10.0] * 4 + [5.1] * 4)
+    full = Trace(trace.kind, {**trace.arrays, "bits": bits, "optimum": np.full(8, 5.0)}, trace.facts)
+    assert cross_entropy(full, "corrected") == {
+        "entropy-ratio": 0.5, "excess-bits": 5.0, "b-index-entropy": 1.0,
+    }  # fmt: skip
+    assert cross_entropy(trace, "corrected") == {}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def brought() -> None:
+    from quickstudy.learners.naming import bring_all
+
+    bring_all([Bounded])
+
+
+def test_who_counts_as_far_as_it_was_shown_is_right_so_far():
+    found = outcome("Bounded")
+    shown = found.trace.facts["largest_shown"]["4"]
+    assert scores(found)["largest-right"] == shown
+    assert scores(found)["b-index"] == 0
+    assert found.trace.facts["shown"] == {"4": 25, "2": 50, "1": 100}
+    assert found.record.cost["examples"] == 175
+    assert scores(found)["accuracy"] > 0.99
+
+
+def test_the_first_factor_that_is_passed_is_the_last():
+    found = outcome("true-grammar")
+    assert scores(found)["b-index"] == 4
+    assert set(found.trace.facts["shown"]) == {"4"}
+    assert scores(found)["strings-right"] == 1
+    assert scores(found)["largest-right"] == found.trace.facts["largest_shown"]["4"] + 400
+
+
+def test_who_counts_to_150_passes_one_factor_of_three():
+    """4: 25 strings shown, 400 asked; 2: 200 asked; 1: 100 asked, n up to about 115."""
+    found = outcome("Bounded:most=150")
+    assert scores(found)["b-index"] == 1
+    assert scores(found)["largest-right"] == 150
+    assert scores(outcome("Bounded:most=150", upto="first-wrong")) == {
+        name: value
+        for name, value in scores(found).items()
+        if name in ("b-index", "b-continuous", "log-reach", "largest-right")
+    } | {"accuracy": pytest.approx(1, abs=1e-3), "strings-right": pytest.approx(0.99, abs=0.02)}
+
+
+@pytest.mark.parametrize("task", ["grammar/dyck-2", "grammar/written", "grammar/an-bm-cnm"])
+def test_the_oracle_passes_everything(task):
+    found = outcome("true-grammar", task, factors=(2.0,), bits=True)
+    assert scores(found)["b-index"] == 2
+    assert scores(found)["entropy-ratio"] == pytest.approx(1)
+    assert scores(found)["excess-bits"] == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("setup", ["valid", "accept"])
+def test_the_other_setups(setup):
+    assert scores(outcome("true-grammar", f"grammar/an-bn:setup={setup}", factors=(1.0,)))["b-index"] == 1
+    assert scores(outcome("bigram", f"grammar/an-bn:setup={setup}", factors=(1.0,)))["b-index"] == 0
+
+
+def test_a_factor_without_enough_strings_is_left_out_and_the_record_says_so():
+    found = outcome("bigram", "grammar/dyck-2", "published", order=3, factors=(10.0, 2.0))
+    assert set(found.trace.facts["shown"]) == {"10"}
+    (said,) = found.trace.facts["left_out"]
+    assert said.startswith("factor 2: grammar/dyck-2: the released list has 0 strings")
+    alone = outcome("bigram", "grammar/dyck-2", "published", order=3, factors=(1.0,))
+    assert alone.record.status == "failed"
+    assert "use test=exhaustive" in alone.record.reason
+
+
+def test_published_data_are_the_same_for_all_repetitions():
+    given = {"factors": (10.0,), "upto": "first-wrong"}
+    first, second = examine(Setting("grammar/an-bn", "always-b", "published", 0, given), [0, 1])
+    assert first.trace is not None
+    assert second.trace is not None
+    assert first.trace.facts["largest_shown"] == {"10": 20} == second.trace.facts["largest_shown"]
+    assert first.trace.arrays["size"][first.trace.arrays["tested"]].tolist() == [21]
+
+
+def test_without_a_distribution_brackets_do_not_apply():
+    assert outcome("Bounded", "grammar/dyck-1").record.status == "not-applicable"
+
+
+def test_parameters_that_cannot_be_are_refused():
+    for given in ({"factors": "1/1"}, {"margins": "2"}, {"factors": "0"}):
+        with pytest.raises(qs.UsageError):
+            Setting("grammar/an-bn", "bigram", "corrected", 0, given).resolve()

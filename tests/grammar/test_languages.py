@@ -1,0 +1,230 @@
+"""Languages against what is known of the released data, and against their own definitions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import quickstudy as qs
+from quickstudy.base.errors import UsageError
+from quickstudy.runs.job import make_task
+from quickstudy.tasks.grammar import released
+from quickstudy.tasks.grammar.lists import TestList
+from quickstudy.tasks.grammar.strings import read_grammar
+
+SIZES = (100, 250, 500, 1000)
+SIX = ("an-bn", "an-bn-cn", "an-bn-cn-dn", "an-bm-cnm", "dyck-1", "dyck-2")
+TEXTS = [
+    "a^n b^n [n 0.3]",
+    "a^n b^m c^{n+2m+1} a^2 [n 0.5] [m 0.2]",
+    "S -> a S b S [0.3] | [0.7]",
+    "S -> a T [1/2] | b [1/2]; T -> S c [0.9] | T2 [0.1]; T2 -> d [1]",
+    "S -> x S [0.5] | x y S [0.25] | [0.25]",
+]
+EQUAL = {100: 285.3589, 250: 750.7039, 500: 1483.9123, 1000: 2952.9020}
+
+# Of every released training set: different strings, targets, longest, bits of the true grammar.
+FACTS = {
+    "an-bn": [(13, 826, 40, 309.0293), (16, 1998, 40, 755.3351), (19, 4078, 44, 1531.7676), (22, 7972, 48, 3016.1945)],
+    "an-bn-cn": [(13, 1051, 42, 0), (15, 2845, 60, 0), (17, 5588, 60, 0), (19, 11089, 66, 0)],
+    "an-bn-cn-dn": [(13, 1368, 56, 0), (15, 3710, 80, 0), (17, 7284, 80, 0), (19, 14452, 88, 0)],
+    "an-bm-cnm": [(44, 1540, 58, 614.9712), (76, 3828, 58, 1531.7676), (100, 7472, 58, 3016.1945),
+                  (127, 14660, 58, 5959.3196)],
+    "dyck-1": [(14, 252, 16, 222.5743), (29, 648, 18, 576.6995), (43, 1306, 32, 1164.6567), (68, 2708, 40, 2437.3873)],
+    "dyck-2": [(17, 252, 16, 298.5743), (39, 648, 18, 775.6995), (65, 1306, 32, 1567.6567), (114, 2708, 40, 3291.3873)],
+}  # fmt: skip
+
+
+def language(name, **parameters):
+    return make_task(f"grammar/{name}" + "".join(f":{n}={v}" for n, v in parameters.items()), "corrected")
+
+
+def shown(task, seed, count):
+    return released.training_strings(read_grammar(task.released_rules), seed, count)
+
+
+@pytest.mark.parametrize("name", SIX)
+def test_released_training_sets_have_their_facts(name):
+    task = language(name)
+    for size, (different, targets, longest, bits) in zip(SIZES, FACTS[name], strict=True):
+        strings = shown(task, 100, size)
+        assert len({string.tobytes() for string in strings}) == different
+        assert sum(len(string) - 1 for string in strings) == targets
+        assert len(strings[-1]) - 2 == longest
+        own = sum(-np.log2(task.grammar.likely(string)).sum() for string in strings)
+        assert own == pytest.approx(bits or EQUAL[size], abs=1e-4)
+        # Sizes are nested: the stream begins anew for each.
+        larger = [string.tobytes() for string in shown(task, 100, 1000)]
+        assert not {string.tobytes() for string in strings} - set(larger)
+
+
+def test_both_bracket_languages_have_the_same_skeletons():
+    one, two = (shown(language(name), 100, 500) for name in ("dyck-1", "dyck-2"))
+    assert [(string % 2).tolist() for string in one] == [
+        ((string + (string > 0)) % 2 ^ (string > 0)).tolist() for string in two
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "entropy", "per_target"),
+    [("an-bn", 2.937636, 0.38317), ("an-bn-cn", 2.937636, 0.26706), ("an-bn-cn-dn", 2.937636, 0.20495),
+     ("an-bm-cnm", 5.875273, 0.40990), ("dyck-1", 2.203227, 0.88129), ("dyck-2", 2.953227, 1.18129)],
+)  # fmt: skip
+def test_the_optimum_is_known(name, entropy, per_target):
+    grammar = language(name).grammar
+    assert grammar.entropy == pytest.approx(entropy, abs=1e-6)
+    assert grammar.entropy / (grammar.mean_length + 1) == pytest.approx(per_target, abs=1e-5)
+
+
+def test_released_lists_begin_and_end_where_they_do():
+    addition = language("an-bm-cnm")
+    tests = TestList.behind(addition, "released", shown(addition, 100, 100), 10_000)
+    assert tests.start == 406
+    assert addition.grammar.values(list(tests)[-1]) == (56, 94)
+    assert [TestList.behind(language("dyck-1"), "released", shown(language("dyck-1"), 100, size), 10).start
+            for size in SIZES] == [256, 370, 882, 3573]  # fmt: skip
+    two = language("dyck-2")
+    assert [TestList.behind(two, "released", shown(two, 100, size), 10).start for size in SIZES[:2]] == [828, 1085]
+    for size in SIZES[2:]:
+        with pytest.raises(UsageError, match=r"0 strings behind the longest shown, and 10 are asked for; use test=exh"):
+            TestList.behind(two, "released", shown(two, 100, size), 10)
+    equal = language("an-bn")
+    tests = TestList.behind(equal, "released", shown(equal, 100, 100), 10_000)
+    assert [equal.grammar.size(string) for string in itertools.islice(tests, 2)] == [21, 22]
+    assert tests.start + len(tests) == 10_020
+    grid = TestList.behind(addition, "grid", shown(addition, 100, 100), 10_000)
+    assert addition.grammar.values(list(grid)[-1]) == (120, 120)
+
+
+def test_masks_are_as_released():
+    two, equal = language("an-bn").grammar, language("dyck-1").grammar
+    mask = released.deterministic_mask(two, [two.string([n]) for n in (1, 2)])
+    assert mask.astype(int).tolist() == [[0, 0, 1, 0, 0], [0, 0, 0, 1, 1]]
+    whole = released.valid_mask(equal, language("dyck-1").listed())
+    assert whole.shape == (15000, 64, 3)
+    assert not whole[:, -1].any()
+    assert whole[0, :2].tolist() == [[True, True, False], [False] * 3]
+    assert whole[1, :3].astype(int).tolist() == [[1, 1, 0], [0, 1, 1], [1, 1, 0]]  # ()
+    both = language("an-bm-cnm")
+    assert released.deterministic_mask(both.grammar, both.listed()[-1:]).shape[1] == len(both.listed()[-1])
+
+
+def test_files_go_there_and_back(tmp_path):
+    task = language("dyck-2")
+    strings, archive = shown(task, 100, 100), tmp_path / "train_100_p_0_3_seed_100.txt.zip"
+    released.write_strings(archive, strings, task.vocabulary)
+    with zipfile.ZipFile(archive) as entries:
+        (entry,) = entries.infolist()
+        assert (entry.filename, entry.flag_bits & 1) == ("train_100_p_0_3_seed_100.txt", 1)
+        text = entries.read(entry, b"1234")
+        with pytest.raises(RuntimeError):
+            entries.read(entry, b"4321")
+    assert text.decode().split("\n") == [task.text(string) for string in strings]
+    assert [s.tolist() for s in released.read_strings(archive, task.vocabulary)] == [s.tolist() for s in strings]
+    mask = released.valid_mask(task.grammar, strings)
+    released.write_mask(tmp_path / "test_valid_next_symbols.npz.zip", mask)
+    assert np.array_equal(released.read_mask(tmp_path / "test_valid_next_symbols.npz.zip"), mask)
+    (tmp_path / "bad.txt").write_text("#()#\n#(x#")
+    with pytest.raises(UsageError, match="line 2"):
+        released.read_strings(tmp_path / "bad.txt", task.vocabulary)
+
+
+@given(st.sampled_from(TEXTS), st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_strings_are_of_their_language(text, seed):
+    """What is drawn is accepted, has the probability of its derivation, and nothing that cannot come comes."""
+    grammar, rng = read_grammar(text), np.random.default_rng(seed)
+    string = grammar.draws(rng, 1)[0]
+    rows = grammar.conditionals(string[:-1])
+    assert grammar.contains(string)
+    assert rows.sum(axis=1) == pytest.approx(np.ones(len(rows)))
+    assert rows[np.arange(len(rows)), string[1:]] == pytest.approx(grammar.likely(string))
+    assert (grammar.likely(string) > 0).all()
+    assert not grammar.contains(string[:-1])
+    other = make_task("grammar/written", "corrected").corrupted(rng, np.array([0, 1, 2, 0], np.int8))
+    assert not read_grammar("S -> a S b S [0.3] | [0.7]").contains(other)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_probabilities_of_the_shortest_strings_are_those_of_many_draws(text):
+    grammar = read_grammar(text)
+    drawn = [string.tobytes() for string in grammar.draws(np.random.default_rng(0), 4000)]
+    task = make_task("grammar/written", "corrected")
+    object.__setattr__(task, "rules", text)
+    first = list(TestList(task, "exhaustive", 0, 5))
+    assert [len(string) for string in first] == sorted(len(string) for string in first)
+    for string in first:
+        chance = float(np.prod(grammar.likely(string)))
+        assert drawn.count(string.tobytes()) / 4000 == pytest.approx(chance, abs=5 * math.sqrt(chance / 4000) + 1e-3)
+
+
+def test_brackets_are_counted_and_put_in_order():
+    for kinds, name in ((1, "dyck-1"), (2, "dyck-2")):
+        follower = language(name).grammar.follower
+        for pairs in range(20):
+            catalan = math.comb(2 * pairs, pairs) // (pairs + 1)
+            assert follower.count(follower.start, 2 * pairs) == catalan * kinds**pairs
+    words = [language("dyck-2").text(string) for string in TestList(language("dyck-2"), "exhaustive", 0, 11)]
+    assert words[3:] == ["#(())#", "#()()#", "#()[]#", "#([])#", "#[()]#", "#[[]]#", "#[]()#", "#[][]#"]
+    deep = list(TestList(language("dyck-2"), "deep", 40, 30))
+    assert min(map(len, deep)) > 42
+    assert all(language("dyck-2").grammar.contains(string) for string in deep)
+
+
+def test_an_ambiguous_grammar_lists_every_string_once():
+    task = make_task("grammar/written", "corrected")
+    object.__setattr__(task, "rules", TEXTS[4])
+    words = [task.text(string) for string in TestList(task, "exhaustive", 0, 12)]
+    assert words[:5] == ["##", "#x#", "#xx#", "#xy#", "#xxx#"]
+    assert len(set(words)) == 12
+
+
+BAD = {
+    "S -> a S [0.5] | [0.4]": "the probabilities of S sum to 0.9, not to 1",
+    "S -> a [1]\nT -> b [1]": "T cannot be reached",
+    "S -> a S [1]": "S never ends",
+    "S -> S a [0.5] | [0.5]": "S begins with itself",
+    "S -> a S S [0.6] | [0.4]": "no finite mean length",
+    "S -> ab [1]": '"ab" has no rule',
+    "S -> a": "does not end with its probability",
+    "a^n b^n": "its chance to stop",
+    "a^n b^{m+n} [n 0.3] [m 0.3]": "it must stand there alone",
+    "a^n a^n [n 0.3]": "cannot follow itself",
+    "a^N [n 0.3]": "chance to stop",
+    "no-such-file.txt": "neither rules nor a file",
+}
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_a_text_that_is_no_grammar_is_refused(text):
+    with pytest.raises(UsageError, match=BAD[text]) as refused:
+        qs.grammar("bad", text)
+    assert "\n" not in str(refused.value).strip().replace(text, "")
+
+
+def test_a_grammar_of_ones_own_is_a_task_with_its_text_in_its_identity(tmp_path):
+    (tmp_path / "mine.txt").write_text("S -> a S b S [0.3] | [0.7]\n")
+    assert qs.grammar("mine", tmp_path / "mine.txt") == "grammar/mine"
+    task = make_task("grammar/mine", "corrected")
+    assert task.rules == "S -> a S b S [0.3] | [0.7]"
+    assert pickle.loads(pickle.dumps(task)) == task
+    assert make_task(f"grammar/written:rules={tmp_path / 'mine.txt'}", "corrected").rules == task.rules
+    with pytest.raises(UsageError, match="already"):
+        qs.grammar("an-bn", "a^n b^n [n 0.5]")
+
+
+def test_accept_or_reject_shows_both(tmp_path):
+    task = language("an-bn-cn", setup="accept")
+    examples = task.sample(np.random.default_rng(0), 200)
+    answers = examples.targets[examples.lengths - 1, np.arange(200)]
+    assert 60 < answers.sum() < 140
+    for index in range(20):
+        string = examples.inputs[: examples.lengths[index], index]
+        assert task.grammar.contains(string) == answers[index]

@@ -1,0 +1,136 @@
+"""Whatever is shared, merged or left out, every string is marked as if it had been read alone."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quickstudy.base.learner import Brief, distribution
+from quickstudy.base.lesson import Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.learners.host import Hosted
+from quickstudy.learners.naming import choose_learner
+from quickstudy.protocols import outcomes as room
+from quickstudy.protocols.outcomes import Marking, outcomes
+from quickstudy.runs.job import make_task
+from quickstudy.tasks.grammar.lists import TestList
+
+
+def taught(task: Any, name: str, passes: int = 0) -> Any:
+    """Most need not learn anything: to compile that takes longer than the whole test."""
+    examples = task.released(100, 60)
+    order = np.tile(np.arange(examples.count), max(1, passes))[None]
+    learner = choose_learner(name, "corrected", task, "strings").make(task)
+    brief = Brief(task.inputs, task.outputs, "cross-entropy", examples.steps, order.shape[1])
+    pupil: Any = learner.begin(brief, [Streams(0, "testing/outcomes", 0)])
+    if passes:
+        pupil.learn(Lesson([examples], order), 0, order.shape[1])
+    return pupil
+
+
+def alone(pupil: Any, string: Any, grammar: Any, marking: Marking) -> dict[str, float]:
+    """One string, one symbol at a time, by the definitions."""
+    state = pupil.start(1, max(160, len(string)))
+    rows = []
+    for symbol in string[:-1]:
+        state, scores = pupil.step(state, np.full((1, 1), symbol, np.int32))
+        rows.append(scores[0, 0])
+    targets, truth = string[1:].astype(int), grammar.conditionals(string[:-1])
+    if marking.metric == "cat":
+        chances = distribution(np.stack(rows), pupil.scale)
+        return {
+            f"wrong-{margin:g}": sum(
+                ((row > margin) != (true > 0)).any() for row, true in zip(chances, truth, strict=True)
+            )
+            for margin in marking.margins
+        }
+    certain = [time for time in range(1, len(targets)) if truth[time, targets[time]] == 1]
+    found: dict[str, float] = {"wrong": sum(np.argmax(rows[time]) != targets[time] for time in certain)}
+    if marking.bits:
+        chances = distribution(np.stack(rows), pupil.scale)
+        found["bits"] = -np.log2(chances[np.arange(len(targets)), targets]).sum()
+        found["optimum"] = -np.log2(truth[np.arange(len(targets)), targets]).sum()
+    return found
+
+
+CASES = [
+    ("grammar/an-bn", "lstm:units=6,rate=0.03", 60, Marking("det"), "exhaustive", 0, 45),
+    ("grammar/an-bn-cn", "stack-lstm:units=4,cell=2", 0, Marking("det", bits=True), "exhaustive", 3, 8),
+    ("grammar/an-bm-cnm", "baby-ntm:units=4,cell=2", 0, Marking("det", bits=True), "grid", 4, 9),
+    ("grammar/dyck-2", "gru:units=20", 0, Marking("cat", (0.19, 0.2)), "deep", 4, 40),
+]
+
+
+@pytest.mark.parametrize(("id", "name", "passes", "marking", "mode", "start", "count"), CASES)
+def test_every_string_is_marked_as_if_it_were_alone(id, name, passes, marking, mode, start, count):
+    task = make_task(id, "corrected")
+    pupil, strings = taught(task, name, passes), list(TestList(task, mode, start, count))
+    found = outcomes(pupil, iter(strings), task.grammar, marking)
+    wanted = [alone(pupil, string, task.grammar, marking) for string in strings]
+    for column in wanted[0]:
+        np.testing.assert_allclose(found[column], [one[column] for one in wanted], rtol=1e-4)
+    varied = "bits" if marking.bits else list(wanted[0])[-1]
+    assert len(set(found[varied].tolist())) > 3
+    assert found["size"].tolist() == [task.grammar.size(string) for string in strings]
+
+
+def test_a_state_that_comes_back_is_not_read_again(monkeypatch):
+    """A network that has forgotten everything after 40 steps is asked about strings of 8,000."""
+    task = make_task("grammar/an-bn", "corrected")
+    pupil = taught(task, "rnn:units=3")
+    read = []
+    unroll = type(pupil).unroll
+    monkeypatch.setattr(
+        type(pupil), "unroll", lambda self, state, xs: read.append(xs[0].size) or unroll(self, state, xs)
+    )
+    strings = list(TestList(task, "exhaustive", 4000, 40))
+    found = outcomes(pupil, strings, task.grammar, Marking("det"))
+    assert sum(read) < 0.1 * sum(map(len, strings))
+    some = [0, 31, 32]
+    wanted = [alone(pupil, strings[place], task.grammar, Marking("det"))["wrong"] for place in some]
+    assert found["wrong"][some].tolist() == wanted
+
+
+class Counter:
+    """Counts up to a bound, and then says b for ever. Without a step of its own."""
+
+    def __init__(self, brief: Any, seed: int, bound: int = 50) -> None:
+        self.bound = bound
+
+    def learn(self, inputs: Any, targets: Any) -> None: ...
+
+    def predict(self, inputs: Any) -> Any:
+        left = np.minimum(np.cumsum(inputs == 1), self.bound) - np.cumsum(inputs == 2)
+        return np.where((left == 0) & (np.cumsum(inputs == 1) <= self.bound), 0, 2)
+
+
+def hosted(task: Any) -> Any:
+    return Hosted(Counter).begin(Brief(task.inputs, task.outputs, "cross-entropy", 10, 1), [Streams(0, "x", 0)])
+
+
+def test_a_host_that_counts_to_fifty_fails_at_fifty_one(monkeypatch):
+    monkeypatch.setattr(room, "MOST_TOKENS", 3000)  # several exams
+    task = make_task("grammar/an-bn", "corrected")
+    found = outcomes(hosted(task), TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))
+    assert found["wrong"].tolist() == [0] * 50 + [1] * 30
+    assert found["steps"].tolist() == list(range(1, 81))
+
+
+@pytest.mark.parametrize("step", [True, False])
+def test_it_stops_at_the_first_string_that_is_wrong(step):
+    task = make_task("grammar/an-bn", "corrected")
+    pupil = taught(task, "rnn:units=3") if step else hosted(task)
+    whole = outcomes(pupil, TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))["wrong"]
+    endless = TestList(task, "exhaustive", 0, 10**9)
+    found = outcomes(pupil, itertools.islice(iter(endless), 10**6), task.grammar, Marking("det"), first_wrong=True)
+    first = int(np.flatnonzero(whole)[0])
+    assert found["wrong"].tolist() == whole[: first + 1].tolist()
+
+
+def test_what_has_no_distribution_cannot_be_asked_for_what_may_follow():
+    task = make_task("grammar/dyck-1", "corrected")
+    with pytest.raises(Exception, match="no distribution"):
+        outcomes(hosted(task), TestList(task, "exhaustive", 0, 9), task.grammar, Marking("cat"))
