@@ -256,16 +256,17 @@ class HostLearner(Protocol):
     Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the players in front where
     there are several; with `learning=False` as well, when it must not learn), `states(inputs)`; `start(rows,
     capacity)`, `step(state, inputs)` and `rows(state, numbers)`, as in `Stepping` but without a lane axis (else
-    `predict` is asked again after every step, with one more row); `predict_many(list of inputs)`, which gives a list of
-    what `predict` gives to each, and is asked instead of it in exams; `learning(inputs, targets)`, an iterator that,
-    gone through, does what `learn` does, and between two of its steps can be kept, so that a fresh host set back to
-    that and given the same sequence goes on there (for a `learn` that takes minutes); `snapshot()`, which gives a
-    `Snapshot` or the arrays alone by name, and `restore(snapshot)`, which is always given a `Snapshot`; `close()` when
-    all is over, and the attributes `parameters` (how many it has: a whole number, or arrays, or a function that gives
-    them, as that of a `torch.nn.Module` does), `bits` (its description length), `learns` (False for a rule whose
-    answers never change, whatever it is shown: an exam is then put to it only once) and `scale` (how its scores are to
-    be read: see `Answering`; else `order`, or `values` for real numbers). Its class may say its pace (`passes = 3`,
-    `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
+    `predict` is asked again after every step, with one more row), and with them, if it likes, `unroll(state, inputs)`,
+    many steps (time, row, ...) in one call, and `same(state, other)`, whether the same comes after both; `predict_many
+    (list of inputs)`, which gives a list of what `predict` gives to each, and is asked instead of it in exams;
+    `learning(inputs, targets)`, an iterator that, gone through, does what `learn` does, and between two of its steps
+    can be kept, so that a fresh host set back to that and given the same sequence goes on there (for a `learn` that
+    takes minutes); `snapshot()`, which gives a `Snapshot` or the arrays alone by name, and `restore(snapshot)`, which
+    is always given a `Snapshot`; `close()` when all is over, and the attributes `parameters` (how many it has: a whole
+    number, or arrays, or a function that gives them, as that of a `torch.nn.Module` does), `bits` (its description
+    length), `learns` (False for a rule whose answers never change, whatever it is shown: an exam is then put to it only
+    once) and `scale` (how its scores are to be read: see `Answering`; else `order`, or `values` for real numbers). Its
+    class may say its pace (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:

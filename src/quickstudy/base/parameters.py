@@ -101,7 +101,8 @@ def configure(
 def parameters_of(instance: Any) -> dict[str, Any]:
     """The parameters of a component that its identity rests on, by name, in plain JSON types.
 
-    Places are left out, and those that were added later while they have their default, unless a convention presets them.
+    Places are left out. Those that were added later are, while they have their default, unless a convention presets
+    them.
     """
     presets = {name for preset in getattr(instance, "conventions", {}).values() for name in preset}
     fields = _fields(type(instance))[1]

@@ -97,6 +97,10 @@ class HostPupil:
             stepper: Any = host if own else _Prefixes(self._predicted)
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
             self.by_prediction = not own
+            if own and hasattr(host, "unroll"):
+                self.unroll = self._unroll
+            if own and hasattr(host, "same"):
+                self.same = host.same
 
     @property
     def called(self) -> str:
@@ -257,6 +261,10 @@ class HostPupil:
     def _step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
         state, answers = self._stepper.step(state, _own(_first_lane(inputs)))
         return state, self._rows(answers, len(answers))[None]
+
+    def _unroll(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
+        state, answers = self._stepper.unroll(state, _own(_first_lane(inputs)))
+        return state, np.stack([self._rows(some, len(some)) for some in answers])[None]
 
     def _snapshot(self) -> Snapshot:
         kept = self.host.snapshot()  # type: ignore[attr-defined]

@@ -77,12 +77,11 @@ class Room(NamedTuple):
     values: Numbers
 
     @classmethod
-    def of(cls, nodes: int) -> Room:
+    def of(cls, nodes: int, precision: str = "float64") -> Room:
         """For a tree of so many nodes."""
         wiring = np.zeros(MOST_UNITS, np.int32), np.zeros((2, MOST_UNITS + 1), np.int32)
-        return cls(
-            *wiring, np.zeros((2, MOST_EDGES), np.int32), np.zeros((2, MOST_EDGES)), np.zeros((nodes, MOST_UNITS))
-        )
+        weight, values = np.zeros((2, MOST_EDGES), precision), np.zeros((nodes, MOST_UNITS), precision)
+        return cls(*wiring, np.zeros((2, MOST_EDGES), np.int32), weight, values)
 
 
 @njit
@@ -173,34 +172,38 @@ def think(
 ) -> None:
     """One step: values (unit,) after reading a symbol. before: those of the step before, unless it has just begun.
 
-    count: of the units that are computed, as `wire` has laid them out.
+    count: of the units that are computed, as `wire` has laid them out. Sums are in the precision of the room.
     """
     order, first, source, weight = room.order, room.first, room.source, room.weight
+    zero, one = values.dtype.type(0.0), values.dtype.type(1.0)
     for place in range(count):
         unit = order[place]
         own = unit < symbols
         begin, end = first[0, unit], first[0, unit + 1]
         past, done = first[1, unit], first[1, unit + 1]
-        x = 1.0 if own and unit == symbol else 0.0
+        x = one if own and unit == symbol else zero
         if own and begin == end and past == done and row[BIAS + unit] == 0 and row[ACTIVATION + unit] == 0:
             values[unit] = x
             continue
+        bias = values.dtype.type(row[BIAS + unit] / row[BIAS_UNDER + unit]) if row[BIAS + unit] != 0 else zero
         if row[TYPE + unit] == 0:
+            recurrent = zero
             for edge in range(begin, end):
                 x += weight[0, edge] * values[source[0, edge]]
             if not began:
                 for edge in range(past, done):
-                    x += weight[1, edge] * before[source[1, edge]]
+                    recurrent += weight[1, edge] * before[source[1, edge]]
+            # In the order of the released programs: the search, and in float32 the one that runs its networks.
+            x = (x + bias) + recurrent if values.itemsize == 4 else (x + recurrent) + bias
         else:
             if not own:
-                x = 1.0 if end > begin else 0.0
+                x = one if end > begin else zero
             for edge in range(begin, end):
                 x *= weight[0, edge] * values[source[0, edge]]
             if not began:
                 for edge in range(past, done):
                     x *= weight[1, edge] * before[source[1, edge]]
-        if row[BIAS + unit] != 0:
-            x += row[BIAS + unit] / row[BIAS_UNDER + unit]
+            x += bias
         values[unit] = activated(row[ACTIVATION + unit], min(max(x, -CLIP), CLIP))
 
 

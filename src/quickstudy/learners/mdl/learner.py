@@ -31,22 +31,25 @@ TEMPERING, EVOLUTION = "tempering", "evolution"
 
 @njit
 def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room) -> None:
-    """One step of many rows: values (row, unit) become those after it, said (row, symbol) what comes next."""
+    """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
+    next after each.
+    """
     count, after = wire(row, symbols, room), room.values[0]
-    for number in range(len(read)):
-        think(row, symbols, count, room, read[number], values[number], began, after)
-        values[number] = after
-        speak(after, symbols, said[number])
+    for time in range(len(read)):
+        for number in range(len(values)):
+            think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
+            values[number] = after
+            speak(after, symbols, said[time, number])
 
 
 class NetworkHost:
-    """Speaks for a network in float64, step by step."""
+    """Speaks for a network, step by step. outputs: of its symbols, those that are asked for."""
 
     scale = "probabilities"
 
-    def __init__(self, symbols: int, row: Rows, outputs: int) -> None:
+    def __init__(self, symbols: int, row: Rows, outputs: int, precision: str = "float64") -> None:
         self.row, self._symbols, self._outputs = row, symbols, outputs
-        self._room = Room.of(1)
+        self._room = Room.of(1, precision)
 
     @property
     def parameters(self) -> int:
@@ -56,14 +59,23 @@ class NetworkHost:
 
     def start(self, rows: int, capacity: int) -> tuple[bool, Numbers]:
         """Nothing read."""
-        return True, np.zeros((rows, MOST_UNITS))
+        return True, np.zeros((rows, MOST_UNITS), self._room.values.dtype)
 
     def step(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
         """Read one symbol a row."""
+        state, said = self.unroll(state, np.asarray(inputs)[None])
+        return state, said[0]
+
+    def unroll(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
+        """Read many symbols (time, row)."""
         began, values = state[0], state[1].copy()
-        said = np.zeros((len(values), self._symbols))
+        said = np.zeros((*np.shape(inputs), self._symbols))
         _read(self.row, self._symbols, np.asarray(inputs, np.int32), began, values, said, self._room)
-        return (False, values), said[:, : self._outputs] if self._outputs < self._symbols else said
+        return (False, values), said[..., : self._outputs]
+
+    def same(self, state: tuple[bool, Numbers], other: tuple[bool, Numbers]) -> bool:
+        """Whether two states are the same, bit for bit."""
+        return state[0] == other[0] and state[1].tobytes() == other[1].tobytes()
 
     def rows(self, state: tuple[bool, Numbers], numbers: NDArray[Any]) -> tuple[bool, Numbers]:
         """Some rows of a state."""
@@ -71,10 +83,8 @@ class NetworkHost:
 
     def predict(self, inputs: NDArray[Any]) -> Numbers:
         """What comes next after every symbol of one string."""
-        state, said = self.start(1, len(inputs)), np.zeros((len(inputs), self._outputs))
-        for time, symbol in enumerate(inputs):
-            state, said[time : time + 1] = self.step(state, np.array([symbol]))
-        return said
+        _, said = self.unroll(self.start(1, len(inputs)), np.asarray(inputs)[:, None])
+        return said[:, 0]
 
 
 class SearchingHost(NetworkHost):
@@ -190,10 +200,12 @@ class GivenNetwork:
     file: its path, or the name of one that comes with the package: `bliss-an-bn`, `bliss-an-bm-cnm`, `bliss-an-bn-cn`,
     `bliss-an-bn-cn-2023` and `bliss-dyck-1` were released with the paper, `built-an-bn` and `built-dyck-2` are by hand.
     content: the digest of what the file holds, worked out when it is read; runs are known by it, wherever the file is.
+    precision: of the values of units, and of the sums in them.
     """
 
     file: str = parameter("bliss-an-bn", place=True)
     content: str = ""
+    precision: str = parameter("float64", choices=("float32", "float64"))
 
     learns: ClassVar[bool] = False
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
@@ -215,14 +227,14 @@ class GivenNetwork:
                 f"{pathlib.Path(self.file).name} is a network over {network.symbols} symbols, "
                 f"and there are {' and '.join(map(str, sorted(sizes)))}"
             )
-        return Hosted(lambda brief, seed: _Given(network), GivenNetwork).begin(brief, streams)
+        return Hosted(lambda brief, seed: _Given(network, self.precision), GivenNetwork).begin(brief, streams)
 
 
 class _Given(NetworkHost):
     learns = False
 
-    def __init__(self, network: Network) -> None:
-        super().__init__(network.symbols, network.as_row(), network.symbols)
+    def __init__(self, network: Network, precision: str) -> None:
+        super().__init__(network.symbols, network.as_row(), network.symbols, precision)
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Nothing is learned."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate, wire
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
@@ -201,6 +201,11 @@ class Network:
             for (own, source, target), weight in self.edges.items()
             if own == kind and target == unit
         ]
+
+    def order(self) -> list[int]:
+        """The units that reach an output or the next step, each after all that it needs."""
+        room = Room.of(1)
+        return [int(unit) for unit in room.order[: wire(self.as_row(), self.symbols, room)]]
 
     def cycle(self) -> list[int]:
         """Units that need one another within a step, the first again at the end; nothing where there are none."""
