@@ -28,6 +28,7 @@ _PUBLIC = {
     "Answering": "quickstudy.base.learner",
     "Pausing": "quickstudy.base.learner",
     "Stepping": "quickstudy.base.learner",
+    "Network": "quickstudy.learners.mdl.network",
     "Acting": "quickstudy.base.learner",
     "Living": "quickstudy.base.learner",
     "Rehearsing": "quickstudy.base.learner",

@@ -48,6 +48,8 @@ def grammar(
 
     task, network = language_task(language), Network.read(file)
     check_alphabet(network, task, file)
+    if start + count > (listed := len(task.listed())):
+        raise UsageError(f"the released list of {task.id} has {listed:,} strings, --start and --count go beyond it")
     certain = isinstance(task.grammar, Counting)
     marking = Marking("det" if certain else "cat", (margin,))
     if precision == "exact":
@@ -57,8 +59,7 @@ def grammar(
         pupil = GivenNetwork(str(file), precision=precision).begin(brief, [Streams(0, task.id, 0)])
     else:
         raise UsageError(f'no precision "{precision}"; {nearest(precision, ("float32", "float64", "exact"))}')
-    strings = TestList(task, "released", start, count)
-    found = outcomes(pupil, strings, task.grammar, marking)
+    found = outcomes(pupil, TestList(task, "released", start, count), task.grammar, marking)
     wrong = found[marking.columns()[0]]
     right = wrong <= margin * found["steps"] if certain else wrong == 0
     first = int(np.argmin(right)) + start if not right.all() else None

@@ -164,7 +164,7 @@ class Automaton:
 
     def rows(self, state: NDArray[np.int64], numbers: NDArray[Any]) -> NDArray[np.int64]:
         """Some rows of a state."""
-        return state[numbers]
+        return np.asarray(state[numbers])
 
     def same(self, state: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
         """Whether the same comes after two states."""

@@ -7,12 +7,13 @@ numerator, denominator], ...]. Units: inputs, then outputs, then hidden ones.
 
 from __future__ import annotations
 
+import importlib
 import json
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +41,9 @@ from quickstudy.learners.mdl.genes import (
     Rows,
     description_bits,
 )
+
+if TYPE_CHECKING:
+    from quickstudy.learners.mdl.certificate import Certificate
 
 KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
 _NETWORKS = pathlib.Path(__file__).with_name("networks")
@@ -227,6 +231,41 @@ class Network:
             return []
 
         return next((found for unit in range(self.units) if (found := follow(unit, []))), [])
+
+    def certificate(self, language: str = "", tried: int = 60) -> Certificate:
+        """Whether it is right for every string of a counter language, by proof (`quickstudy.learners.mdl.certificate`).
+
+        language: `an-bn` or another task of the family; nothing: each over as many symbols, the first that it masters.
+        tried: strings that are read one by one before, the shortest first. Raises UsageError where there is no such
+        language.
+        """
+        from quickstudy.base import catalogue
+        from quickstudy.learners.mdl.certificate import certificate
+        from quickstudy.tasks.grammar.languages import Counted
+
+        known = {}
+        for name in catalogue.task.names():
+            if name.startswith("grammar/") and issubclass(found := catalogue.task.get(name), Counted):
+                known[name.removeprefix("grammar/")] = found().grammar
+        fitting = {name: grammar for name, grammar in known.items() if len(grammar.symbols) == self.symbols}
+        if language.removeprefix("grammar/") not in fitting if language else not fitting:
+            what = f'"{language}" is no' if language else "there is no"
+            raise UsageError(f"{what} counter language over {self.symbols} symbols; {nearest(language, known)}")
+        chosen = [language.removeprefix("grammar/")] if language else list(fitting)
+        shown = [certificate(self, name, fitting[name], tried) for name in chosen]
+        return next((one for one in shown if one.right), shown[0])
+
+    def write(self, path: str | pathlib.Path) -> None:
+        """Into a JSON file, one part a line."""
+        lines = (f"  {json.dumps(name)}: {json.dumps(part)}" for name, part in self.as_facts().items())
+        pathlib.Path(path).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+    def draw(self, path: str | pathlib.Path, symbols: Sequence[str] = "") -> None:
+        """Into an SVG file. symbols: their names; else numbers."""
+        # By name: what draws stands above all learners, and is needed only here.
+        svg = importlib.import_module("quickstudy.render.svg")
+        graph = self.graph(symbols or [str(number) for number in range(self.symbols)], pathlib.Path(path).stem)
+        pathlib.Path(path).write_text(svg.svg_file(graph), encoding="utf-8")
 
     def graph(self, symbols: Sequence[str], name: str = "network") -> Graph:
         """Its picture: inputs, outputs under the names of their symbols, hidden units; recurrent edges dashed."""
