@@ -166,6 +166,7 @@ class Mdlrnn:
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"search": EVOLUTION}}
+    small: ClassVar[Mapping[str, Any]] = {"effort": 10}
 
     def __post_init__(self) -> None:
         for name in self.allowed:
@@ -208,6 +209,7 @@ class GivenNetwork:
     precision: str = parameter("float64", choices=("float32", "float64"))
 
     learns: ClassVar[bool] = False
+    checked_on: ClassVar[str] = "grammar/an-bn"
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
 
