@@ -12,17 +12,17 @@ import time
 
 sys.path.pop(0)  # a file beside this one has the name of a package that Numba looks for
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from quickstudy.compiled import njit  # noqa: E402
-from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate  # noqa: E402
-from quickstudy.learners.mdl.genes import Parts  # noqa: E402
-from quickstudy.learners.mdl.network import Network  # noqa: E402
-from quickstudy.learners.mdl.search import Island  # noqa: E402
-from quickstudy.learners.mdl.tempering import REPLICAS, ROUND, Tempering  # noqa: E402
-from quickstudy.tasks.grammar.languages import EqualTwo  # noqa: E402
-from quickstudy.tasks.grammar.released import training_strings  # noqa: E402
-from quickstudy.tasks.grammar.strings import read_grammar  # noqa: E402
+from quickstudy.compiled import njit
+from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.genes import Parts
+from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.search import Island
+from quickstudy.learners.mdl.tempering import REPLICAS, ROUND, Tempering
+from quickstudy.tasks.grammar.languages import EqualTwo
+from quickstudy.tasks.grammar.released import training_strings
+from quickstudy.tasks.grammar.strings import read_grammar
 
 PARTS = Parts(3, np.array([0, 1, 3], np.int32), False)
 PUBLISHED = {"evaluations": 1 / 1.43e-3, "reproductions": 2220.0}

@@ -22,8 +22,9 @@ from fractions import Fraction
 from typing import Any
 
 from quickstudy.base.errors import NotApplicable
-from quickstudy.learners.mdl.evaluation import CLIP, EMPTY
+from quickstudy.learners.mdl.evaluation import CLIP
 from quickstudy.learners.mdl.exact import CURVED, ONE, ZERO, Automaton, Span, activated
+from quickstudy.learners.mdl.forms import Curve, Form, Region, Unknown, Wrong, added
 from quickstudy.learners.mdl.network import Network
 from quickstudy.tasks.grammar.counting import Counting
 
@@ -33,17 +34,6 @@ HEAD, TAIL = 4, 6
 """Most steps at the beginning and at the end of a block that are taken one by one."""
 TRIED = 60
 """Strings that are read one by one, the shortest first, before anything is proved."""
-
-Form = tuple[Fraction, ...]
-"""A number that depends on the free variables and on the step: a constant, and how often each of them is in it."""
-
-
-class _Wrong(Exception):
-    """A step is wrong wherever the variables are large enough."""
-
-
-class _Unknown(Exception):
-    """Not the same everywhere in a region; perhaps in another."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +70,7 @@ def certificate(network: Network, language: str, grammar: Counting, tried: int =
             return Certificate(language, True, limit=proof.limit, steps=tuple(proof.steps))
     except NotApplicable as reason:
         return Certificate(language, None, reason=str(reason))
-    except _Wrong as where:
+    except Wrong as where:
         fails = _first_wrong(network, grammar, int(str(where)))
         if fails is None:
             raise AssertionError("what is proved to be wrong is right") from where
@@ -100,39 +90,6 @@ def _first_wrong(network: Network, grammar: Counting, most: int) -> tuple[int, .
     return None
 
 
-class _Region:
-    """All values of the free variables from a number on, and, with a span, all steps from 0 to it."""
-
-    def __init__(self, least: int, span: Form | None = None) -> None:
-        self._least, self._span = least, span
-
-    def ends(self, form: Form) -> list[Form]:
-        """A form at the first and at the last step: of the variables alone."""
-        *rest, slope = form
-        first = (*rest, ZERO)
-        return [first] if self._span is None or not slope else [first, _sum(first, self._span, slope)]
-
-    def bounds(self, form: Form) -> tuple[Any, Any]:
-        """The least and the largest it can be; infinite where there is none."""
-        found = []
-        for constant, *slopes in self.ends(form):
-            corner = constant + self._least * sum(slopes)
-            found += [corner if min(slopes) >= 0 else -math.inf, corner if max(slopes) <= 0 else math.inf]
-        return min(found), max(found)
-
-
-def _sum(one: Form, other: Form, times: Fraction = ONE) -> Form:
-    return tuple(a + times * b for a, b in zip(one, other, strict=True))
-
-
-@dataclass(frozen=True)
-class _Curve:
-    """The value of a curved activation."""
-
-    name: str
-    of: Form
-
-
 class _Proof:
     def __init__(self, network: Network, grammar: Counting) -> None:
         self._network, self._grammar = network, grammar
@@ -145,7 +102,7 @@ class _Proof:
         self.limit: int | None = None
 
     def prove(self, fixed: Sequence[int | None]) -> None:
-        """For all values of the variables that are None. Raises _Wrong, with how many strings to look at, or
+        """For all values of the variables that are None. Raises Wrong, with how many strings to look at, or
         NotApplicable.
         """
         free = [number for number, value in enumerate(fixed) if value is None]
@@ -154,12 +111,12 @@ class _Proof:
             try:
                 parts = self._blocks(fixed, free, least)
                 break
-            except _Unknown:
+            except Unknown:
                 continue
-            except _Wrong:
+            except Wrong:
                 values = [least if value is None else value for value in fixed]
                 place = self._grammar.in_order()
-                raise _Wrong(str(1 + next(n for n, one in enumerate(place) if list(one) == values))) from None
+                raise Wrong(str(1 + next(n for n, one in enumerate(place) if list(one) == values))) from None
         else:
             raise NotApplicable("units do not stay on or off while a letter is repeated, or outputs cannot be compared")
         known = [f"{names[number]} = {value}" for number, value in enumerate(fixed) if value is not None]
@@ -169,7 +126,7 @@ class _Proof:
 
     def _blocks(self, fixed: Sequence[int | None], free: Sequence[int], least: int) -> str:
         """Through the string. Gives what was done, in words."""
-        region, zero = _Region(least), (ZERO,) * (len(free) + 2)
+        region, zero = Region(least), (ZERO,) * (len(free) + 2)
         state, words = self._step(None, 0, region, zero, None), []
         blocks = self._grammar.blocks
         for number, (letter, times, more, fresh) in enumerate(blocks):
@@ -181,7 +138,7 @@ class _Proof:
         return ", ".join(words)
 
     def _block(
-        self, state: dict[int, Form], letter: int, length: Form, after: int | None, region: _Region, least: int
+        self, state: dict[int, Form], letter: int, length: Form, after: int | None, region: Region, least: int
     ) -> tuple[dict[int, Form], str]:
         """One letter again and again. after: what comes behind it, where that is scored."""
         same = None if after is None else letter
@@ -192,31 +149,31 @@ class _Proof:
         for head, tail in itertools.product(range(HEAD + 1), range(1, TAIL + 1)):
             try:
                 return self._repeated(state, letter, length, (same, after), region, least, head, tail), f"{head}+{tail}"
-            except _Unknown:
+            except Unknown:
                 continue
-        raise _Unknown
+        raise Unknown
 
     def _repeated(
         self, state: dict[int, Form], letter: int, length: Form, targets: tuple[int | None, int | None],
-        region: _Region, least: int, head: int, tail: int,
+        region: Region, least: int, head: int, tail: int,
     ) -> dict[int, Form]:  # fmt: skip
         """Some steps at the beginning, those in between by induction, some at the end."""
         for _ in range(head):
             state = self._step(state, letter, region, length, targets[0])
         between = (length[0] - head - tail, *length[1:])
         if region.bounds(between)[0] < 1:
-            raise _Unknown
+            raise Unknown
         then = self._step(state, letter, region, length, targets[0])
-        change = {unit: _sum(then[unit], form, -ONE) for unit, form in state.items()}
+        change = {unit: added(then[unit], form, -ONE) for unit, form in state.items()}
         if any(any(form[1:]) for form in change.values()):
-            raise _Unknown  # it grows faster than the string
+            raise Unknown  # it grows faster than the string
         # At the s-th of these steps the state is state + s change; then at the next it is state + (s + 1) change.
         slope = {unit: (*form[:-1], change[unit][0]) for unit, form in state.items()}
-        inside = _Region(least, (between[0] - 1, *between[1:]))
+        inside = Region(least, (between[0] - 1, *between[1:]))
         reached = self._step(slope, letter, inside, length, None)
-        if any(reached[unit] != _sum(form, change[unit]) for unit, form in slope.items()):
-            raise _Unknown
-        state = {unit: _sum(form, between, change[unit][0]) for unit, form in state.items()}
+        if any(reached[unit] != added(form, change[unit]) for unit, form in slope.items()):
+            raise Unknown
+        state = {unit: added(form, between, change[unit][0]) for unit, form in state.items()}
         for left in reversed(range(tail)):
             state = self._step(state, letter, region, length, targets[0] if left else targets[1])
         # What is said in between comes last: a step at the end that is wrong is known by then.
@@ -224,7 +181,7 @@ class _Proof:
         return state
 
     def _step(
-        self, state: dict[int, Form] | None, symbol: int, region: _Region, like: Form, target: int | None
+        self, state: dict[int, Form] | None, symbol: int, region: Region, like: Form, target: int | None
     ) -> dict[int, Form]:
         """The state after a symbol, the same function everywhere in a region. target: what must be said, if anything
         must.
@@ -235,84 +192,46 @@ class _Proof:
             return (value, *(ZERO,) * (len(like) - 1))
 
         for unit, forward, recurrent in self._units:
-            parts = [_sum(constant(ZERO), values[source], weight) for source, weight in forward]
+            parts = [added(constant(ZERO), values[source], weight) for source, weight in forward]
             if state is not None:
-                parts += [_sum(constant(ZERO), state[source], weight) for source, weight in recurrent]
+                parts += [added(constant(ZERO), state[source], weight) for source, weight in recurrent]
             if own := unit < self._network.symbols:
                 parts.append(constant(ONE if unit == symbol else ZERO))
             x = constant(ZERO)
             if not self._network.products[unit]:
                 for part in parts:
-                    x = _sum(x, part)
+                    x = added(x, part)
             elif forward or own:
                 x = constant(ONE)
                 for part in parts:
                     if any(x[1:]) and any(part[1:]):
                         raise NotApplicable("a unit multiplies two values that vary")
-                    x = _sum(constant(ZERO), part, x[0]) if not any(x[1:]) else _sum(constant(ZERO), x, part[0])
-            x = _sum(x, constant(Fraction(*self._network.biases.get(unit, (0, 1)))))
+                    x = added(constant(ZERO), part, x[0]) if not any(x[1:]) else added(constant(ZERO), x, part[0])
+            x = added(x, constant(Fraction(*self._network.biases.get(unit, (0, 1)))))
             self._feel(x, region)
             values[unit] = self._activated(unit, x, region)
         if target is not None:
-            self._judge(
-                [values[unit] for unit in range(self._network.symbols, 2 * self._network.symbols)], target, region
-            )
+            judge([values[unit] for unit in range(self._network.symbols, 2 * self._network.symbols)], target, region)
         return {unit: values[unit] for unit in self._sending}
 
-    def _activated(self, unit: int, x: Form, region: _Region) -> Form | _Curve:
+    def _activated(self, unit: int, x: Form, region: Region) -> Form | Curve:
         name, nothing = self._network.activations[unit], (ZERO,) * len(x)
         if not any(x[1:]) and (name not in CURVED or not x[0]):
             return (activated(name, Span.at(x[0])).low, *nothing[1:])
         if name in CURVED and unit not in self._heard:
-            return _Curve(name, x)
+            return Curve(name, x)
         low, high = region.bounds(x)
         if name in ("linear", "inverse"):
-            return x if name == "linear" else _sum(nothing, x, -ONE)
+            return x if name == "linear" else added(nothing, x, -ONE)
         if name not in ("relu", "abs", "step"):
             raise NotApplicable(f"unit {unit} is {name} of an input that varies, or is heard by others")
         if low < 0 < high or (name == "step" and low <= 0 < high):
-            raise _Unknown
+            raise Unknown
         if name == "step":
             return (ONE if low > 0 else ZERO, *nothing[1:])
-        return x if low >= 0 else nothing if name == "relu" else _sum(nothing, x, -ONE)
+        return x if low >= 0 else nothing if name == "relu" else added(nothing, x, -ONE)
 
-    def _judge(self, outputs: list[Form | _Curve], target: int, region: _Region) -> None:
-        """Nothing, where the target is the likeliest everywhere; else raises _Wrong or _Unknown."""
-        sizes = [self._size(output, region) for output in outputs]
-        if all(high <= 0 for _, high in sizes):
-            if target:
-                raise _Wrong
-            return
-        low, high = sizes[target]
-        if high <= 0 and any(least > EMPTY for least, _ in sizes):
-            raise _Wrong
-        for symbol, (least, most) in enumerate(sizes):
-            if symbol == target or most <= 0:
-                continue
-            one, other = (out.of if isinstance(out, _Curve) else out for out in (outputs[target], outputs[symbol]))
-            if getattr(outputs[target], "name", "") == getattr(outputs[symbol], "name", ""):
-                difference = region.bounds(_sum(one, other, -ONE))
-            else:
-                difference = low - most, high - least
-            if difference[1] < 0 and least > EMPTY:
-                raise _Wrong
-            if difference[0] < 0 or (difference[0] == 0 and symbol < target):
-                raise _Unknown
-        if low <= EMPTY:
-            raise _Unknown
-
-    @staticmethod
-    def _size(output: Form | _Curve, region: _Region) -> tuple[Any, Any]:
-        if not isinstance(output, _Curve):
-            return region.bounds(output)
-        low, high = region.bounds(output.of)
-        lowest, highest = (-1 if output.name == "tanh" else 0), 1
-        return (
-            activated(output.name, Span.at(low)).low if low > -math.inf else lowest,
-            activated(output.name, Span.at(high)).high if high < math.inf else highest,
-        )
-
-    def _feel(self, x: Form, region: _Region) -> None:
+    def _feel(self, x: Form, region: Region) -> None:
         """Note from which value of the variables on the limit of values might be felt."""
         for constant, *slopes in region.ends(x):
             if steep := sum(map(abs, slopes)):

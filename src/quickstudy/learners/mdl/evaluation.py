@@ -248,4 +248,7 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, room: Room, bits
                     return
             else:
                 bits[2] -= times * math.log2(chance)
-            bits[1] -= times * math.log2((1.0 - floor) * chance + floor / symbols)
+            if floor > 0.0:
+                bits[1] -= times * math.log2((1.0 - floor) * chance + floor / symbols)
+    if floor == 0.0:
+        bits[1] = bits[2]
