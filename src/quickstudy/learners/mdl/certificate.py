@@ -24,7 +24,7 @@ from typing import Any
 from quickstudy.base.errors import NotApplicable
 from quickstudy.learners.mdl.evaluation import CLIP
 from quickstudy.learners.mdl.exact import CURVED, ONE, ZERO, Automaton, Span, activated
-from quickstudy.learners.mdl.forms import Curve, Form, Region, Unknown, Wrong, added
+from quickstudy.learners.mdl.forms import Curve, Form, Region, Unknown, Wrong, added, judge
 from quickstudy.learners.mdl.network import Network
 from quickstudy.tasks.grammar.counting import Counting
 
