@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -9,9 +10,12 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
-from quickstudy.base.trace import Trace
+from quickstudy.base.seeds import Streams
+from quickstudy.base.trace import SoFar, Trace, Unfinished
+from quickstudy.learners.host import Hosted
 from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
-from quickstudy.runs.job import Setting, examine
+from quickstudy.protocols.grammar import GrammarProtocol
+from quickstudy.runs.job import Setting, examine, make_task
 
 
 class Bounded:
@@ -173,3 +177,42 @@ def test_parameters_that_cannot_be_are_refused():
     for given in ({"factors": "1/1"}, {"margins": "2"}, {"factors": "0"}):
         with pytest.raises(qs.UsageError):
             Setting("grammar/an-bn", "bigram", "corrected", 0, given).resolve()
+
+
+class Kept(Bounded):
+    """The same, and it can be set back."""
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"longest": np.array(self.longest)}
+
+    def restore(self, snapshot: Any) -> None:
+        self.longest = int(snapshot.arrays["longest"])
+
+
+class Drawer(Unfinished):
+    """Keeps all that is handed in."""
+
+    keeps = True
+
+    def __init__(self, found: SoFar | None = None) -> None:
+        self.found = found
+        self.kept: list[SoFar] = []
+
+    def hand_in(self, so_far: Any) -> None:
+        self.kept.append(so_far())
+
+
+def test_an_interrupted_run_goes_on_with_the_same_outcome():
+    protocol = GrammarProtocol(order=1, factors=(2.0, 1.0))
+    task, streams = make_task("grammar/an-bn", "corrected"), [Streams(0, "grammar/an-bn", 0)]
+    drawer = Drawer()
+    (whole,) = protocol.examine(task, Hosted(Kept), streams, drawer).traces
+    assert {so_far.facts["factor"] for so_far in drawer.kept} == {0, 1}
+    for so_far in drawer.kept:
+        facts = json.loads(json.dumps(so_far.facts))  # as it comes back from a file
+        (again,) = protocol.examine(
+            task, Hosted(Kept), streams, Drawer(SoFar(so_far.arrays, facts, so_far.pupil))
+        ).traces
+        assert again.facts == whole.facts
+        assert again.cost.examples == whole.cost.examples
+        assert all(np.array_equal(again.arrays[name], whole.arrays[name]) for name in whole.arrays)

@@ -13,8 +13,9 @@ from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
-from quickstudy.protocols import outcomes as room
-from quickstudy.protocols.outcomes import Marking, outcomes
+from quickstudy.protocols import marking as room
+from quickstudy.protocols.marking import Marking
+from quickstudy.protocols.outcomes import outcomes
 from quickstudy.runs.job import make_task
 from quickstudy.tasks.grammar.lists import TestList
 

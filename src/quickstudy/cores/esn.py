@@ -67,7 +67,7 @@ class EchoState:
     is renewed at a step. precision: float32, or float64: the same weights, computed with in double precision.
 
     Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83), whose text has no
-    biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1.
+    biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1; for whole strings: 200 units.
     """
 
     units: int = parameter(1800, at_least=1)
@@ -81,7 +81,11 @@ class EchoState:
     frozen: ClassVar[bool] = True
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"bias_scale": 0.0}}
     # Measured on NARMA-10, 2,000 steps to learn from, NRMSE of `ridge`: 0.20; with what is usual for symbols 0.74.
-    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"units": 200, "radius": 0.9, "input_scale": 0.1}}
+    # Strings are of three to five symbols, and a test of them has 50 million steps.
+    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "reals": {"units": 200, "radius": 0.9, "input_scale": 0.1},
+        "strings": {"units": 200},
+    }
 
     def build(self, inputs: Space, rng: np.random.Generator) -> EchoStateCore:
         """Weights in float32, drawn in the order recurrent, input, bias."""

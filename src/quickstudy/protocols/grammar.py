@@ -20,7 +20,8 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.protocols.examination import Clock, Examination, right_answers, sit
-from quickstudy.protocols.outcomes import Marking, Outcomes, judged, outcomes
+from quickstudy.protocols.marking import Marking, Outcomes, judged
+from quickstudy.protocols.outcomes import outcomes
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.lists import MODES, TestList
 from quickstudy.tasks.grammar.strings import String, StringTask, read_grammar

@@ -1,0 +1,91 @@
+"""Cores with a memory, against the published form in NumPy: dense matrices for the moves, one step at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from quickstudy.base.spaces import Tokens
+from quickstudy.cores.baby_ntm import BabyNTM
+from quickstudy.cores.stack_lstm import StackLSTM
+from quickstudy.gateway import jnp
+
+ROWS = 12
+
+
+def moves(rows):
+    """The five moves of the tape as matrices."""
+    up = np.eye(rows, k=1)
+    around_up, around_down = up.copy(), up.T.copy()
+    around_up[-1, 0] = around_down[0, -1] = 1
+    return [around_up, around_down, np.eye(rows), up.T, up]
+
+
+def softmax(values):
+    weights = np.exp(values - values.max())
+    return weights / weights.sum()
+
+
+def sigmoid(values):
+    return 1 / (1 + np.exp(-values))
+
+
+def weights(core):
+    parts = (core.read, core.act, core.new, core.controller.inputs.weights, core.controller.recurrent)
+    return *(np.asarray(part, np.float64) for part in parts), np.asarray(core.controller.bias, np.float64).sum(axis=0)
+
+
+def by_hand(core, xs, step):
+    """Features of one sequence, by a function from (drive, state) to state."""
+    read, act, new, inputs, recurrent, bias = weights(core)
+    hidden, cell, memory = np.zeros(core.width), np.zeros(core.width), np.zeros((ROWS, core.cell))
+    said = []
+    for x in xs:
+        mixed = hidden + memory[0] @ read[:-1] + read[-1]
+        hidden, cell = step(inputs[x] + mixed @ recurrent + bias, cell)
+        actions, row = softmax(hidden @ act[:-1] + act[-1]), sigmoid(hidden @ new[:-1] + new[-1])
+        if len(actions) == 5:
+            memory = sum(share * move for share, move in zip(actions, moves(ROWS), strict=True)) @ memory
+            memory[0] += row
+        else:
+            pushed, popped = np.vstack([row, memory[:-1]]), np.vstack([memory[1:], np.zeros(core.cell)])
+            rest = actions[2] * memory if len(actions) == 3 else 0
+            memory = actions[0] * pushed + actions[1] * popped + rest
+        said.append(hidden)
+    return np.array(said)
+
+
+def lstm(drive, cell):
+    i, f, g, o = np.split(drive, 4)
+    cell = sigmoid(f) * cell + sigmoid(i) * np.tanh(g)
+    return sigmoid(o) * np.tanh(cell), cell
+
+
+def tanh(drive, cell):
+    return np.tanh(drive), cell
+
+
+@pytest.mark.parametrize(
+    ("spec", "step"),
+    [(StackLSTM(rows=ROWS), lstm), (StackLSTM(rows=ROWS, resting=True), lstm), (BabyNTM(rows=ROWS), tanh)],
+)
+def test_features_are_those_of_the_published_form(spec, step):
+    """Over more steps than there are rows, so that the ends of the memory are met."""
+    core = spec.build(Tokens(4), np.random.default_rng(0))
+    xs = np.random.default_rng(1).integers(4, size=(30, 1))
+    features = np.asarray(core.unroll(core.start(1, 30), jnp.asarray(xs))[1])[:, 0]
+    assert features == pytest.approx(by_hand(core, xs[:, 0], step), abs=2e-5)
+
+
+@pytest.mark.parametrize("spec", [StackLSTM, BabyNTM])
+def test_a_memory_can_be_enlarged_and_a_small_one_overflows(spec):
+    xs = jnp.asarray(np.random.default_rng(1).integers(3, size=(20, 2)))
+
+    def features(rows, capacity):
+        core = spec(rows=rows).build(Tokens(3), np.random.default_rng(0))
+        return np.asarray(core.unroll(core.start(2, capacity), xs)[1])
+
+    endless = features(None, 20)
+    assert features(None, 100) == pytest.approx(endless, abs=1e-6)
+    assert features(60, 20) == pytest.approx(endless, abs=1e-6)
+    assert np.abs(features(2, 20) - endless).max() > 1e-4
