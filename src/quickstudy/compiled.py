@@ -10,7 +10,9 @@ Nothing in a compiled function is random: it is handed its random numbers.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pathlib
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -18,7 +20,19 @@ from quickstudy.base.machine import cache_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_folder() / "numba"))
+
+def sources_digest(folder: pathlib.Path) -> str:
+    """Of all files under a folder that have something compiled.
+
+    Numba goes by the file of a function alone: what it has kept of one whose callee stands in another file, and has
+    changed there, is taken for fresh, and gives the numbers of the old one.
+    """
+    texts = (path.read_bytes() for path in sorted(folder.rglob("*.py")))
+    return hashlib.sha256(b"".join(text for text in texts if b"import njit" in text)).hexdigest()[:16]
+
+
+_kept = cache_folder() / "numba" / sources_digest(pathlib.Path(__file__).parent)
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_kept))
 
 numba: Any
 _timer: Any

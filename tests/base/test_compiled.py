@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from quickstudy.compiled import sources_digest
 from quickstudy.protocols.examination import Clock
 
 pytest.importorskip("numba")
@@ -68,3 +69,14 @@ def test_its_seconds_are_taken_out_of_the_clock(tmp_path, monkeypatch):
     assert clock.seconds["compile"] + clock.seconds["learn"] == pytest.approx(wall, abs=0.1)
     assert list(tmp_path.rglob("*.nbi"))
     assert counted.py_func(27) == np.int64(111)
+
+
+def test_what_is_kept_is_known_by_all_that_is_compiled(tmp_path):
+    """A function whose callee has changed in another file must not be found again as it was."""
+    (tmp_path / "callee.py").write_text("from quickstudy.compiled import njit\n")
+    (tmp_path / "other.py").write_text("x = 1\n")
+    first = sources_digest(tmp_path)
+    (tmp_path / "other.py").write_text("x = 2\n")
+    assert sources_digest(tmp_path) == first
+    (tmp_path / "callee.py").write_text("from quickstudy.compiled import njit\nx = 2\n")
+    assert sources_digest(tmp_path) != first

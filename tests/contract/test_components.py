@@ -101,7 +101,9 @@ def test_cores_on_real_numbers(core):
 
 @pytest.mark.parametrize("name", names("learner"))
 def test_whole_learners(name):
-    assert broken(check_learner(name)) == []
+    broken_by_rules = {LEARNS_NOTHING} if not getattr(catalogue.learner.get(name), "learns", True) else set()
+    findings = check_learner(name)
+    assert [str(finding) for finding in findings if not finding.ok and finding.what not in broken_by_rules] == []
 
 
 @pytest.mark.parametrize(("task", "rule"), list(ruled_tasks()))

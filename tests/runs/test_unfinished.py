@@ -374,3 +374,23 @@ def test_writing_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     assert written[0] == 30.0
     assert np.diff(written).min() >= 10.0 / 0.05
     assert len(written) == 5
+
+
+@pytest.mark.parametrize("search", ["tempering", "evolution"])
+def test_a_search_that_is_one_long_item_goes_on_in_the_midst_of_it(search, tmp_path, handed):
+    """Of a description-length search of a second, killed three times, no round is made twice."""
+    learner = f"mdlrnn:search={search},effort=20,population=20,generations=400,islands=2,exchange=100"
+    setting = Setting("grammar/an-bn", learner, protocol={"order": 1, "factors": "2/1"})
+    (whole,) = examine(setting, [0])
+    assert whole.record.status == "ok", whole.record.reason
+    for handed.last in (3, 5, 11):  # the last one is in the second factor, or behind the first
+        with pytest.raises(Killed):
+            list(examine(setting, [0], journal=Journal(tmp_path)))
+        assert handed.number == handed.last
+    handed.last = math.inf
+    (again,) = examine(setting, [0], journal=Journal(tmp_path))
+    assert numbers(again) == numbers(whole)
+    assert again.record.where["resumed"] == 3
+    interrupted, handed.number = handed.number, 0
+    list(examine(setting, [0], journal=Journal(tmp_path / "another")))
+    assert interrupted == handed.number

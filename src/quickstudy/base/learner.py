@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -151,6 +151,17 @@ class Answering(Pupil, Protocol):
         """
 
 
+class Pausing(Answering, Protocol):
+    """Learns as others do, and says on the way where it could be kept: for those who take long over a single item."""
+
+    def learning(self, lesson: Lesson, start: int, stop: int) -> Iterator[int]:
+        """As `learn`, when gone through to its end; on the way, every second or so, the item at which it stands.
+
+        All before that item is learned. A pupil that is set back to a snapshot of such a moment, and goes on from that
+        item, ends as one that was never interrupted.
+        """
+
+
 class Stepping(Pupil, Protocol):
     """Reads step by step, rows side by side, and says after each what it would answer. Nothing is learned meanwhile.
 
@@ -241,14 +252,17 @@ class HostLearner(Protocol):
     Optional: `act(observation, reward, first)` (numbers, arrays or mappings of them, with the players in front where
     there are several; with `learning=False` as well, when it must not learn), `states(inputs)`; `start(rows,
     capacity)`, `step(state, inputs)` and `rows(state, numbers)`, as in `Stepping` but without a lane axis (else
-    `predict` is asked again after every step, with one more row); `predict_many(list of inputs)`, which gives a list of
-    what `predict` gives to each, and is asked instead of it in exams; `snapshot()`, which gives a `Snapshot` or the
-    arrays alone by name, and `restore(snapshot)`, which is always given a `Snapshot`; `close()` when all is over, and
-    the attributes `parameters` (how many it has: a whole number, or arrays, or a function that gives them, as that of a
-    `torch.nn.Module` does), `bits` (its description length), `learns` (False for a rule whose answers never change,
-    whatever it is shown: an exam is then put to it only once) and `scale` (how its scores are to be read: see
-    `Answering`; else `order`, or `values` for real numbers). Its class may say its pace (`passes = 3`, `batch = 8`) and
-    what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
+    `predict` is asked again after every step, with one more row), and with them, if it likes, `unroll(state, inputs)`,
+    many steps (time, row, ...) in one call, and `same(state, other)`, whether the same comes after both; `predict_many
+    (list of inputs)`, which gives a list of what `predict` gives to each, and is asked instead of it in exams;
+    `learning(inputs, targets)`, an iterator that, gone through, does what `learn` does, and between two of its steps
+    can be kept, so that a fresh host set back to that and given the same sequence goes on there (for a `learn` that
+    takes minutes); `snapshot()`, which gives a `Snapshot` or the arrays alone by name, and `restore(snapshot)`, which
+    is always given a `Snapshot`; `close()` when all is over, and the attributes `parameters` (how many it has: a whole
+    number, or arrays, or a function that gives them, as that of a `torch.nn.Module` does), `bits` (its description
+    length), `learns` (False for a rule whose answers never change, whatever it is shown: an exam is then put to it only
+    once) and `scale` (how its scores are to be read: see `Answering`; else `order`, or `values` for real numbers). Its
+    class may say its pace (`passes = 3`, `batch = 8`) and what it is for (`reads = (Tokens,)`, `gives = (Tokens,)`).
     """
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
@@ -276,6 +290,7 @@ def distribution(scores: NDArray[Any], scale: str) -> NDArray[np.float64]:
 _CANNOT: dict[Any, str] = {
     **dict.fromkeys((Answering, HostLearner), "does not answer"),
     **dict.fromkeys((Acting, Living), "does not act"),
+    Pausing: "learns without a pause",
     Stepping: "does not read step by step",
     Rehearsing: "does not play whole episodes",
     Showing: "does not show its states",

@@ -18,6 +18,9 @@ A parameter that a component gets after runs of it have been recorded is marked 
 
 Its default must be what the component did before. While it has that default it is no part of the identity, so that
 those runs keep their keys; any other value is.
+
+A parameter that says where something is found, and not what it is, is marked `place=True` and is never part of the
+identity: another parameter, or the component itself, stands for what was found there.
 """
 
 from __future__ import annotations
@@ -48,9 +51,13 @@ def parameter(
     above: float | None = None,
     choices: tuple[Any, ...] | None = None,
     added: bool = False,
+    place: bool = False,
 ) -> Any:
-    """A dataclass field with a default and the range of values that make sense; added: later than recorded runs."""
-    bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices, "added": added or None}
+    """A dataclass field with a default and the range of values that make sense; added: later than recorded runs; place:
+    where something is found.
+    """
+    bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
+    bounds |= {"added": added or None, "place": place or None}
     return dataclasses.field(
         default=default, metadata={name: bound for name, bound in bounds.items() if bound is not None}
     )
@@ -94,14 +101,16 @@ def configure(
 def parameters_of(instance: Any) -> dict[str, Any]:
     """The parameters of a component that its identity rests on, by name, in plain JSON types.
 
-    Those that were added later are left out while they have their default, unless a convention presets them.
+    Places are left out. Those that were added later are, while they have their default, unless a convention presets
+    them.
     """
     presets = {name for preset in getattr(instance, "conventions", {}).values() for name in preset}
     fields = _fields(type(instance))[1]
     return {
         name: value
         for name, value in all_parameters(instance).items()
-        if not fields[name].metadata.get("added") or value != plain(fields[name].default) or name in presets
+        if not fields[name].metadata.get("place")
+        and (not fields[name].metadata.get("added") or value != plain(fields[name].default) or name in presets)
     }
 
 

@@ -80,7 +80,7 @@ class HostPupil:
         self._checked = action_checker(brief.outputs)
         self._many_checked = False
         self._told = control and hasattr(host, "told")
-        for name in ("act", "states", "snapshot", "restore"):
+        for name in ("act", "states", "snapshot", "restore", "learning"):
             if hasattr(host, name):
                 setattr(self, name, getattr(self, f"_{name}"))
         if hasattr(host, "act"):
@@ -92,6 +92,10 @@ class HostPupil:
             stepper: Any = host if own else Prefixes(self._predicted)
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
             self.by_prediction = not own
+            if own and hasattr(host, "unroll"):
+                self.unroll = self._unroll
+            if own and hasattr(host, "same"):
+                self.same = host.same
 
     @property
     def called(self) -> str:
@@ -106,15 +110,16 @@ class HostPupil:
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Show the items one after another."""
         face(self.host, HostLearner)
-        examples = lesson.examples[0]
-        if lesson.item == "example":
-            for index in lesson.order[0, start:stop]:
-                self._show(examples, int(index), examples.asked[:, index])
-        else:
-            positions = Exam(lesson.examples).positions[0]
-            for time, index in positions[lesson.order[0, start:stop]]:
-                self._show(examples, int(index), np.arange(examples.steps) == time)
-        self._shown += stop - start
+        for item in self._items(lesson, start, stop):
+            if item is not None:
+                self.host.learn(*item)
+            self._shown += 1
+
+    def _learning(self, lesson: Lesson, start: int, stop: int) -> Iterator[int]:
+        for place, item in enumerate(self._items(lesson, start, stop), start):
+            for _ in self.host.learning(*item) if item is not None else ():  # type: ignore[attr-defined]
+                yield place
+            self._shown += 1
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
         """Scores of every question; an answer that is a token becomes a score of 1 for that token.
@@ -173,14 +178,25 @@ class HostPupil:
         """Let the host close what it has opened."""
         getattr(self.host, "close", lambda: None)()
 
-    def _show(self, examples: Examples, index: int, asked: NDArray[np.bool_]) -> None:
+    def _items(self, lesson: Lesson, start: int, stop: int) -> Iterator[tuple[Any, Any] | None]:
+        """What the host is shown for each item: inputs and targets; nothing, where nothing is asked."""
+        examples = lesson.examples[0]
+        if lesson.item == "example":
+            for index in lesson.order[0, start:stop]:
+                yield self._item(examples, int(index), examples.asked[:, index])
+        else:
+            positions = Exam(lesson.examples).positions[0]
+            for time, index in positions[lesson.order[0, start:stop]]:
+                yield self._item(examples, int(index), np.arange(examples.steps) == time)
+
+    def _item(self, examples: Examples, index: int, asked: NDArray[np.bool_]) -> tuple[Any, Any] | None:
         if not asked.any():
-            return
+            return None
         length = int(np.flatnonzero(asked)[-1]) + 1
         targets = examples.targets[:length, index]
         nothing = -1 if np.issubdtype(targets.dtype, np.integer) else np.nan
         mask = asked[:length].reshape(-1, *[1] * (targets.ndim - 1))
-        self.host.learn(own_copy(examples.inputs[:length, index]), own_copy(np.where(mask, targets, nothing)))
+        return own_copy(examples.inputs[:length, index]), own_copy(np.where(mask, targets, nothing))
 
     def _rows(self, predicted: Any, length: int) -> NDArray[np.float64]:
         return checked_rows(predicted, length, self._brief.outputs, self._scale)
@@ -223,6 +239,10 @@ class HostPupil:
     def _step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
         state, answers = self._stepper.step(state, own_copy(of_lane(inputs, 0)))
         return state, self._rows(answers, len(answers))[None]
+
+    def _unroll(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
+        state, answers = self._stepper.unroll(state, own_copy(of_lane(inputs, 0)))
+        return state, np.stack([self._rows(some, len(some)) for some in answers])[None]
 
     def _snapshot(self) -> Snapshot:
         kept = self.host.snapshot()  # type: ignore[attr-defined]

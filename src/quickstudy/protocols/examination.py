@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pupil, Snapshot, face, pace_of
+from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pausing, Pupil, Snapshot, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import ANSWERS, SoFar, Trace, Unfinished, answer_arrays
@@ -91,9 +91,9 @@ def sit(
     """Learn up to each point, answer the exam there, mark the scores: (lane, ...) numbers.
 
     Raises UsageError before anything is learned if the material is not what the brief says of it.
-    After every test, and every few seconds of learning, what there is so far is handed in. What an interrupted call has
-    handed in is taken up: marks and pupil are then, bit for bit, those of a call that was never interrupted, and times
-    are the sum over both.
+    After every test, and every few seconds of learning (within an item too, where the pupil is `Pausing`), what there
+    is so far is handed in. What an interrupted call has handed in is taken up: marks and pupil are then, bit for bit,
+    those of a call that was never interrupted, and times are the sum over both.
     """
 
     def begin() -> Pupil:
@@ -122,10 +122,11 @@ def sit(
     for point in map(int, points[len(marks) :]):
         scores = None  # those of two tests need not be in memory side by side
         while shown < point:
-            stop, before = pieces.end(shown, point), clock.seconds["learn"]
-            with clock.timing("learn"):
-                pupil.learn(lesson, shown, stop)
-            pieces.took(stop - shown, clock.seconds["learn"] - before)
+            first, stop, before = shown, pieces.end(shown, point), clock.seconds["learn"]
+            for place in _learned(pupil, lesson, first, stop, clock, pieces.cuts):
+                shown = place
+                unfinished.hand_in(so_far)
+            pieces.took(stop - first, clock.seconds["learn"] - before)
             shown = stop
             if shown < point:
                 unfinished.hand_in(so_far)
@@ -136,16 +137,34 @@ def sit(
     return Sitting(pupil, np.stack(marks), clock.charge(pupil.cost()), LastTest(pupil, exam, scores))
 
 
+def _learned(pupil: Answering, lesson: Lesson, start: int, stop: int, clock: Clock, pauses: bool) -> Iterator[int]:
+    """Learn, and stop on the way where the pupil could be kept, if it can say so: at the item that is given."""
+    try:
+        places = face(pupil, Pausing).learning(lesson, start, stop) if pauses else None
+    except NotApplicable:
+        places = None
+    if places is None:
+        with clock.timing("learn"):
+            pupil.learn(lesson, start, stop)
+        return
+    while True:
+        with clock.timing("learn"):
+            place = next(places, None)
+        if place is None:
+            return
+        yield place
+
+
 class _Pieces:
     """Where a lesson is cut between two tests: nowhere, or so that a piece takes about PIECE_SECONDS."""
 
     def __init__(self, stride: int, cuts: bool) -> None:
-        self._stride, self._cuts = stride, cuts
+        self._stride, self.cuts = stride, cuts
         self._speed: float | None = None
 
     def end(self, start: int, stop: int) -> int:
         """Of the piece that begins at `start`: `stop`, or a whole number of strides before it."""
-        if not self._cuts:
+        if not self.cuts:
             return stop
         items = (stop - start) / PROBE if self._speed is None else self._speed * PIECE_SECONDS
         return min(stop, (start // self._stride + max(1, int(items // self._stride))) * self._stride)

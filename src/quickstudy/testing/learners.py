@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from quickstudy.base import catalogue
+from quickstudy.base.parameters import configure, write_assignments
 from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask
 from quickstudy.testing.acting import ActingChecks, RehearsingChecks
 from quickstudy.testing.answering import LEARNS_NOTHING, AnsweringChecks
@@ -24,8 +26,10 @@ def check_learner(learner: Any, task: Any = None, sequences: int = 200, seed: in
     seed). task: what it is checked on; unless given, small ones of our own, one for each way of being asked (symbols,
     real numbers, a world, episodes of a pure world), on which everything that learns should learn something. One that
     a learner is not for is no fault, and is said. sequences: how many examples it is shown. Rules that never learn
-    break the last promise, rightly.
+    break the last promise, rightly. A registered learner, by its name alone, is taken in the form that its class names
+    for this: `small`, parameters by which it takes seconds, and `checked_on`, a task, where it is bound to an alphabet.
     """
+    learner, task = _small_form(learner, task)
     rooms = [_Room(*row) for row in (_ROOMS if task is None else _rooms_of(task))]
     with undisturbed() as watch:
         for room in rooms:
@@ -38,6 +42,15 @@ def check_learner(learner: Any, task: Any = None, sequences: int = 200, seed: in
         findings.append(Finding(True, "its faces", _described(rooms)))
         findings.append(examine("touches no global randomness", lambda: report_touched(watch.touched)))
     return [*findings, *(finding for room in opened for finding in room.last)]
+
+
+def _small_form(learner: Any, task: Any) -> tuple[Any, Any]:
+    own = catalogue.learner.get(learner) if isinstance(learner, str) and learner in catalogue.learner else None
+    if small := getattr(own, "small", {}):
+        learner = f"{learner}:{write_assignments(small)}"
+    if task is None and (bound := getattr(own, "checked_on", "")):
+        task = configure(bound, catalogue.task.get(bound), {})
+    return learner, task
 
 
 _ROOMS: Sequence[tuple[str, Any, str]] = (

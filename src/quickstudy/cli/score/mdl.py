@@ -1,0 +1,51 @@
+"""`quickstudy score mdl`: the description length of a network and of released strings by it."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import typer
+
+from quickstudy.cli.output import JSON, print_json, say
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("mdl")(mdl)
+
+
+def mdl(
+    file: pathlib.Path = typer.Argument(..., help="A network: JSON, or the name of one that comes with the package."),
+    language: str = typer.Option(..., "--language", help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2."),
+    size: int = typer.Option(100, "--size", min=1, help="Strings of the released set: 100, 250, 500 or 1000."),
+    activations: str = typer.Option(
+        "linear,relu,tanh", "--activations", help="All that a unit might have had: their number is paid for."
+    ),
+    json: bool = JSON,
+) -> None:
+    """Score a network in bits: |H| of itself, |D:H| of the strings, and their sum."""
+    from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.cli.score.grammar import check_alphabet, language_task
+    from quickstudy.learners.mdl.evaluation import Tree
+    from quickstudy.learners.mdl.genes import NAMES
+    from quickstudy.learners.mdl.network import Network
+    from quickstudy.tasks.grammar.released import training_strings
+    from quickstudy.tasks.grammar.strings import read_grammar
+
+    task, network = language_task(language), Network.read(file)
+    check_alphabet(network, task, file)
+    allowed = [name.strip() for name in activations.replace("/", ",").split(",")]
+    for name in allowed:
+        if name not in NAMES:
+            raise UsageError(f'no activation "{name}"; {nearest(name, NAMES)}')
+    if missing := sorted({*network.activations} - {*allowed, "linear"}):
+        raise UsageError(f"{file} has units with {', '.join(missing)}; name all activations that were allowed")
+    strings = training_strings(read_grammar(task.released_rules), 100, size)
+    tree = Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], network.symbols)
+    described, data = network.all_bits(tree, allowed)
+    facts = {"h_bits": described, "d_bits": data, "mdl_bits": described + data}
+    if json:
+        print_json({name: "inf" if math.isinf(value) else value for name, value in facts.items()})
+    else:
+        say(f"|H| {described}  |D:H| {data:.3f}  in all {described + data:.3f} bits  ({size} strings of {task.id})")

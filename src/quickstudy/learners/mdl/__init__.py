@@ -1,0 +1,1 @@
+"""Recurrent networks found by minimum description length: genomes, their bits, and the search for them."""

@@ -1,0 +1,239 @@
+"""A proof that a network of counters is right for every string of a counter language, or the first where it is not.
+
+While one letter is read again and again, a network of linear and ReLU units is an affine map, as long as no unit turns
+on or off. So in each block the first steps are taken symbolically, with fractions that depend on the variables of the
+language; then every step is shown to add the same to the state, by induction, with the same units on, up to the last
+few steps, which are taken symbolically again. At every step that is scored, outputs are compared as functions of the
+variables. That is done for all values from some number on; the smaller ones are fixed, one after another, in the same
+way. All of it is in exact arithmetic without the limit of ±10^6 on values, and says from where on that limit is felt.
+It is no proof about rounded numbers.
+
+Where it does not apply: languages of brackets; curved activations (tanh, sigmoid ...) of an input that varies, unless
+their unit is an output that nothing else hears; products of two varying values.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from quickstudy.base.errors import NotApplicable
+from quickstudy.learners.mdl.evaluation import CLIP
+from quickstudy.learners.mdl.exact import CURVED, ONE, ZERO, Automaton, Span, activated
+from quickstudy.learners.mdl.forms import Curve, Form, Region, Unknown, Wrong, added, judge
+from quickstudy.learners.mdl.network import Network
+from quickstudy.tasks.grammar.counting import Counting
+
+FROM = (4, 8, 16, 32, 64, 128)
+"""Numbers that are tried, from which on a proof holds for all."""
+HEAD, TAIL = 4, 6
+"""Most steps at the beginning and at the end of a block that are taken one by one."""
+TRIED = 60
+"""Strings that are read one by one, the shortest first, before anything is proved."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """right: for every string; None where that was not shown. fails: the values of the first string that is wrong.
+    limit: while all variables are below it, no value reaches ±10^6; None where none ever does. steps: of the proof: for
+    which values, and of each block how many steps at its beginning and at its end were taken one by one. reason: why
+    nothing was shown.
+    """
+
+    language: str
+    right: bool | None
+    fails: tuple[int, ...] | None = None
+    limit: int | None = None
+    steps: tuple[str, ...] = ()
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.right:
+            felt = f"; the limit of 10^6 on values may be felt from {self.limit:,} on" if self.limit else ""
+            return f"{self.language}: right for every string, in exact arithmetic{felt}"
+        if self.fails:
+            return f"{self.language}: wrong, first at {', '.join(map(str, self.fails))}"
+        return f"{self.language}: not shown: {self.reason}"
+
+
+def certificate(network: Network, language: str, grammar: Counting, tried: int = TRIED) -> Certificate:
+    """Of a network for a counter language. tried: strings that are read one by one to find a failure."""
+    try:
+        fails = _first_wrong(network, grammar, tried)
+        if fails is None:
+            proof = _Proof(network, grammar)
+            proof.prove([None] * len(grammar.stops))
+            return Certificate(language, True, limit=proof.limit, steps=tuple(proof.steps))
+    except NotApplicable as reason:
+        return Certificate(language, None, reason=str(reason))
+    except Wrong as where:
+        fails = _first_wrong(network, grammar, int(str(where)))
+        if fails is None:
+            raise AssertionError("what is proved to be wrong is right") from where
+    return Certificate(language, False, fails)
+
+
+def _first_wrong(network: Network, grammar: Counting, most: int) -> tuple[int, ...] | None:
+    """Read strings one by one."""
+    pupil = Automaton(network, clipped=False)
+    for values in itertools.islice(grammar.in_order(), most):
+        string, state = grammar.string(values), pupil.start(1, 1)
+        scored = grammar.likely(string) == 1
+        for time, symbol in enumerate(string[:-1]):
+            state, said = pupil.step(state, [[symbol]])  # type: ignore[arg-type]
+            if time and scored[time] and not said[0, 0, string[time + 1]]:
+                return values
+    return None
+
+
+class _Proof:
+    def __init__(self, network: Network, grammar: Counting) -> None:
+        self._network, self._grammar = network, grammar
+        self._units = [
+            (unit, network.into(unit, "forward"), network.into(unit, "recurrent")) for unit in network.order()
+        ]
+        self._heard = {source for _, source, _ in network.edges}
+        self._sending = sorted({source for kind, source, _ in network.edges if kind == "recurrent"})
+        self.steps: list[str] = []
+        self.limit: int | None = None
+
+    def prove(self, fixed: Sequence[int | None]) -> None:
+        """For all values of the variables that are None. Raises Wrong, with how many strings to look at, or
+        NotApplicable.
+        """
+        free = [number for number, value in enumerate(fixed) if value is None]
+        names = list(self._grammar.stops)
+        for least in FROM if free else (1,):
+            try:
+                parts = self._blocks(fixed, free, least)
+                break
+            except Unknown:
+                continue
+            except Wrong:
+                values = [least if value is None else value for value in fixed]
+                place = self._grammar.in_order()
+                raise Wrong(str(1 + next(n for n, one in enumerate(place) if list(one) == values))) from None
+        else:
+            raise NotApplicable("units do not stay on or off while a letter is repeated, or outputs cannot be compared")
+        known = [f"{names[number]} = {value}" for number, value in enumerate(fixed) if value is not None]
+        self.steps.append(", ".join([*known, *(f"{names[number]} from {least} on" for number in free)]) + f": {parts}")
+        for number, value in itertools.product(free, range(1, least)):
+            self.prove([value if place == number else own for place, own in enumerate(fixed)])
+
+    def _blocks(self, fixed: Sequence[int | None], free: Sequence[int], least: int) -> str:
+        """Through the string. Gives what was done, in words."""
+        region, zero = Region(least), (ZERO,) * (len(free) + 2)
+        state, words = self._step(None, 0, region, zero, None), []
+        blocks = self._grammar.blocks
+        for number, (letter, times, more, fresh) in enumerate(blocks):
+            known = sum(count * value for count, value in zip(times, fixed, strict=True) if value is not None)
+            length = (Fraction(more + known), *(Fraction(times[one]) for one in free), ZERO)
+            after = blocks[number + 1][0] if number + 1 < len(blocks) else 0
+            state, said = self._block(state, letter, length, after if fresh < 0 else None, region, least)
+            words.append(f"{self._grammar.symbols[letter]} {said}")
+        return ", ".join(words)
+
+    def _block(
+        self, state: dict[int, Form], letter: int, length: Form, after: int | None, region: Region, least: int
+    ) -> tuple[dict[int, Form], str]:
+        """One letter again and again. after: what comes behind it, where that is scored."""
+        same = None if after is None else letter
+        if not any(length[1:]):
+            for left in reversed(range(int(length[0]))):
+                state = self._step(state, letter, region, length, same if left else after)
+            return state, f"{length[0]} single"
+        for head, tail in itertools.product(range(HEAD + 1), range(1, TAIL + 1)):
+            try:
+                return self._repeated(state, letter, length, (same, after), region, least, head, tail), f"{head}+{tail}"
+            except Unknown:
+                continue
+        raise Unknown
+
+    def _repeated(
+        self, state: dict[int, Form], letter: int, length: Form, targets: tuple[int | None, int | None],
+        region: Region, least: int, head: int, tail: int,
+    ) -> dict[int, Form]:  # fmt: skip
+        """Some steps at the beginning, those in between by induction, some at the end."""
+        for _ in range(head):
+            state = self._step(state, letter, region, length, targets[0])
+        between = (length[0] - head - tail, *length[1:])
+        if region.bounds(between)[0] < 1:
+            raise Unknown
+        then = self._step(state, letter, region, length, targets[0])
+        change = {unit: added(then[unit], form, -ONE) for unit, form in state.items()}
+        if any(any(form[1:]) for form in change.values()):
+            raise Unknown  # it grows faster than the string
+        # At the s-th of these steps the state is state + s change; then at the next it is state + (s + 1) change.
+        slope = {unit: (*form[:-1], change[unit][0]) for unit, form in state.items()}
+        inside = Region(least, (between[0] - 1, *between[1:]))
+        reached = self._step(slope, letter, inside, length, None)
+        if any(reached[unit] != added(form, change[unit]) for unit, form in slope.items()):
+            raise Unknown
+        state = {unit: added(form, between, change[unit][0]) for unit, form in state.items()}
+        for left in reversed(range(tail)):
+            state = self._step(state, letter, region, length, targets[0] if left else targets[1])
+        # What is said in between comes last: a step at the end that is wrong is known by then.
+        self._step(slope, letter, inside, length, targets[0])
+        return state
+
+    def _step(
+        self, state: dict[int, Form] | None, symbol: int, region: Region, like: Form, target: int | None
+    ) -> dict[int, Form]:
+        """The state after a symbol, the same function everywhere in a region. target: what must be said, if anything
+        must.
+        """
+        values: dict[int, Any] = {}
+
+        def constant(value: Fraction) -> Form:
+            return (value, *(ZERO,) * (len(like) - 1))
+
+        for unit, forward, recurrent in self._units:
+            parts = [added(constant(ZERO), values[source], weight) for source, weight in forward]
+            if state is not None:
+                parts += [added(constant(ZERO), state[source], weight) for source, weight in recurrent]
+            if own := unit < self._network.symbols:
+                parts.append(constant(ONE if unit == symbol else ZERO))
+            x = constant(ZERO)
+            if not self._network.products[unit]:
+                for part in parts:
+                    x = added(x, part)
+            elif forward or own:
+                x = constant(ONE)
+                for part in parts:
+                    if any(x[1:]) and any(part[1:]):
+                        raise NotApplicable("a unit multiplies two values that vary")
+                    x = added(constant(ZERO), part, x[0]) if not any(x[1:]) else added(constant(ZERO), x, part[0])
+            x = added(x, constant(Fraction(*self._network.biases.get(unit, (0, 1)))))
+            self._feel(x, region)
+            values[unit] = self._activated(unit, x, region)
+        if target is not None:
+            judge([values[unit] for unit in range(self._network.symbols, 2 * self._network.symbols)], target, region)
+        return {unit: values[unit] for unit in self._sending}
+
+    def _activated(self, unit: int, x: Form, region: Region) -> Form | Curve:
+        name, nothing = self._network.activations[unit], (ZERO,) * len(x)
+        if not any(x[1:]) and (name not in CURVED or not x[0]):
+            return (activated(name, Span.at(x[0])).low, *nothing[1:])
+        if name in CURVED and unit not in self._heard:
+            return Curve(name, x)
+        low, high = region.bounds(x)
+        if name in ("linear", "inverse"):
+            return x if name == "linear" else added(nothing, x, -ONE)
+        if name not in ("relu", "abs", "step"):
+            raise NotApplicable(f"unit {unit} is {name} of an input that varies, or is heard by others")
+        if low < 0 < high or (name == "step" and low <= 0 < high):
+            raise Unknown
+        if name == "step":
+            return (ONE if low > 0 else ZERO, *nothing[1:])
+        return x if low >= 0 else nothing if name == "relu" else added(nothing, x, -ONE)
+
+    def _feel(self, x: Form, region: Region) -> None:
+        """Note from which value of the variables on the limit of values might be felt."""
+        for constant, *slopes in region.ends(x):
+            if steep := sum(map(abs, slopes)):
+                reached = max(1, math.ceil((Fraction(CLIP) - abs(constant)) / steep))
+                self.limit = min(self.limit or reached, reached)

@@ -1,0 +1,248 @@
+"""Learners that are small networks with weights that can be read: one that searches for them, one that is given one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import learner
+from quickstudy.base.errors import NotApplicable, nearest
+from quickstudy.base.learner import Brief, Snapshot
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Space, Tokens
+from quickstudy.compiled import njit
+from quickstudy.learners.host import Hosted, HostPupil
+from quickstudy.learners.mdl.evaluation import Room, Tree, speak, think, wire
+from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Numbers, Parts, Rows
+from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.search import Archipelago
+from quickstudy.learners.mdl.tempering import Tempering
+
+TEMPERING, EVOLUTION = "tempering", "evolution"
+
+
+@njit
+def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room) -> None:
+    """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
+    next after each.
+    """
+    count, after = wire(row, symbols, room), room.values[0]
+    for time in range(len(read)):
+        for number in range(len(values)):
+            think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
+            values[number] = after
+            speak(after, symbols, said[time, number])
+
+
+class NetworkHost:
+    """Speaks for a network, step by step. outputs: of its symbols, those that are asked for."""
+
+    scale = "probabilities"
+
+    def __init__(self, symbols: int, row: Rows, outputs: int, precision: str = "float64") -> None:
+        self.row, self._symbols, self._outputs = row, symbols, outputs
+        self._room = Room.of(1, precision)
+
+    @property
+    def parameters(self) -> int:
+        """Weights and biases."""
+        network = Network.of_row(self.row, self._symbols)
+        return len(network.edges) + len(network.biases)
+
+    def start(self, rows: int, capacity: int) -> tuple[bool, Numbers]:
+        """Nothing read."""
+        return True, np.zeros((rows, MOST_UNITS), self._room.values.dtype)
+
+    def step(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
+        """Read one symbol a row."""
+        state, said = self.unroll(state, np.asarray(inputs)[None])
+        return state, said[0]
+
+    def unroll(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
+        """Read many symbols (time, row)."""
+        began, values = state[0], state[1].copy()
+        said = np.zeros((*np.shape(inputs), self._symbols))
+        _read(self.row, self._symbols, np.asarray(inputs, np.int32), began, values, said, self._room)
+        return (False, values), said[..., : self._outputs]
+
+    def same(self, state: tuple[bool, Numbers], other: tuple[bool, Numbers]) -> bool:
+        """Whether two states are the same, bit for bit."""
+        return state[0] == other[0] and state[1].tobytes() == other[1].tobytes()
+
+    def rows(self, state: tuple[bool, Numbers], numbers: NDArray[Any]) -> tuple[bool, Numbers]:
+        """Some rows of a state."""
+        return state[0], state[1][numbers]
+
+    def predict(self, inputs: NDArray[Any]) -> Numbers:
+        """What comes next after every symbol of one string."""
+        _, said = self.unroll(self.start(1, len(inputs)), np.asarray(inputs)[:, None])
+        return said[:, 0]
+
+
+class SearchingHost(NetworkHost):
+    """Gathers strings until all have been shown, then searches. Before, it holds all symbols for equally likely."""
+
+    def __init__(self, settings: Mdlrnn, brief: Brief, seed: int) -> None:
+        symbols = max(brief.inputs.width, brief.outputs.width)
+        if 2 * symbols > MOST_UNITS:
+            raise NotApplicable(f"mdlrnn has room for {MOST_UNITS // 2} symbols, and there are {symbols}")
+        super().__init__(symbols, _silent(symbols), brief.outputs.width)
+        self._settings, self._budget, self._seed = settings, brief.budget, seed
+        self._strings: list[tuple[list[int], list[int]]] = []
+        self._search: Tempering | Archipelago | None = None
+        self._kept: Snapshot | None = None
+
+    @property
+    def bits(self) -> float:
+        """|H| of the network it has found."""
+        return Network.of_row(self.row, self._symbols).bits(self._settings.allowed)
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Gather a string; search when it is the last."""
+        for _ in self.learning(inputs, targets):
+            pass
+
+    def learning(self, inputs: NDArray[Any], targets: NDArray[Any]) -> Iterator[None]:
+        """As `learn`, with pauses in the search."""
+        strings = [*self._strings, (np.asarray(inputs).tolist(), np.asarray(targets).tolist())]
+        if len(strings) == self._budget:
+            generator = np.random.default_rng(self._seed)
+            self._search = self._settings.search_of(Tree.of(strings, self._symbols), generator)
+            if self._kept is not None:
+                self._search.restore(self._kept)
+            while not self._search.done:
+                self._search.go_on()
+                yield
+            self.row, self._search, self._kept = self._search.best.copy(), None, None
+        self._strings = strings
+
+    def snapshot(self) -> Snapshot:
+        """The strings learned, the network, and a search that is not finished."""
+        search = self._search.snapshot() if self._search else Snapshot({})
+        arrays = {f"search/{name}": array for name, array in search.arrays.items()}
+        return Snapshot({"row": self.row.copy(), **arrays}, {"strings": self._strings, "search": dict(search.facts)})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        self.row = np.array(snapshot.arrays["row"], np.int32)
+        self._strings = [(list(inputs), list(targets)) for inputs, targets in snapshot.facts["strings"]]
+        prefix = "search/"
+        arrays = {name[len(prefix) :]: array for name, array in snapshot.arrays.items() if name.startswith(prefix)}
+        self._search, self._kept = None, Snapshot(arrays, snapshot.facts["search"]) if arrays else None
+
+
+@learner("mdlrnn", version=1)
+@dataclass(frozen=True)
+class Mdlrnn:
+    """The recurrent network with the shortest description of itself and of the strings, found by search.
+
+    A network of few units, each edge a fraction of small whole numbers, costs |H| bits; the strings, coded by its
+    predictions, |D:H|. The sum is made small. It searches once, when all strings have been shown.
+
+    activations: those a unit may have, the names between `/`. products: units may multiply. search: `tempering`,
+    replicas of one network at rising temperatures; or `evolution`, the published one, with islands of `population`
+    networks for so many `generations`, that exchange every `exchange`. effort: of tempering, in thousands of changes.
+    Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward cycles are never made;
+    at most 60 units; exchanges are counted in generations, not by the clock; islands take turns in one process.
+    """
+
+    activations: str = "linear/relu/tanh"
+    products: bool = False
+    search: str = parameter(TEMPERING, choices=(TEMPERING, EVOLUTION))
+    effort: int = parameter(500, at_least=1)
+    population: int = parameter(500, at_least=2)
+    generations: int = parameter(25_000, at_least=1)
+    islands: int = parameter(2, at_least=1)
+    exchange: int = parameter(1_000, at_least=1)
+
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"search": EVOLUTION}}
+    small: ClassVar[Mapping[str, Any]] = {"effort": 10}
+
+    def __post_init__(self) -> None:
+        for name in self.allowed:
+            if name not in NAMES:
+                raise ValueError(f'no activation "{name}"; {nearest(name, NAMES)}')
+        if len(set(self.allowed)) < len(self.allowed):
+            raise ValueError(f"every activation once, got {self.activations}")
+
+    @property
+    def allowed(self) -> list[str]:
+        """Names of activations."""
+        return self.activations.split("/")
+
+    def search_of(self, tree: Tree, generator: np.random.Generator) -> Tempering | Archipelago:
+        """A search for the strings of a tree, not yet begun."""
+        activations = np.array([NAMES.index(name) for name in self.allowed], np.int32)
+        parts = Parts(tree.counts.shape[1], activations, self.products)
+        if self.search == TEMPERING:
+            return Tempering(tree, parts, generator, self.effort * 1_000)
+        return Archipelago(tree, parts, generator, self.islands, self.population, self.generations, self.exchange)
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
+        """A fresh pupil, of one lane."""
+        return Hosted(lambda brief, seed: SearchingHost(self, brief, seed), Mdlrnn).begin(brief, streams)
+
+
+@learner("network", version=1)
+@dataclass(frozen=True)
+class GivenNetwork:
+    """A network from a file, in the neutral JSON form; it never learns.
+
+    file: its path, or the name of one that comes with the package: `bliss-an-bn`, `bliss-an-bm-cnm`, `bliss-an-bn-cn`,
+    `bliss-an-bn-cn-2023` and `bliss-dyck-1` were released with the paper, `built-an-bn` and `built-dyck-2` are by hand.
+    content: the digest of what the file holds, worked out when it is read; runs are known by it, wherever the file is.
+    precision: of the values of units, and of the sums in them.
+    """
+
+    file: str = parameter("bliss-an-bn", place=True)
+    content: str = ""
+    precision: str = parameter("float64", choices=("float32", "float64"))
+
+    learns: ClassVar[bool] = False
+    checked_on: ClassVar[str] = "grammar/an-bn"
+    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+
+    def __post_init__(self) -> None:
+        network = Network.read(self.file)
+        digest = hashlib.sha256(json.dumps(network.as_facts(), sort_keys=True).encode()).hexdigest()[:16]
+        if self.content not in ("", digest):
+            raise ValueError(f"{self.file} has changed: its content is {digest}, not {self.content}")
+        object.__setattr__(self, "content", digest)
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
+        """A pupil that is finished before it begins. Raises NotApplicable for another alphabet than its own."""
+        network = Network.read(self.file)
+        sizes = {brief.inputs.width, brief.outputs.width}
+        if sizes != {network.symbols}:
+            raise NotApplicable(
+                f"{pathlib.Path(self.file).name} is a network over {network.symbols} symbols, "
+                f"and there are {' and '.join(map(str, sorted(sizes)))}"
+            )
+        return Hosted(lambda brief, seed: _Given(network, self.precision), GivenNetwork).begin(brief, streams)
+
+
+class _Given(NetworkHost):
+    learns = False
+
+    def __init__(self, network: Network, precision: str) -> None:
+        super().__init__(network.symbols, network.as_row(), network.symbols, precision)
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """Nothing is learned."""
+
+
+def _silent(symbols: int) -> Rows:
+    """A network without an edge: its outputs sum to nothing, and that is read as uniform."""
+    nothing = Network(symbols, ("linear",) * 2 * symbols, (False,) * 2 * symbols, {}, {})
+    return nothing.as_row()

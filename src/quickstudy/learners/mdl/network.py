@@ -1,0 +1,297 @@
+"""A network as people and files have it: units, edges and weights as fractions; its bits, what it says, its picture.
+
+The neutral JSON form: `n_inputs`, `n_outputs`, `n_units`; `activations` and `unit_types` ("sum" or "product"), one per
+unit; `biases` [[unit, sign, numerator, denominator], ...]; `forward` and `recurrent`, [[source, target, sign,
+numerator, denominator], ...]. Units: inputs, then outputs, then hidden ones.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quickstudy.base.blocks import Edge, Graph, Node
+from quickstudy.base.errors import UsageError, nearest
+from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate, wire
+from quickstudy.learners.mdl.genes import (
+    ACTIVATION,
+    BIAS,
+    BIAS_UNDER,
+    EDGES,
+    KIND,
+    MOST_EDGES,
+    MOST_UNITS,
+    NAMES,
+    SOURCE,
+    TARGET,
+    TYPE,
+    UNITS,
+    WEIGHT,
+    WEIGHT_UNDER,
+    WIDTH,
+    Numbers,
+    Parts,
+    Rows,
+    description_bits,
+)
+
+if TYPE_CHECKING:
+    from quickstudy.learners.mdl.certificate import Certificate
+
+KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
+_NETWORKS = pathlib.Path(__file__).with_name("networks")
+"""The networks released with the paper (`bliss-`), and those that were built by hand."""
+Weight = tuple[int, int]
+"""A signed numerator and a denominator, as they are: 2/2 is not 1/1."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """symbols: inputs, and as many outputs. activations, products: of every unit. biases: by unit. edges: by kind
+    ("forward" or "recurrent"), source and target, in any order.
+    """
+
+    symbols: int
+    activations: tuple[str, ...]
+    products: tuple[bool, ...]
+    biases: Mapping[int, Weight]
+    edges: Mapping[tuple[str, int, int], Weight]
+
+    @classmethod
+    def from_facts(cls, facts: Any, named: str = "the network") -> Network:
+        """Of the neutral form. Raises UsageError with what is wrong, the value, and where."""
+
+        def refuse(what: str) -> UsageError:
+            return UsageError(f"{named}: {what}")
+
+        if not isinstance(facts, Mapping):
+            raise refuse(f"expected an object with n_inputs, n_outputs, n_units ..., got {type(facts).__name__}")
+        wanted = ("n_inputs", "n_outputs", "n_units", "activations", "unit_types", "biases", *KINDS)
+        if missing := [name for name in wanted if name not in facts]:
+            raise refuse(f"{', '.join(missing)} missing")
+        symbols, units = _whole(facts["n_inputs"]), _whole(facts["n_units"])
+        if not symbols or facts["n_outputs"] != symbols:
+            raise refuse(f"n_outputs must be n_inputs, got {facts['n_outputs']!r} and {facts['n_inputs']!r}")
+        if not units or not 2 * symbols <= units <= MOST_UNITS:
+            raise refuse(f"n_units must be from {2 * symbols} to {MOST_UNITS}, got {facts['n_units']!r}")
+        for name, known in (("activations", NAMES), ("unit_types", TYPES)):
+            if not isinstance(facts[name], list) or len(facts[name]) != units:
+                raise refuse(f"{name} must name one for each of {units} units, got {facts[name]!r:.80}")
+            for unit, one in enumerate(facts[name]):
+                if one not in known:
+                    raise refuse(
+                        f'unit {unit}: no such {name[:-1].replace("_", " ")} "{one}"; {nearest(str(one), known)}'
+                    )
+
+        def read(entry: Any, what: str, count: int) -> tuple[list[int], Weight]:
+            numbers = [_whole(one, negative=True) for one in entry] if isinstance(entry, list) else []
+            if len(numbers) != count + 3 or None in numbers:
+                raise refuse(f"{what} must be {count + 3} whole numbers, got {entry!r:.80}")
+            *ends, sign, above, below = [int(one) for one in numbers if one is not None]
+            if unknown := [end for end in ends if not 0 <= end < units]:
+                raise refuse(f"{what} {entry!r}: there is no unit {unknown[0]}, only 0 to {units - 1}")
+            if sign not in (1, -1) or above < 1 or below < 1:
+                raise refuse(f"{what} {entry!r}: a weight is a sign (1 or -1), a numerator and a denominator from 1")
+            return ends, (sign * above, below)
+
+        biases: dict[int, Weight] = {}
+        for entry in _list(facts["biases"]):
+            (unit,), weight = read(entry, "bias", 1)
+            if unit in biases:
+                raise refuse(f"bias of unit {unit} stands there twice")
+            biases[unit] = weight
+        edges: dict[tuple[str, int, int], Weight] = {}
+        for kind in KINDS:
+            for entry in _list(facts[kind]):
+                (source, target), weight = read(entry, f"{kind} edge", 2)
+                if (kind, source, target) in edges:
+                    raise refuse(f"{kind} edge {source} to {target} stands there twice")
+                edges[kind, source, target] = weight
+        if len(edges) > MOST_EDGES:
+            raise refuse(f"at most {MOST_EDGES} edges, got {len(edges)}")
+        products = tuple(one == "product" for one in facts["unit_types"])
+        network = cls(symbols, tuple(facts["activations"]), products, biases, edges)
+        if cycle := network.cycle():
+            raise refuse(f"forward edges make a cycle: {' to '.join(map(str, cycle))}; one of them must be recurrent")
+        return network
+
+    @classmethod
+    def read(cls, path: str | pathlib.Path) -> Network:
+        """From a JSON file, or one of those that come with the package, by its name: `bliss-an-bn`."""
+        known = _NETWORKS / f"{path}.json"
+        try:
+            facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
+        return cls.from_facts(facts, str(path))
+
+    @classmethod
+    def of_row(cls, row: Rows, symbols: int) -> Network:
+        """Of a row of genes."""
+        units, edges = int(row[UNITS]), int(row[EDGES])
+        return cls(
+            symbols,
+            tuple(NAMES[row[ACTIVATION + unit]] for unit in range(units)),
+            tuple(bool(row[TYPE + unit]) for unit in range(units)),
+            {unit: (int(row[BIAS + unit]), int(row[BIAS_UNDER + unit])) for unit in range(units) if row[BIAS + unit]},
+            {
+                (KINDS[row[KIND + edge]], int(row[SOURCE + edge]), int(row[TARGET + edge])): (
+                    int(row[WEIGHT + edge]),
+                    int(row[WEIGHT_UNDER + edge]),
+                )
+                for edge in range(edges)
+            },
+        )
+
+    @property
+    def units(self) -> int:
+        """How many there are."""
+        return len(self.activations)
+
+    def as_row(self) -> Rows:
+        """As a row of genes."""
+        row = np.zeros(WIDTH, np.int32)
+        row[UNITS], row[EDGES] = self.units, len(self.edges)
+        for unit in range(self.units):
+            row[ACTIVATION + unit] = NAMES.index(self.activations[unit])
+            row[TYPE + unit] = self.products[unit]
+            row[BIAS + unit], row[BIAS_UNDER + unit] = self.biases.get(unit, (0, 1))
+        for edge, ((kind, source, target), (above, below)) in enumerate(self.edges.items()):
+            row[SOURCE + edge], row[TARGET + edge], row[KIND + edge] = source, target, KINDS.index(kind)
+            row[WEIGHT + edge], row[WEIGHT_UNDER + edge] = above, below
+        return row
+
+    def as_facts(self) -> dict[str, Any]:
+        """In the neutral form."""
+
+        def written(weight: Weight) -> list[int]:
+            return [1 if weight[0] > 0 else -1, abs(weight[0]), weight[1]]
+
+        return {
+            "n_inputs": self.symbols,
+            "n_outputs": self.symbols,
+            "n_units": self.units,
+            "activations": list(self.activations),
+            "unit_types": [TYPES[product] for product in self.products],
+            "biases": [[unit, *written(weight)] for unit, weight in sorted(self.biases.items())],
+            **{
+                kind: [[*ends, *written(weight)] for (own, *ends), weight in sorted(self.edges.items()) if own == kind]
+                for kind in KINDS
+            },
+        }
+
+    def bits(self, activations: Sequence[str]) -> int:
+        """|H|, where these activations are allowed."""
+        return int(description_bits(self.as_row(), len(activations)))
+
+    def all_bits(self, tree: Tree, activations: Sequence[str]) -> tuple[int, float]:
+        """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
+        bits: Numbers = np.zeros(3)
+        parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True)
+        evaluate(self.as_row(), parts, 0.0, tree, Room.of(len(tree.read)), bits)
+        return int(bits[0]), float(bits[2])
+
+    def into(self, unit: int, kind: str) -> list[tuple[int, Fraction]]:
+        """(source, weight) of the edges of a kind into a unit."""
+        return [
+            (source, Fraction(*weight))
+            for (own, source, target), weight in self.edges.items()
+            if own == kind and target == unit
+        ]
+
+    def order(self) -> list[int]:
+        """The units that reach an output or the next step, each after all that it needs."""
+        room = Room.of(1)
+        return [int(unit) for unit in room.order[: wire(self.as_row(), self.symbols, room)]]
+
+    def cycle(self) -> list[int]:
+        """Units that need one another within a step, the first again at the end; nothing where there are none."""
+        after: dict[int, list[int]] = {}
+        for kind, source, target in self.edges:
+            if kind == "forward":
+                after.setdefault(source, []).append(target)
+        done: set[int] = set()
+
+        def follow(unit: int, way: list[int]) -> list[int]:
+            if unit in way:
+                return [*way[way.index(unit) :], unit]
+            if unit in done:
+                return []
+            for target in after.get(unit, ()):
+                if found := follow(target, [*way, unit]):
+                    return found
+            done.add(unit)
+            return []
+
+        return next((found for unit in range(self.units) if (found := follow(unit, []))), [])
+
+    def certificate(self, language: str = "", tried: int = 60) -> Certificate:
+        """Whether it is right for every string of a counter language, by proof (`quickstudy.learners.mdl.certificate`).
+
+        language: `an-bn` or another task of the family; nothing: each over as many symbols, the first that it masters.
+        tried: strings that are read one by one before, the shortest first. Raises UsageError where there is no such
+        language.
+        """
+        from quickstudy.base import catalogue
+        from quickstudy.learners.mdl.certificate import certificate
+        from quickstudy.tasks.grammar.languages import Counted
+
+        known = {}
+        for name in catalogue.task.names():
+            if name.startswith("grammar/") and issubclass(found := catalogue.task.get(name), Counted):
+                known[name.removeprefix("grammar/")] = found().grammar
+        fitting = {name: grammar for name, grammar in known.items() if len(grammar.symbols) == self.symbols}
+        if language.removeprefix("grammar/") not in fitting if language else not fitting:
+            what = f'"{language}" is no' if language else "there is no"
+            raise UsageError(f"{what} counter language over {self.symbols} symbols; {nearest(language, known)}")
+        chosen = [language.removeprefix("grammar/")] if language else list(fitting)
+        shown = [certificate(self, name, fitting[name], tried) for name in chosen]
+        return next((one for one in shown if one.right), shown[0])
+
+    def write(self, path: str | pathlib.Path) -> None:
+        """Into a JSON file, one part a line."""
+        lines = (f"  {json.dumps(name)}: {json.dumps(part)}" for name, part in self.as_facts().items())
+        pathlib.Path(path).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+    def draw(self, path: str | pathlib.Path, symbols: Sequence[str] = "") -> None:
+        """Into an SVG file. symbols: their names; else numbers."""
+        # By name: what draws stands above all learners, and is needed only here.
+        svg = importlib.import_module("quickstudy.render.svg")
+        graph = self.graph(symbols or [str(number) for number in range(self.symbols)], pathlib.Path(path).stem)
+        pathlib.Path(path).write_text(svg.svg_file(graph), encoding="utf-8")
+
+    def graph(self, symbols: Sequence[str], name: str = "network") -> Graph:
+        """Its picture: inputs, outputs under the names of their symbols, hidden units; recurrent edges dashed."""
+        inputs, outputs = self.symbols, 2 * self.symbols
+
+        def label(unit: int) -> str:
+            title = symbols[unit % inputs] if unit < outputs else ""
+            sort = self.activations[unit] + (" ×" if self.products[unit] else "")
+            bias = f" {Fraction(*self.biases[unit])}" if unit in self.biases else ""
+            return f"{title} {sort if unit >= inputs or sort != 'linear' else ''}{bias}".strip()
+
+        used = {unit for _, *ends in self.edges for unit in ends} | set(range(inputs, self.units))
+        kinds = ["input"] * inputs + ["output"] * inputs + ["hidden"] * (self.units - outputs)
+        nodes = [Node(str(unit), label(unit), kinds[unit]) for unit in sorted(used)]
+        edges = [
+            Edge(str(source), str(target), str(Fraction(*weight)), "back" if kind == "recurrent" else "")
+            for (kind, source, target), weight in sorted(self.edges.items())
+        ]
+        caption = f"{self.units} units, {len(self.edges)} edges; dashed: from the step before."
+        return Graph(name, caption, f"A network of {self.units} units.", nodes, edges)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _whole(value: Any, negative: bool = False) -> int | None:
+    fits = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31 and (negative or value >= 0)
+    return value if fits else None

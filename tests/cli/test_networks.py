@@ -1,0 +1,77 @@
+"""score mdl and score grammar: networks in bits, and on the released lists."""
+
+import json
+
+import pytest
+
+from quickstudy.learners.mdl.network import Network
+
+
+def scored(quickstudy, *arguments):
+    done = quickstudy("score", *arguments, "--json")
+    assert done.status == 0, done.err
+    return json.loads(done.out)
+
+
+def test_score_mdl(quickstudy, tmp_path):
+    Network.read("bliss-an-bn").write(tmp_path / "network.json")
+    arguments = ("mdl", "network.json", "--language", "an-bn", "--size", "100", "--activations", "linear,relu,tanh")
+    found = scored(quickstudy, *arguments)
+    assert found == {"h_bits": 178, "d_bits": pytest.approx(309.477, abs=6e-4), "mdl_bits": found["d_bits"] + 178}
+    assert "|H| 178  |D:H| 309.477  in all 487.477 bits" in quickstudy("score", *arguments).out
+    # A network for other strings holds some of these for impossible.
+    found = scored(
+        quickstudy, "mdl", "bliss-an-bn-cn", "--language", "an-bm-cnm", "--activations", "linear/relu/sigmoid/tanh"
+    )
+    assert found == {"h_bits": 256, "d_bits": "inf", "mdl_bits": "inf"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
+        (("bliss-an-bn", "an-bn", "--start", "20", "--count", "500"), (500, 500, 135250, 0, None)),
+        (("bliss-an-bn", "an-bn", "--start", "20", "--count", "9", "--precision", "exact"), (9, 9, 225, 0, None)),
+        (("bliss-an-bn-cn", "an-bn-cn", "--count", "500"), (500, 500, 250500, 0, None)),
+        (("bliss-an-bn-cn", "an-bn-cn", "--count", "500", "--precision", "float32"), (500, 206, 250500, 294, 16)),
+        (("bliss-an-bn-cn", "an-bn-cn", "--count", "40", "--precision", "exact"), (40, 40, 1640, 0, None)),
+        (("bliss-an-bn-cn-2023", "an-bn-cn", "--count", "101"), (101, 101, 10302, 0, None)),
+        (("bliss-an-bn-cn-2023", "an-bn-cn", "--start", "99", "--count", "3"), (3, 2, 606, 1, 101)),
+        (
+            ("bliss-an-bn-cn-2023", "an-bn-cn", "--start", "99", "--count", "3", "--margin", "0.01"),
+            (3, 3, 606, 1, None),
+        ),
+        (("bliss-dyck-1", "dyck-1", "--start", "256", "--count", "100"), (100, 100, None, 0, None)),
+        (("bliss-dyck-1", "dyck-1", "--count", "100", "--margin", "0.32"), (100, None, None, None, 0)),
+        (("built-dyck-2", "dyck-2", "--start", "828", "--count", "100"), (100, 100, None, 0, None)),
+        (("built-dyck-2", "dyck-2", "--count", "100", "--precision", "exact"), (100, 100, None, 0, None)),
+    ],
+)
+def test_score_grammar(quickstudy, arguments, found):
+    name, language, *options = arguments
+    facts = scored(quickstudy, "grammar", name, "--language", language, *options)
+    names = ("strings", "strings_right", "steps", "wrong", "first_wrong")
+    assert tuple(facts) == names
+    for fact, wanted in zip(names, found, strict=True):
+        assert facts[fact] == wanted or (wanted is None and fact != "first_wrong")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("grammar", "bliss-an-bn", "--language", "an-bm"), 'no language "an-bm" with released strings; did you mean'),
+        (("grammar", "bliss-an-bn", "--language", "dyck-2"), "is a network over 3 symbols, and grammar/dyck-2 has 5"),
+        (("grammar", "bliss-an-bn", "--language", "an-bn", "--precision", "float16"), 'no precision "float16"'),
+        (("grammar", "bliss-an-bn", "--language", "an-bn", "--start", "14999", "--count", "2"), "has 15,000 strings"),
+        (("grammar", "none.json", "--language", "an-bn"), "none.json: cannot be read"),
+        (
+            ("mdl", "bliss-an-bn", "--language", "an-bn", "--activations", "linear,rleu"),
+            'no activation "rleu"; did you mean',
+        ),
+        (("mdl", "bliss-an-bn", "--language", "an-bn", "--activations", "linear"), "units with relu, tanh; name all"),
+    ],
+)
+def test_bad_input_is_refused_in_a_line(quickstudy, arguments, said):
+    done = quickstudy("score", *arguments)
+    assert done.status == 2
+    assert said in done.err
+    assert done.err.count("\n") <= 2

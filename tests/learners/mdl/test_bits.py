@@ -1,0 +1,106 @@
+"""Networks in bits: the released ones, and those built by hand, on the released strings."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError
+from quickstudy.learners.mdl.evaluation import Tree
+from quickstudy.learners.mdl.genes import integer_bits
+from quickstudy.learners.mdl.network import Network
+
+FOUR = ["linear", "relu", "sigmoid", "tanh"]
+EXTENDED = ["sigmoid", "linear", "relu", "square", "step", "floor", "mod2", "mod3"]
+FACTS = {
+    "bliss-an-bn": ("an-bn", FOUR, 178, (309.477, 761.351, 1538.636, 3040.527)),
+    "bliss-an-bm-cnm": ("an-bm-cnm", FOUR, 252, (614.022, 1533.171, 3022.536, 5972.797)),
+    "bliss-dyck-1": ("dyck-1", FOUR, 145, (222.749, 576.767, 1164.591, 2435.205)),
+    "bliss-an-bn-cn": ("an-bn-cn", FOUR, 256, (285.395, 750.713, 1483.966, 2952.944)),
+    "bliss-an-bn-cn-2023": ("an-bn-cn", FOUR, 386, (285.445, 755.941, 1492.029, 2967.030)),
+    "built-an-bn": ("an-bn", FOUR, 169, (463.0,)),
+    "built-dyck-2": ("dyck-2", EXTENDED, 483, (298.6040, None, None, 3289.7498)),
+}
+"""Of each network its language, the activations allowed, |H|, and |D:H| on 100, 250, 500 and 1,000 released strings."""
+
+
+def tree_of(language, size):
+    examples = catalogue.task.get(f"grammar/{language}")().released(100, size)
+    strings = [
+        (examples.inputs[:length, number].tolist(), examples.targets[:length, number].tolist())
+        for number, length in enumerate(examples.lengths)
+    ]
+    return Tree.of(strings, int(examples.inputs.max()) + 1)
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_bits_are_those_of_the_original(name):
+    language, activations, description, data = FACTS[name]
+    network = Network.read(name)
+    for size, bits in zip((100, 250, 500, 1000), data, strict=False):
+        if bits is not None:
+            found = network.all_bits(tree_of(language, size), activations)
+            assert found[0] == description == network.bits(activations)
+            assert found[1] == pytest.approx(bits, abs=0.0006)
+
+
+def test_a_tree_is_as_small_as_its_strings_allow():
+    tree = tree_of("an-bn", 100)
+    assert len(tree.read) == 121
+    assert tree.counts.sum() == 826
+
+
+def test_what_is_impossible_costs_infinitely_much():
+    assert Network.read("bliss-an-bn").all_bits(Tree.of([([0, 2], [2, 0])], 3), FOUR)[1] == np.inf
+
+
+def test_whole_numbers_and_weights_in_bits():
+    assert [integer_bits(number) for number in (0, 1, 2, 3, 4, 8)] == [1, 3, 5, 5, 7, 9]
+    facts = Network.read("bliss-an-bn").as_facts()
+    wider = {**facts, "biases": [[4, 1, 6, 2]]}  # the same value as 3, in more bits
+    assert Network.from_facts(wider).bits(FOUR) == 178 + (7 + 5) - (5 + 3)
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_network_comes_back_from_its_row_and_from_its_file(name, tmp_path):
+    network = Network.read(name)
+    path = tmp_path / "net.json"
+    path.write_text(json.dumps(network.as_facts()))
+    assert Network.read(path) == network == Network.of_row(network.as_row(), network.symbols)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"forward": [[0, 9, 1, 1, 1]]}, "forward edge [0, 9, 1, 1, 1]: there is no unit 9, only 0 to 6"),
+        ({"forward": [[6, 6, 1, 1, 1]]}, "forward edges make a cycle: 6 to 6"),
+        ({"recurrent": [[6, 6, 1, 1, 0]]}, "a denominator from 1"),
+        ({"recurrent": [[6, 6, 1, 0, 1]]}, "a denominator from 1"),
+        ({"recurrent": [[6, 6, 1, 1]]}, "recurrent edge must be 5 whole numbers, got [6, 6, 1, 1]"),
+        ({"recurrent": [[6, 6, 1, 1, 1]] * 2}, "stands there twice"),
+        ({"activations": ["linear"] * 6}, "one for each of 7 units"),
+        ({"activations": ["linear"] * 6 + ["reul"]}, 'unit 6: no such activation "reul"; did you mean "relu"'),
+        ({"unit_types": ["sum"] * 6 + ["max"]}, 'no such unit type "max"'),
+        ({"biases": [[7, 1, 1, 1]]}, "there is no unit 7"),
+        ({"biases": [[6, 1, 1, 1], [6, 1, 2, 1]]}, "bias of unit 6 stands there twice"),
+        ({"n_outputs": 2}, "n_outputs must be n_inputs"),
+        ({"n_units": 5}, "n_units must be from 6"),
+    ],
+)
+def test_a_faulty_file_is_refused_with_the_reason(change, said):
+    facts = {**Network.read("bliss-an-bn").as_facts(), **change}
+    with pytest.raises(UsageError) as refused:
+        Network.from_facts(facts, "net.json")
+    assert said in str(refused.value)
+    assert str(refused.value).startswith("net.json: ")
+
+
+def test_a_file_that_is_none_is_refused(tmp_path):
+    (tmp_path / "net.json").write_text("[1, 2")
+    for path in (tmp_path / "net.json", tmp_path / "none.json", pathlib.Path("bliss-an-bm")):
+        with pytest.raises(UsageError, match="cannot be read"):
+            Network.read(path)
+    with pytest.raises(UsageError, match="expected an object"):
+        Network.from_facts([1])

@@ -1,0 +1,176 @@
+"""Searches: the same network for the same seed, wherever they are cut, kept, and compiled or not."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from quickstudy.base.learner import Brief, Snapshot
+from quickstudy.base.lesson import Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.genes import BIAS, UNITS, WIDTH, Parts
+from quickstudy.learners.mdl.learner import GivenNetwork, Mdlrnn
+from quickstudy.learners.mdl.mutation import DRAWS, mutate
+from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.search import Island
+from quickstudy.tasks.grammar.languages import EqualTwo
+
+PARTS = Parts(3, np.array([0, 1, 3], np.int32), True)
+TREE = Tree.of([([0, *[1] * n, *[2] * n], [*[1] * n, *[2] * n, 0]) for n in (1, 1, 2, 3)], 3)
+SMALL = {
+    "tempering": Mdlrnn(effort=15),
+    "evolution": Mdlrnn(search="evolution", population=30, generations=130, islands=3, exchange=60),
+}
+
+
+def begun(learner, shown=12):
+    lesson = EqualTwo().sample(np.random.default_rng(0), shown)
+    brief = Brief(Tokens(3), Tokens(3), "cross-entropy", lesson.steps, shown)
+    return learner.begin(brief, [Streams(0, "mdl", 0)]), Lesson([lesson], np.arange(shown)[None])
+
+
+def found(pupil):
+    return Network.of_row(pupil.host.row, 3)
+
+
+@pytest.mark.parametrize("search", SMALL)
+def test_the_same_seed_finds_the_same_network_wherever_a_lesson_is_cut(search):
+    networks = []
+    for cuts in ((0, 12), (0, 12), (0, 5, 11, 12)):
+        pupil, lesson = begun(SMALL[search])
+        for start, stop in itertools.pairwise(cuts):
+            assert not networks or not found(pupil).edges or stop == 12
+            pupil.learn(lesson, start, stop)
+        networks.append(found(pupil))
+    assert networks[0] == networks[1] == networks[2]
+    assert networks[0].edges
+
+
+@pytest.mark.parametrize("search", SMALL)
+def test_a_search_that_is_kept_goes_on_where_it_was(search):
+    whole, lesson = begun(SMALL[search])
+    whole.learn(lesson, 0, 12)
+    kept = []
+    pupil, lesson = begun(SMALL[search])
+    for place in pupil.learning(lesson, 0, 12):
+        kept.append((place, pupil.snapshot()))
+    assert len(kept) >= 3
+    assert found(pupil) == found(whole)
+    assert pupil.cost() == whole.cost()
+    for place, snapshot in kept[:-1:2]:
+        fresh, lesson = begun(SMALL[search])
+        fresh.restore(Snapshot(snapshot.arrays, snapshot.facts))
+        assert place == 11
+        fresh.learn(lesson, place, 12)
+        assert found(fresh) == found(whole)
+        assert fresh.cost() == whole.cost()
+
+
+def test_a_learner_that_is_finished_can_be_kept():
+    pupil, lesson = begun(SMALL["tempering"])
+    pupil.learn(lesson, 0, 12)
+    other, _ = begun(SMALL["tempering"])
+    other.restore(pupil.snapshot())
+    inputs = np.array([[0], [1], [1]])[None]
+    assert np.array_equal(
+        other.step(other.start(1, 3), inputs[:, 0])[1], pupil.step(pupil.start(1, 3), inputs[:, 0])[1]
+    )
+    assert found(other) == found(pupil)
+
+
+def test_a_search_makes_the_strings_shorter():
+    pupil, lesson = begun(Mdlrnn(effort=60))
+    silent = found(pupil)
+    pupil.learn(lesson, 0, 12)
+    (examples,) = lesson.examples
+    strings = [
+        (examples.inputs[:length, n].tolist(), examples.targets[:length, n].tolist())
+        for n, length in enumerate(examples.lengths)
+    ]
+    tree = Tree.of(strings, 3)
+    assert sum(found(pupil).all_bits(tree, "abc")) < sum(silent.all_bits(tree, "abc")) - 50
+    assert pupil.cost()[0].bits == found(pupil).bits("abc")
+
+
+def test_bits_are_those_of_each_network_and_the_elite_is_never_lost():
+    island = Island.settled(TREE, PARTS, np.random.default_rng(3), 40)
+    fewest = np.inf
+    for _ in range(20):
+        island.evolve(3)
+        now = island.bits[island.best, :2].sum()
+        assert now <= fewest
+        fewest = now
+    room, bits = Room.of(len(TREE.read)), np.zeros(3)
+    for row, own in zip(island.rows, island.bits, strict=True):
+        evaluate(row, PARTS, 0.0, TREE, room, bits)
+        assert np.array_equal(bits, own)
+
+
+def test_migrants_are_received_as_they_were_sent():
+    one, other = (Island.settled(TREE, PARTS, np.random.default_rng(seed), 200) for seed in (1, 2))
+    one.evolve(20)
+    rows, bits = one.send()
+    assert 1 <= len(rows) <= 2
+    other.receive(rows, bits)
+    places = [number for number, row in enumerate(other.rows) for sent in rows if (row == sent).all()]
+    assert places
+    assert all(any((other.bits[place] == own).all() for own in bits) for place in places)
+
+
+def test_a_guesser_is_mixed_in_and_the_exact_bits_stay():
+    room, exact, mixed = Room.of(len(TREE.read)), np.zeros(3), np.zeros(3)
+    row = Network.read("bliss-an-bn").as_row()
+    evaluate(row, PARTS, 0.0, TREE, room, exact)
+    evaluate(row, PARTS, 0.05, TREE, room, mixed)
+    assert mixed[2] == exact[2] == exact[1] < mixed[1] < np.inf
+    row[BIAS + 4] = 0  # now an a is impossible
+    evaluate(row, PARTS, 0.0, TREE, room, exact)
+    evaluate(row, PARTS, 0.05, TREE, room, mixed)
+    assert exact[1] == exact[2] == mixed[2] == np.inf
+    assert np.isfinite(mixed[1])
+
+
+def numbers():
+    """Rows and bits of a little of everything that is compiled."""
+    rng = np.random.default_rng(7)
+    island = Island.settled(TREE, PARTS, rng, 12)
+    island.evolve(6)
+    room, bits, seen = Room.of(len(TREE.read)), np.zeros(3), []
+    row = Network.read("bliss-an-bn").as_row()
+    for _ in range(60):
+        mutate(row, PARTS, rng.random(DRAWS), 3)
+        evaluate(row, PARTS, 0.01, TREE, room, bits)
+        seen.append([int(row[:WIDTH].sum()), int(row[UNITS]), *bits.tolist()])
+    tempering = Mdlrnn(effort=1).search_of(TREE, rng)
+    tempering.go_on()
+    return [seen, island.bits.tolist(), island.rows.sum(axis=1).tolist(), tempering.bits.tolist()]
+
+
+def test_the_same_numbers_without_the_compiler():
+    code = "import runpy, sys; print(runpy.run_path(sys.argv[1])['numbers']())"
+    plain = subprocess.run(
+        [sys.executable, "-c", code, __file__],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert plain.strip() == str(numbers())
+
+
+def test_a_given_network_is_known_by_what_it_is(tmp_path):
+    text = (Network.read("bliss-dyck-1")).as_facts()
+
+    for name in ("one.json", "two.json"):
+        (tmp_path / name).write_text(json.dumps(text, indent=len(name)))
+    one, two = (GivenNetwork(str(tmp_path / name)) for name in ("one.json", "two.json"))
+    assert one.content == two.content == GivenNetwork("bliss-dyck-1").content
+    assert one.content != GivenNetwork("bliss-an-bn").content
+    with pytest.raises(ValueError, match="has changed"):
+        GivenNetwork(str(tmp_path / "one.json"), content=GivenNetwork("bliss-an-bn").content)
