@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,9 +13,9 @@ from quickstudy.render.numbers import magnitude
 
 COLOURS, DASHES = 6, 5
 """How many the style sheet has."""
-LETTER = 6.7
-"""Width of a letter of a label in pixels, on the safe side."""
-TICK_LETTER = 6.2
+LETTER = 7.0
+"""Width of a letter in pixels, as names have them on the average."""
+_SLIM, _BROAD = frozenset("fijlrtI .,:;|!'()[]/-"), frozenset("mwMW%@&+=<>~#^∞…—±×")
 _TENFOLD = 115
 """Pixels that a factor of ten needs if 2 and 5 are to be numbered in it."""
 _DENSE = 46
@@ -83,6 +84,13 @@ def mark_class(mark: Mark) -> str:
 def text(content: str, x: float, y: float, **attributes: object) -> Markup:
     """A line of text."""
     return tag("text", content, x=float(x), y=float(y), **attributes)
+
+
+def breadth(words: str) -> float:
+    """Width of a label in pixels, on the safe side for the fonts of the style sheet."""
+    broad = sum(letter in _BROAD or unicodedata.east_asian_width(letter) in "WF" for letter in words)
+    slim = sum(letter in _SLIM for letter in words)
+    return 5.2 * slim + 13.0 * broad + 8.0 * (len(words) - slim - broad)
 
 
 def points(pairs: Sequence[tuple[float, float]]) -> str:

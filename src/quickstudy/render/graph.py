@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.wording import shortened
-from quickstudy.render.drawing import LETTER, Drawing, points, text
+from quickstudy.render.drawing import Drawing, breadth, points, text
 from quickstudy.render.markup import Markup, short_number, tag
 
 _HIGH, _BETWEEN, _ACROSS, _MARGIN = 30.0, 24.0, 70.0, 28.0
@@ -81,8 +81,8 @@ def lay_out(graph: Graph) -> Layout:
             label = labels.get(id, "")
             boxes[id] = Box(label, left + wide / 2, y + _height(id) / 2, _width(label), wide / 2)
             y += _height(id) + _BETWEEN
-        words = [len(edge.label) for edge in graph.edges if ranks[edge.source] == number]
-        left += wide + max(_ACROSS, LETTER * max(words, default=0) + 24)
+        words = [breadth(edge.label) for edge in graph.edges if ranks[edge.source] == number]
+        left += wide + max(_ACROSS, max(words, default=0.0) + 24)
     ways = {number: [(boxes[id].x, boxes[id].y) for id in chain[1:-1]] for number, chain in chains.items()}
     backs = [number for number, edge in enumerate(graph.edges) if number not in chains and edge.source != edge.target]
     width = max((box.x + box.width / 2 for box in boxes.values()), default=0.0) + _MARGIN
@@ -96,7 +96,7 @@ def _height(id: str) -> float:
 
 
 def _width(label: str) -> float:
-    return LETTER * len(label) + 22 if label else 0.0
+    return breadth(label) + 22 if label else 0.0
 
 
 def _ranks(graph: Graph) -> dict[str, int]:

@@ -7,11 +7,12 @@ import math
 import urllib.parse
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from quickstudy.base import blocks
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.render.drawing import mark_class
-from quickstudy.render.markup import Markup, anchor, asset, escape, joined, named, tag
+from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, tag
 from quickstudy.render.numbers import bounds, half_width, written
 from quickstudy.render.plot import live_data
 from quickstudy.render.svg import drawn
@@ -33,7 +34,7 @@ def as_html(page: blocks.Page, beside: Collection[str] = ()) -> str:
         "header",
         tag("p", page.eyebrow, class_="eyebrow") if page.eyebrow else "",
         tag("h1", named(page.title)),
-        *(tag("p", line, class_="facts-line") for line in page.under),
+        *(tag("p", breakable(line), class_="facts-line") for line in page.under),
     )
     main = tag("main", header, *writer.with_contents(page.blocks))
     data = tag("script", _harmless(spelled(plain(page.facts))), type="application/json", id="data")
@@ -91,12 +92,16 @@ class _Writer:
             case blocks.Text(text, kind) if kind in _LETTER_BY_LETTER:
                 return tag("pre", text, class_=kind)
             case blocks.Text(text, "note"):
-                return tag("p", text, class_="notes", role="note")
+                return tag("p", breakable(text), class_="notes", role="note")
             case blocks.Text(text, kind):
-                return tag("p", text, class_=kind or None)
+                return tag("p", breakable(text), class_=kind or None)
             case blocks.Terms(items):
-                pairs = [joined(tag("dt", self._link(to, named(term))), tag("dd", said)) for term, said, to in items]
-                return tag("dl", *pairs, class_="verdicts" if any(to for *_, to in items) else "terms")
+                pairs = [
+                    (tag("dt", self._link(to, named(term))), tag("dd", breakable(said))) for term, said, to in items
+                ]
+                return tag(
+                    "dl", *chain.from_iterable(pairs), class_="verdicts" if any(to for *_, to in items) else "terms"
+                )
             case blocks.Table():
                 return self._table(block)
             case blocks.Plot() | blocks.HeatMap() | blocks.Graph():

@@ -11,7 +11,7 @@ from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plo
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.base.wording import shortened, visible
 from quickstudy.render import drawing
-from quickstudy.render.drawing import LETTER, NARROW, WIDE, Frame, Scale, mark_class, points, reach, spread, text
+from quickstudy.render.drawing import LETTER, NARROW, WIDE, Frame, Scale, breadth, mark_class, points, reach, spread
 from quickstudy.render.markup import Markup, short_number, tag
 
 _GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
@@ -68,7 +68,7 @@ class _Sheet:
         columns = 2 if self.form is WIDE and len(panels) > 1 else 1
         x, y = self._reaches()
         ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
-        left = 16 + drawing.TICK_LETTER * max(map(len, ticks), default=1)
+        left = 16 + max(map(breadth, ticks), default=8.0)
         right = self._margin()
         inner = self.form.width / columns - left - right
         parts, top = [], 4.0
@@ -100,7 +100,7 @@ class _Sheet:
     def _margin(self) -> float:
         if not self.plot.direct:
             return 22.0
-        return max([22.0, *(34 + LETTER * len(label) for panel in self.plot.panels for label in self._labels(panel))])
+        return max([22.0, *(28 + breadth(label) for panel in self.plot.panels for label in self._labels(panel))])
 
     def _labels(self, panel: Panel) -> list[str]:
         """Of the curves, then of the horizontals, cut so that they stay distinct."""
@@ -121,12 +121,12 @@ class _Sheet:
 
     def _panel(self, panel: Panel, frame: Frame, top: float, first: bool, last: bool) -> Markup:
         plot = self.plot
-        parts = [text(panel.title, frame.x.start, top + 15, class_="label strong")] if panel.title else []
+        parts = [drawing.text(panel.title, frame.x.start, top + 15, class_="label strong")] if panel.title else []
         parts.append(frame.axes(plot.x, plot.y, x_title=last, y_title=first))
         parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
         if not any(len(one.x) for one in panel.series):
             middle = frame.x.start + frame.x.length / 2, (frame.y.end + frame.y.start) / 2
-            parts.append(text(_NOTHING, *middle, class_="title", text_anchor="middle"))
+            parts.append(drawing.text(_NOTHING, *middle, class_="title", text_anchor="middle"))
         parts += [_guide(guide, frame, plot.direct) for guide in panel.guides]
         bars = [one for one in panel.series if one.kind == BARS]
         # From the last to the first, so that the first lies on top.
@@ -161,7 +161,7 @@ class _Sheet:
         for index, place in zip(kept, places, strict=True):
             edge, end = frame.x.end, ends[index]
             leader = points([(edge + 2, end), (edge + 10, place), (edge + 20, place)])
-            label = text(labels[index], edge + 24, place + 4, class_="label")
+            label = drawing.text(labels[index], edge + 24, place + 4, class_="label")
             line = tag("polyline", class_="leader", points=leader)
             parts.append(tag("g", tag("title", full[index]), line, label, class_=classes[index]))
         return tag("g", *parts, class_="labels")
@@ -169,8 +169,8 @@ class _Sheet:
 
 def _per_line(panel: Panel, width: float) -> int:
     """How many entries of the legend have room side by side."""
-    longest = max((len(one.label) for one in panel.series), default=0)
-    return max(1, int(width // (34 + longest * LETTER)))
+    longest = max((breadth(one.label) for one in panel.series), default=0.0)
+    return max(1, int(width // (34 + longest)))
 
 
 def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
@@ -184,7 +184,9 @@ def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
             key = tag("rect", class_="dot", x=x + 4, y=y - 9, width=10, height=10)
         dot = tag("circle", class_="dot mark", cx=x + 9, cy=y - 4, r=2.5)
         entry = mark_class(one.mark) + ("" if len(one.x) else " absent")
-        yield tag("g", tag("title", one.label), key, dot, text(label, x + 24, y, class_="label entry"), class_=entry)
+        yield tag(
+            "g", tag("title", one.label), key, dot, drawing.text(label, x + 24, y, class_="label entry"), class_=entry
+        )
 
 
 def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
@@ -196,21 +198,21 @@ def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
     if x is not None:
         parts.append(tag("line", class_=name, x1=x, x2=x, y1=frame.y.end if y is None else y, y2=frame.y.start))
     if guide.label and y is None and x is not None:
-        before = frame.x.end - x < LETTER * len(guide.label) + 6
+        before = frame.x.end - x < breadth(guide.label) + 6
         place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
-        parts.append(text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
+        parts.append(drawing.text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
     if guide.label and x is None and y is not None and not direct:
-        parts.append(text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end"))
+        parts.append(drawing.text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end"))
     return tag("g", *parts)
 
 
 def _point_label(guide: Guide, frame: Frame) -> Markup:
     """The point that a guide leads to, and its words: above and to the left, where a curve that rises is not."""
     x, y = frame.x.at(guide.x or 0.0), frame.y.at(guide.y or 0.0)
-    before = x - frame.x.start > 9 + LETTER * len(guide.label)
+    before = x - frame.x.start > 9 + breadth(guide.label)
     place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
     dot = tag("circle", class_="dot", cx=x, cy=y, r=4) if guide.strong else ""
-    words = text(guide.label, class_="label strong halo", **place) if guide.label else ""
+    words = drawing.text(guide.label, class_="label strong halo", **place) if guide.label else ""
     return tag("g", dot, words)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from quickstudy.base.blocks import Graph, HeatMap, Plot
 from quickstudy.base.wording import shortened
-from quickstudy.render.drawing import LETTER, NARROW, WIDE, Drawing, Form, spread, text
+from quickstudy.render.drawing import NARROW, WIDE, Drawing, Form, breadth, spread, text
 from quickstudy.render.graph import graph_drawing
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import NOTHING, score
@@ -19,7 +19,7 @@ from quickstudy.render.plot import plot_drawings
 LEVELS = 9
 """Colours of the style sheet."""
 _HIGH, _BETWEEN, _TOP = 22.0, 20.0, 28.0
-_LEAST = 11.0
+_LEAST = 9.0
 """Pixels of a cell below which a row of them does not fit, and goes on below."""
 _LEGIBLE = 44.0
 """Pixels of a cell in which its number has room."""
@@ -82,9 +82,10 @@ class _Map:
 
     def drawing(self) -> Drawing:
         names = shortened(self.map.rows, 22 if self.form is WIDE else 16)
-        left = 16 + max((LETTER * max(len(name), len(self._scale(row))) for row, name in enumerate(names)), default=0.0)
+        scales = [self._scale(row) for row in range(len(names))]
+        left = 16 + max(map(breadth, (*names, *scales)), default=0.0)
         width = min((self.form.width - left - 16) / max(len(self.map.columns), 1), 90.0)
-        whole = width >= _LEAST - 1.5
+        whole = width >= _LEAST
         parts, bottom = self._lines(names, left, width) if whole else self._blocks(names)
         legend = self._legend(left if self.form is WIDE else 8.0, bottom + 8)
         return Drawing(
@@ -93,7 +94,7 @@ class _Map:
 
     def _lines(self, names: Sequence[str], left: float, width: float) -> tuple[list[Markup], float]:
         titles = shortened(self.map.columns, 14)
-        longest = LETTER * max(map(len, titles), default=0)
+        longest = max(map(breadth, titles), default=0.0)
         turned = width < longest + 4
         top = _TOP + (longest if turned else 0)
         parts = []
@@ -112,7 +113,7 @@ class _Map:
             parts += self._cells(row, places, width - 0.8, _HIGH)
             marks = [mark for mark in self.map.marks if mark[0] == row]
             wanted = [left + (column + 0.5) * width for _, column, _, _ in marks]
-            long = LETTER * max((len(mark[3]) for mark in marks), default=0)
+            long = max((breadth(mark[3]) for mark in marks), default=0.0)
             shown = spread(wanted, 10 + long, left + long / 2, max(left + width * len(titles), left + long / 2))
             for x, mark in zip(shown, marks, strict=True):
                 parts.append(
