@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import urllib.parse
 from collections.abc import Collection, Iterator, Sequence
@@ -13,12 +12,11 @@ from quickstudy.base import blocks
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.render.drawing import mark_class
 from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, tag
-from quickstudy.render.numbers import bounds, half_width, written
+from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
 from quickstudy.render.svg import drawn
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-_ARROWS = {"higher": "↑", "lower": "↓"}
 _LETTER_BY_LETTER = ("command", "example")
 _WORDS = 40
 """Words in a cell with more letters than this may be broken."""
@@ -109,9 +107,8 @@ class _Writer:
             case blocks.Details(summary, parts, is_open):
                 inside = [self.block(one, depth) for one in parts]
                 return tag("details", tag("summary", named(summary)), *inside, open=is_open)
-            case blocks.Stored(data, title):
-                text = json.dumps(plain(data), indent=2, sort_keys=True, ensure_ascii=False)
-                return joined(tag("h4", named(title)) if title else "", tag("pre", text))
+            case blocks.Stored(title=title):
+                return joined(tag("h4", named(title)) if title else "", tag("pre", stored_text(block)))
             case blocks.Section(title, parts, name, note):
                 small = tag("small", f" {note}") if note else ""
                 heading = tag(f"h{min(depth, 6)}", named(title), small)
@@ -201,7 +198,7 @@ def _listed(section: blocks.Section) -> str:
 
 
 def _heading(column: blocks.Column, index: int) -> Markup:
-    arrow = _ARROWS.get(column.better)
+    arrow = ARROWS.get(column.better)
     better = tag("span", arrow, class_="arrow", title=f"{column.better} is better") if arrow else ""
     key = tag("span", class_=f"key {mark_class(column.mark)}", aria_hidden="true") if column.mark else ""
     words = joined(key, named(column.title), *(["\N{NO-BREAK SPACE}", better] if better else []), _small(column.note))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from quickstudy.base import blocks
 from quickstudy.base.wording import shortened, visible
 from quickstudy.render.markup import anchor
-from quickstudy.render.numbers import spoken, written
+from quickstudy.render.numbers import ARROWS, spoken, written
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -125,8 +125,8 @@ def _tabular(table: blocks.Table, columns: Sequence[int], labels: Sequence[str])
 
 def _broken(column: blocks.Column) -> list[str]:
     """The title of a column, and which way is better, in lines of one or two words."""
-    arrow = {"higher": " ↑", "lower": " ↓"}.get(column.better, "")
-    return textwrap.wrap(column.title + arrow, 13, break_long_words=False) or [""]
+    title = f"{column.title} {ARROWS.get(column.better, '')}".strip()
+    return textwrap.wrap(title, 13, break_long_words=False) or [""]
 
 
 def _head(column: blocks.Column) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any
 
 from quickstudy.base import blocks
 from quickstudy.base.blocks import FACTOR, HALF, MAGNITUDE, Cell, Name, Number, Several
+from quickstudy.base.canonical import plain
 from quickstudy.base.measure import LOG, MEDIAN, Score
 
 NOTHING = "–"
@@ -142,3 +144,8 @@ def spoken(cell: Cell, intervals: str = HALF) -> str:
     missing = cell.value is None and not cell.word  # its note says why, which is too long for a cell
     interval = half_width(cell) if intervals == HALF else bounds(cell)
     return " ".join(filter(None, (written(cell), interval))) + ("" if missing else noted(cell.note))
+
+
+def stored_text(block: blocks.Stored) -> str:
+    """Nested data as indented JSON."""
+    return json.dumps(plain(block.data), indent=2, sort_keys=True, ensure_ascii=False)
