@@ -106,28 +106,20 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     >>> spread([10, 11, 50], 10, 0, 100)
     [5.5, 15.5, 50.0]
     """
-    if not wanted:
-        return []
     gap = min(gap, (high - low) / max(len(wanted) - 1, 1))
-
-    def within(start: float, members: int) -> float:
-        return max(low, min(start, high - (members - 1) * gap))
-
-    order = sorted(range(len(wanted)), key=lambda index: (wanted[index], index))
-    groups: list[tuple[float, int]] = []  # (position of the first, members)
-    for index in order:
-        start, members = within(float(wanted[index]), 1), 1
-        while groups and groups[-1][0] + groups[-1][1] * gap > start:
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    # Without the gaps before each, they only have to rise: neighbours that do not share their mean.
+    groups: list[tuple[float, int]] = []  # (mean, members)
+    for place, index in enumerate(order):
+        mean, members = float(wanted[index]) - place * gap, 1
+        while groups and groups[-1][0] > mean:
             before, count = groups.pop()
-            centre = (before + (count - 1) * gap / 2) * count + (start + (members - 1) * gap / 2) * members
-            members += count
-            start = within(centre / members - (members - 1) * gap / 2, members)
-        groups.append((start, members))
-    placed = [start + place * gap for start, members in groups for place in range(members)]
-    result = [0.0] * len(wanted)
-    for index, position in zip(order, placed, strict=True):
-        result[index] = position
-    return result
+            mean, members = (before * count + mean * members) / (count + members), count + members
+        groups.append((mean, members))
+    last = high - (len(wanted) - 1) * gap
+    starts = [max(low, min(mean, last)) for mean, members in groups for _ in range(members)]
+    placed = {index: start + place * gap for place, (index, start) in enumerate(zip(order, starts, strict=True))}
+    return [placed[index] for index in range(len(wanted))]
 
 
 @dataclass(frozen=True)
