@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from quickstudy.base.blocks import Cell, Graph, HeatMap, Number, Page, Plot, Table, every
+from quickstudy.base.blocks import Cell, Number, Page, Picture, Table, every
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import NOTHING, exact, half_of, spoken
 from quickstudy.render.svg import picture_rows, svg_file
@@ -32,7 +32,7 @@ def page_files(page: Page, name: str) -> dict[str, str]:
     for block in every(page.blocks):
         if isinstance(block, Table) and block.name:
             files[f"{block.name}.csv"] = csv_text(block.data or table_rows(block))
-        elif isinstance(block, Plot | HeatMap | Graph) and block.name:
+        elif isinstance(block, Picture) and block.name:
             files[f"{block.name}.svg"] = svg_file(block)
             files[f"{block.name}.csv"] = csv_text(picture_rows(block))
     return {f"{name}.html": as_html(page, files), **files}

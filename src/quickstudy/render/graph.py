@@ -143,7 +143,7 @@ def _edge(edge: Edge, layout: Layout, way: Sequence[tuple[float, float]], below:
     head = [(x2, y2), (x2 - 9, y2 - 4), (x2 - 9, y2 + 4)]
     if edge.source == edge.target:
         x, y = start.x, start.y - _HIGH / 2
-        path = ["M", (x - 12, y), "C", (x - 26, y - 30), (x + 26, y - 30), (x + 12, y)]
+        path: list[str | tuple[float, float]] = ["M", (x - 12, y), "C", (x - 26, y - 30), (x + 26, y - 30), (x + 12, y)]
         head, words = [(x + 12, y), (x + 12.5, y - 9), (x + 20, y - 5)], (x, y - 26)
     elif below is not None:
         # Down and up between layers, where no node is.

@@ -64,8 +64,7 @@ def _harmless(text: str) -> Markup:
 
 
 def _anchors(parts: Sequence[blocks.Block]) -> Iterator[str]:
-    named = (blocks.Section, blocks.Table, blocks.Plot, blocks.HeatMap, blocks.Graph)
-    return (block.name for block in blocks.every(parts) if isinstance(block, named))
+    return (getattr(block, "name", "") for block in blocks.every(parts))
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class _Writer:
                 )
             case blocks.Table():
                 return self._table(block)
-            case blocks.Plot() | blocks.HeatMap() | blocks.Graph():
+            case blocks.Picture():
                 return self._picture(block)
             case blocks.Details(summary, parts, is_open):
                 inside = [self.block(one, depth) for one in parts]
@@ -168,7 +167,7 @@ class _Writer:
                 notes = (interval, _small(note, True)) if symbol else (_small(note), interval)
                 return joined(text, *notes)
 
-    def _picture(self, block: blocks.Plot | blocks.HeatMap | blocks.Graph) -> Markup:
+    def _picture(self, block: blocks.Picture) -> Markup:
         extra = []
         if isinstance(block, blocks.Plot) and block.live:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))

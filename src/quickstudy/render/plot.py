@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plot, Plotted
 from quickstudy.base.canonical import plain, spelled
@@ -48,8 +48,8 @@ def live_data(plot: Plot) -> str:
 def _on(plot: Plot, one: Plotted) -> Plotted:
     """What of a series has a place on a logarithmic axis: all that is after 0."""
     kept = [index for index, value in enumerate(one.x) if plot.x.scale == LINEAR or value > 0]
-    fields: dict[str, Any] = {name: getattr(one, name) for name in ("x", "y", "low", "high", "tells")}
-    return replace(one, **{name: [values[index] for index in kept if len(values)] for name, values in fields.items()})
+    x, y, low, high = ([values[at] for at in kept if len(values)] for values in (one.x, one.y, one.low, one.high))
+    return replace(one, x=x, y=y, low=low, high=high, tells=[one.tells[at] for at in kept if len(one.tells)])
 
 
 def _known(panel: Panel) -> list[Plotted]:

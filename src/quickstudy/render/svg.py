@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
-from quickstudy.base.blocks import Graph, HeatMap, Plot
+from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot
 from quickstudy.base.wording import shortened
 from quickstudy.render.drawing import NARROW, WIDE, Drawing, Form, breadth, spread, text
 from quickstudy.render.graph import graph_drawing
@@ -24,8 +25,6 @@ _LEAST = 9.0
 _LEGIBLE = 44.0
 """Pixels of a cell in which its number has room."""
 
-Picture = Plot | HeatMap | Graph
-
 
 def drawn(block: Picture) -> list[Markup]:
     """The elements of a page: one for a wide and one for a narrow window, or one for both."""
@@ -38,35 +37,37 @@ def svg_file(block: Picture) -> str:
     return _drawings(block)[0].file()
 
 
-def picture_rows(block: Picture) -> list[list[Any]]:
+def picture_rows(block: Picture) -> list[Sequence[Any]]:
     """The numbers of a picture for a program, the heading first: those it brings, or what is drawn."""
-    if not isinstance(block, Graph) and block.data:
-        return [list(row) for row in block.data]
-    if isinstance(block, Graph):
-        edges = [[edge.source, edge.target, edge.label, edge.kind, edge.weight] for edge in block.edges]
-        return [["source", "target", "label", "kind", "weight"], *edges]
-    if isinstance(block, HeatMap):
-        cells = [
-            [row, column, part, value]
-            for row, values in zip(block.rows, block.values, strict=True)
-            for column, cell in zip(block.columns, values, strict=True)
-            for part, value in enumerate(_parts(cell))
-        ]
-        return [["row", "column", "part", "value"], *cells]
-    rows: list[list[Any]] = [["panel", "series", block.x.title, block.y.title, "low", "high"]]
-    for panel in block.panels:
-        for one in panel.series:
-            low, high = (values if len(values) else [""] * len(one.x) for values in (one.low, one.high))
-            rows += [[panel.title, one.label, *numbers] for numbers in zip(one.x, one.y, low, high, strict=True)]
-    return rows
+    return list(getattr(block, "data", ()) or _rows(block))
+
+
+def _rows(block: Picture) -> Iterator[Sequence[Any]]:
+    match block:
+        case Graph(edges=edges):
+            yield from (("source", "target", "label", "kind", "weight"), *map(astuple, edges))
+        case HeatMap(rows=rows, columns=columns, values=values):
+            yield "row", "column", "part", "value"
+            for row, column in product(range(len(rows)), range(len(columns))):
+                for part, value in enumerate(_parts(values[row][column])):
+                    yield rows[row], columns[column], part, value
+        case Plot(panels=panels):
+            yield "panel", "series", block.x.title, block.y.title, "low", "high"
+            for panel in panels:
+                for one in panel.series:
+                    low, high = (values if len(values) else [""] * len(one.x) for values in (one.low, one.high))
+                    yield from ((panel.title, one.label, *row) for row in zip(one.x, one.y, low, high, strict=True))
 
 
 def _drawings(block: Picture) -> list[Drawing]:
-    if isinstance(block, Plot):
-        return plot_drawings(block)
-    return (
-        [graph_drawing(block)] if isinstance(block, Graph) else [_Map(block, form).drawing() for form in (WIDE, NARROW)]
-    )
+    match block:
+        case Plot():
+            return plot_drawings(block)
+        case HeatMap():
+            return [_Map(block, form).drawing() for form in (WIDE, NARROW)]
+        case Graph():
+            return [graph_drawing(block)]
+    raise TypeError(f"no picture of a {type(block).__name__}")
 
 
 def _parts(cell: float | Sequence[float | None] | None) -> Sequence[float | None]:
