@@ -47,27 +47,23 @@ class Drawing:
 
     def inline(self, least: float | None = None) -> Markup:
         """As a part of a page, which has the styles. least: pixels below which it is not shrunk."""
-        title = tag("title", self.label)
         style = f"min-width:{least:.0f}px;max-width:{self.width:.0f}px" if least else None
-        return tag(
-            "svg", title, *self.parts, class_=f"plot {self.form}".strip(), viewBox=self._box, role="img",
-            aria_label=self.label, style=style,
-        )  # fmt: skip
+        return self._svg(*self.parts, class_=f"plot {self.form}".strip(), style=style)
 
     def file(self) -> str:
         """As a file of its own: with the styles inside, on a ground of its own, in its natural size."""
         style = tag("style", asset("picture.css"), Markup(":root{background:var(--paper);max-width:100%;height:auto}"))
-        ground = tag("rect", width=self.width, height=self.height, style="fill:var(--paper)")
+        size = {"width": self.width, "height": self.height}
+        ground = tag("rect", style="fill:var(--paper)", **size)
         # The class is that of a group inside: the page's own hides a picture by the width of the window.
-        inside = tag("g", *self.parts, class_="plot")
-        return tag(
-            "svg", tag("title", self.label), style, ground, inside, xmlns="http://www.w3.org/2000/svg",
-            width=self.width, height=self.height, viewBox=self._box, role="img", aria_label=self.label,
-        )  # fmt: skip
+        return self._svg(
+            style, ground, tag("g", *self.parts, class_="plot"), xmlns="http://www.w3.org/2000/svg", **size
+        )
 
-    @property
-    def _box(self) -> str:
-        return f"0 0 {short_number(self.width)} {short_number(self.height)}"
+    def _svg(self, *inside: str, **attributes: object) -> Markup:
+        box = f"0 0 {short_number(self.width)} {short_number(self.height)}"
+        title = tag("title", self.label)
+        return tag("svg", title, *inside, viewBox=box, role="img", aria_label=self.label, **attributes)
 
 
 def mark_class(mark: Mark) -> str:

@@ -60,17 +60,13 @@ def _split(title: str, cells: Sequence[Cell]) -> Iterator[list[str]]:
     if not all(isinstance(cell, Number) or cell in ("", NOTHING) for cell in cells):
         yield [title, *map(spoken, cells)]
         return
-    yield [title, *map(_digits, numbers)]
+    yield [title, *(one.word or ("" if one.value is None else exact(one.value)) for one in numbers)]
     halves = [half_of(number) for number in numbers]
     if any(half is not None for half in halves):
         yield [f"{title} ±", *("" if half is None else exact(half) for half in halves)]
     notes = ["" if number.value is None else number.note for number in numbers]
     if any(notes):
         yield [f"{title} mark", *notes]
-
-
-def _digits(number: Number) -> str:
-    return number.word or ("" if number.value is None else exact(number.value))
 
 
 def _safe(value: Any) -> Any:

@@ -79,7 +79,10 @@ class _Writer:
         listed = [block for block in parts if isinstance(block, blocks.Section) and block.listed and block.name]
         for block in parts:
             if len(listed) > 1 and block is listed[0]:
-                items = [tag("li", self._link(one.name, named(_listed(one)))) for one in listed]
+                titles = [", ".join(filter(None, (one.title, one.note))) for one in listed]
+                items = [
+                    tag("li", self._link(one.name, named(title))) for one, title in zip(listed, titles, strict=True)
+                ]
                 yield tag("nav", tag("ul", *items), aria_label="Contents")
             yield self.block(block)
 
@@ -190,10 +193,6 @@ class _Writer:
 
 
 _MORE = tag("span", " Wider than the window: scroll it sideways.", class_="more", hidden=True)
-
-
-def _listed(section: blocks.Section) -> str:
-    return f"{section.title}, {section.note}" if section.note else section.title
 
 
 def _heading(column: blocks.Column, index: int) -> Markup:

@@ -52,11 +52,16 @@ def tag(name: str, *children: str, **attributes: object) -> Markup:
 
 
 def breakable(text: str) -> Markup:
-    """Text in which a long word may be broken after a separator, and between letters only where it is very long."""
-    if isinstance(text, Markup):
-        return text
-    pieces = [_PIECES.findall(word) if len(word) > _NARROW else [word] for word in re.split(r"(\s+)", text)]
-    return Markup("".join("<wbr>".join(map(escape, parts)) for parts in pieces))
+    """Text in which a long word may be broken after a separator, and between letters only where it is very long; an
+    option of a command is not broken after its hyphens.
+    """
+    return Markup("".join(map(_word, re.split(r"(\s+)", text))))
+
+
+def _word(word: str) -> Markup:
+    if len(word) > _NARROW:
+        return Markup("<wbr>".join(map(escape, _PIECES.findall(word))))
+    return tag("span", word, class_="option") if word.startswith("--") else escape(word)
 
 
 def named(label: str) -> Markup:
