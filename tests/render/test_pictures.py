@@ -133,6 +133,12 @@ def test_a_heat_map_has_a_colour_per_value_and_frames_its_marks(heat: list[block
     assert cells == ["h0", "h8", "absent", "h4"]
 
 
+def test_infinity_has_the_last_colour() -> None:
+    field = blocks.HeatMap("h", "", "", ["a"], ["b", "c", "d", "e"], [[0.0, 1.0, math.inf, -math.inf]])
+    cells = [one.attrib["class"] for one in ElementTree.fromstring(drawn(field)[0]).iter("rect")][:4]
+    assert cells == ["h0", "h8", "h8", "h0"]
+
+
 def overlaps(graph: Graph) -> list[tuple[str, str]]:
     layout = lay_out(graph)
     boxes = list(layout.boxes.items())

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quickstudy.base.blocks import CONTROL, LINEAR, LOG, ORACLE, Axis, Mark
+from quickstudy.base.wording import shortened, visible
 from quickstudy.render.markup import Markup, asset, joined, short_number, tag
 from quickstudy.render.numbers import magnitude
 
 COLOURS, DASHES = 6, 5
 """How many the style sheet has."""
-LETTER = 7.0
-"""Width of a letter in pixels, as names have them on the average."""
 _SLIM, _BROAD = frozenset("fijlrtI .,:;|!'()[]/-"), frozenset("mwMW%@&+=<>~#^∞…—±×")
 _TENFOLD = 115
 """Pixels that a factor of ten needs if 2 and 5 are to be numbered in it."""
@@ -87,6 +86,13 @@ def breadth(words: str) -> float:
     broad = sum(letter in _BROAD or unicodedata.east_asian_width(letter) in "WF" for letter in words)
     slim = sum(letter in _SLIM for letter in words)
     return 5.2 * slim + 13.0 * broad + 8.0 * (len(words) - slim - broad)
+
+
+def fitting(names: Sequence[str], width: float) -> list[str]:
+    """Names cut in the middle to as many letters as a width has room for, so that they stay distinct."""
+    shown = list(map(visible, names))
+    widest = max((breadth(name) / len(name) for name in shown if name), default=8.0)
+    return shortened(shown, max(8, int(width // widest)))
 
 
 def points(pairs: Sequence[tuple[float, float]]) -> str:

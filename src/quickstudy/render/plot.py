@@ -12,7 +12,7 @@ from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plo
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.base.wording import shortened, visible
 from quickstudy.render import drawing
-from quickstudy.render.drawing import LETTER, NARROW, WIDE, Frame, Scale, breadth, mark_class, points, reach, spread
+from quickstudy.render.drawing import NARROW, WIDE, Frame, Scale, breadth, fitting, mark_class, points, reach, spread
 from quickstudy.render.markup import Markup, short_number, tag
 
 _GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
@@ -126,7 +126,8 @@ class _Sheet:
 
     def _panel(self, panel: Panel, frame: Frame, top: float, first: bool, last: bool) -> Markup:
         plot = self.plot
-        parts = [drawing.text(panel.title, frame.x.start, top + 15, class_="label strong")] if panel.title else []
+        title = fitting([panel.title], frame.x.length)[0]
+        parts = [drawing.text(title, frame.x.start, top + 15, class_="label strong")] if title else []
         parts.append(frame.axes(plot.x, plot.y, x_title=last, y_title=first))
         parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
         if not _known(panel):
@@ -172,7 +173,7 @@ def _per_line(panel: Panel, width: float) -> int:
 def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
     width = frame.x.length
     per_line = _per_line(panel, width)
-    labels = shortened([one.label for one in panel.series], int((width - 24) // LETTER))
+    labels = fitting([one.label for one in panel.series], width - 24)
     for index, (one, label) in enumerate(zip(panel.series, labels, strict=True)):
         x, y = frame.x.start + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
         key = tag("line", class_="line", x1=x, x2=x + 18, y1=y - 4, y2=y - 4)

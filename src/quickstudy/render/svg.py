@@ -191,7 +191,7 @@ class _Map:
         if value is None or ends is None or math.isnan(value):
             return None
         share = (value - ends[0]) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.0
-        return max(0, min(LEVELS - 1, int(share * LEVELS)))
+        return int(max(0, min(LEVELS - 1, share * LEVELS)))  # infinity has the last colour
 
     def _legend(self, left: float, top: float) -> Iterator[Markup]:
         end = left + 22 * LEVELS
