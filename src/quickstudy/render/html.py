@@ -91,10 +91,8 @@ class _Writer:
         match block:
             case blocks.Text(text, kind) if kind in _LETTER_BY_LETTER:
                 return tag("pre", text, class_=kind)
-            case blocks.Text(text, "note"):
-                return tag("p", breakable(text), class_="notes", role="note")
             case blocks.Text(text, kind):
-                return tag("p", breakable(text), class_=kind or None)
+                return tag("p", breakable(text), class_=kind or None, role="note" if kind == "note" else None)
             case blocks.Terms(items):
                 pairs = [
                     (tag("dt", self._link(to, named(term))), tag("dd", breakable(said))) for term, said, to in items
@@ -163,8 +161,6 @@ class _Writer:
                 text = tag("strong", written(cell)) if cell.strong else escape(written(cell))
                 if value is None and not word:
                     return tag("span", text, title=note or None)
-                if cell.interval is None and not note:
-                    return text
                 symbol = not note[:1].isalnum()
                 interval = _small(bounds(cell)) if intervals == blocks.BOUNDS else _small(half_width(cell), True)
                 notes = (interval, _small(note, True)) if symbol else (_small(note), interval)
