@@ -108,8 +108,8 @@ class _Map:
         for row, name in enumerate(names):
             above = top + row * (_HIGH + between)
             parts.append(text(name, left - 8, above + _HIGH / 2 + 3, class_="label", text_anchor="end"))
-            if self.map.scaled == "row":
-                parts.append(text(self._scale(row), left - 8, above + _HIGH + 8, class_="tick", text_anchor="end"))
+            if scale := self._scale(row):
+                parts.append(text(scale, left - 8, above + _HIGH + 8, class_="tick", text_anchor="end"))
             places = [(left + column * width, above) for column in range(len(titles))]
             parts += self._cells(row, places, width - 0.8, _HIGH)
             marks = [mark for mark in self.map.marks if mark[0] == row]
@@ -137,8 +137,7 @@ class _Map:
             ]
             parts += self._cells(row, places, size - 0.8, size - 0.8)
             below = [words for number, _, _, words in self.map.marks if number == row]
-            said = [" ".join(below), self._scale(row) if self.map.scaled == "row" else ""]
-            for line, words in enumerate(filter(None, said)):
+            for line, words in enumerate(filter(None, (" ".join(below), self._scale(row)))):
                 parts.append(text(words, left, top + down * size + 13 + 14 * line, class_="tick"))
         return parts, _TOP + -(-len(names) // 2) * (down * size + 54) - 14
 
@@ -183,7 +182,8 @@ class _Map:
         return [(min(values), max(values)) if values else None for values in known]
 
     def _scale(self, row: int) -> str:
-        ends = self._ends[row]
+        """What is said of the colours of a row that has its own."""
+        ends = self._ends[row] if self.map.scaled == "row" else None
         return f"{score(ends[0])} to {score(ends[1])}" if ends else ""
 
     def _level(self, row: int, value: float | None) -> int | None:
