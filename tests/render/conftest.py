@@ -81,11 +81,11 @@ def plots() -> list[blocks.Plot]:
         live=True,
     )  # fmt: skip
     bars = [
-        Plotted("published", Mark(number=number), [0, 1, 2], [0.3, -0.2, 0.5], [0.2, -0.3, 0.4], [0.4, -0.1, 0.6], kind)
-        for number, kind in enumerate((blocks.BARS, blocks.BARS, blocks.POINTS))
+        Plotted(name, Mark(number=number), [0, 1, 2], [0.3, -0.2, 0.5], [0.2, -0.3, 0.4], [0.4, -0.1, 0.6], kind)
+        for number, (name, kind) in enumerate([("a", blocks.BARS), (EVIL, blocks.BARS), (LONG, blocks.POINTS)])
     ]
     rules = blocks.Axis("rule", ticks=[(0, "first"), (1, "second"), (2, "third")])
-    panels = [Panel(bars, "one"), Panel([], "empty"), Panel(bars[2:], "points")]
+    panels = [Panel(bars, EVIL), Panel([], LONG), Panel(bars[2:], "points")]
     return [live, blocks.Plot("bars", "Bars.", "Bars", rules, blocks.Axis("score"), panels, direct=False)]
 
 

@@ -8,7 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base import blocks
@@ -133,6 +133,12 @@ def test_a_heat_map_has_a_colour_per_value_and_frames_its_marks(heat: list[block
     assert cells == ["h0", "h8", "absent", "h4"]
 
 
+def test_infinity_has_the_last_colour() -> None:
+    field = blocks.HeatMap("h", "", "", ["a"], ["b", "c", "d", "e"], [[0.0, 1.0, math.inf, -math.inf]])
+    cells = [one.attrib["class"] for one in ElementTree.fromstring(drawn(field)[0]).iter("rect")][:4]
+    assert cells == ["h0", "h8", "h8", "h0"]
+
+
 def overlaps(graph: Graph) -> list[tuple[str, str]]:
     layout = lay_out(graph)
     boxes = list(layout.boxes.items())
@@ -146,6 +152,7 @@ def overlaps(graph: Graph) -> list[tuple[str, str]]:
     ]
 
 
+@settings(deadline=None)  # a busy machine may be slow
 @given(st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=60))
 def test_nodes_of_a_graph_never_overlap_and_edges_pass_between_them(pairs: list[tuple[int, int]]) -> None:
     nodes = [Node(str(number), "state " * (number % 4 + 1)) for number in range(30)]
