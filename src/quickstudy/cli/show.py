@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def ls(
     kind: str = typer.Argument(
         ...,
-        help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities, blocks, figures or "
-        "studies.",
+        help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities, blocks, figures "
+        "or studies.",
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
@@ -63,8 +63,8 @@ def ls(
 def show(
     name: str = typer.Argument(
         ...,
-        help="The id of a task, core, training, learner, control, measure, protocol, quantity, block, figure or study, or "
-        "its file.",
+        help="The id of a task, core, training, learner, control, measure, protocol, quantity, block, figure or study, "
+        "or its file.",
     ),
     convention: str | None = typer.Option(
         None, "--convention", help="corrected (default; a study has its own), published or written."

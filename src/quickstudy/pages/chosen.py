@@ -13,7 +13,7 @@ import numpy as np
 from quickstudy.base.blocks import EXACT, Block, Cell, Made, Name, Number, Section, Several, Text
 from quickstudy.base.catalogue import block
 from quickstudy.pages.candidates import TaskRuns, candidate, criterion_of, published_of, task_runs
-from quickstudy.pages.cells import EMPTY, gap, half_words, mean, mean_of, table
+from quickstudy.pages.cells import EMPTY, gap, half_words, kendall, mean, mean_of, table
 from quickstudy.pages.request import Request
 from quickstudy.render.numbers import score as written
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, difference
@@ -186,7 +186,7 @@ def order_of_published(request: Request, tasks: Sequence[TaskRuns]) -> list[Bloc
         ranks = [task.rank(column, criterion) or math.nan for column in published]
         among, chance = sum(rank <= len(published) for rank in ranks), len(published) ** 2 / len(means)
         inside, expected = inside + among, expected + chance
-        tau, p = _kendall(ranks)
+        tau, p = kendall(range(len(ranks)), ranks)
         there = Several([Number(among, form=EXACT), Number(len(published), form=EXACT)], " of ")
         rows.append(
             [
@@ -210,16 +210,6 @@ def order_of_published(request: Request, tasks: Sequence[TaskRuns]) -> list[Bloc
     return [
         Section(f"The published order of {one}s", [Text(text), table(f"{request.name}-order", caption, heading, rows)])
     ]
-
-
-def _kendall(ranks: Sequence[float]) -> tuple[float, float]:
-    """Agreement of the order of a list with increasing ranks. nan where all ranks are level."""
-    from scipy.stats import kendalltau
-
-    if len(set(ranks)) < 2:
-        return math.nan, math.nan
-    found = kendalltau(range(len(ranks)), ranks)
-    return float(found.statistic), float(found.pvalue)
 
 
 def _named(column: str) -> Cell:

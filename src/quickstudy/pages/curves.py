@@ -13,9 +13,9 @@ from quickstudy.base.catalogue import block
 from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 from quickstudy.pages.beside import Beside, as_table, published_cell, summary
+from quickstudy.pages.cells import Curves
 from quickstudy.pages.published import Reproduced, Reproduction, reproduction
 from quickstudy.pages.request import Request
-from quickstudy.pages.runs import Curves, counts
 from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.curves import Curve, mean_curve
 from quickstudy.report.words import span
@@ -40,7 +40,7 @@ class LearningCurves(Beside):
             for row, cells in found.cells.items()
         }
         numbers = reproduction(study, request.found, request.convention, root=request.root)
-        made: list[Block] = [Text(counts(found.cells, request.convention)), *found.remarks()]
+        made: list[Block] = [*found.remarks]
         if any(curves.values()):
             made.append(_plot(request, unit, curves, numbers))
         made += [as_table(numbers, f"{request.name}-{study.score}"), *map(Text, summary(numbers))]

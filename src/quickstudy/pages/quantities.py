@@ -16,7 +16,7 @@ from quickstudy.base.catalogue import block
 from quickstudy.base.errors import NotApplicable, QuickstudyError, UsageError, nearest
 from quickstudy.base.study import StudyRow
 from quickstudy.base.wording import described
-from quickstudy.pages.beside import as_table, summary
+from quickstudy.pages.beside import as_table, plainly, summary
 from quickstudy.pages.published import Reproduced, Reproduction
 from quickstudy.pages.request import Request, Stage
 from quickstudy.runs.setting import make_task
@@ -110,10 +110,12 @@ def _meanings(quantities: Mapping[str, str]) -> Iterator[str]:
 
 
 def _data(found: Reproduction) -> list[tuple[str, ...]]:
-    lines: list[tuple[str, ...]] = [("task", "quantity", "published", "published_spread", "computed")]
-    for row, cells in found.cells.items():
-        for column, cell in cells.items():
-            numbers = (*(cell.published or (None, None)), cell.measured)
-            if any(number is not None for number in numbers):
-                lines.append((row, column, *("" if number is None else str(number) for number in numbers)))
-    return lines
+    cells = [(row, column, cell) for row, own in found.cells.items() for column, cell in own.items()]
+    return [
+        ("task", "quantity", "published", "published_spread", "computed"),
+        *(
+            (row, column, *map(plainly, (*(cell.published or (None, None)), cell.measured)))
+            for row, column, cell in cells
+            if cell.published or cell.measured is not None
+        ),
+    ]

@@ -127,14 +127,17 @@ class Request:
         """One score of these runs."""
         return scores_of(self.runs(row, learner, convention), score)
 
-    def traces(self, row: StudyRow, learner: str | None, convention: str = "") -> dict[tuple[int, int], Trace]:
-        """Their traces; those that cannot be read are left out, as `quickstudy doctor` will say."""
+    def traces(
+        self, row: StudyRow, learner: str | None, convention: str = "", damaged: list[str] | None = None
+    ) -> dict[tuple[int, int], Trace]:
+        """Their traces; those that cannot be read are left out, as `quickstudy doctor` will say. damaged: gains why."""
         found = {}
         for place, record in self.runs(row, learner, convention).items():
             try:
                 found[place] = self.found.trace(record)
-            except QuickstudyError:
-                continue
+            except QuickstudyError as error:
+                if damaged is not None:
+                    damaged.append(str(error))
         return found
 
     def controls_of(self, row: StudyRow, score: str, convention: str = "") -> dict[str, Values]:

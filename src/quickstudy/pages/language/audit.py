@@ -7,6 +7,7 @@ is of both.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -14,11 +15,12 @@ import numpy as np
 
 from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
 from quickstudy.base.catalogue import block, measure
+from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.pages.cells import compare, filled, gap, half_words, listed, mean, mean_of, table
+from quickstudy.pages.cells import a_cell, compare, gap, half_words, listed, mean, mean_of, places, shared, table
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
-from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD
-from quickstudy.report.words import counted, span
+from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD, Values
+from quickstudy.report.words import counted
 
 SCORES = ("wade", "final-accuracy")
 KINDS = ("exchange", "blank")
@@ -38,27 +40,16 @@ class Audited:
     def blocks(self, request: Request) -> Made:
         """One paragraph, and one for each convention that lacks something."""
         cells = {name: request.cells(name) for name in CONVENTIONS}
-        said = []
-        for convention, rows in cells.items():
-            counts = [len(runs) for columns in rows.values() for runs in columns.values() if runs]
-            number = f"{span(counts)} {'run' if max(counts) == 1 else 'runs'} a cell" if counts else "none"
-            said.append(f"{number} under the convention {convention}")
+        said = [f"{a_cell(rows) or 'none'} under the convention {name}" for name, rows in cells.items()]
         lines = [
             f"Everything below is computed from runs: {', '.join(said)}. Intervals are 95 % intervals over runs, "
             f"differences are over common seeds. Fewer than {FEWEST} pairs give no verdict."
         ]
-        for convention, rows in cells.items():
-            lacking = {
-                label: [column for column in request.columns if not columns.get(column)]
-                for label, columns in rows.items()
-            }
-            places = [
-                label if len(columns) == len(request.columns) else f"{label} ({', '.join(columns)})"
-                for label, columns in lacking.items()
-                if columns
-            ]
-            if places:
-                lines.append(f"No finished runs under the convention {convention}: {', '.join(places)}.")
+        lines += [
+            f"No finished runs under the convention {name}: {lacking}."
+            for name, rows in cells.items()
+            if (lacking := places(rows, lambda count: not count))
+        ]
         return Made([*map(Text, lines)], {"study": request.study.id, "version": request.study.version})
 
 
@@ -74,7 +65,7 @@ class Leak:
     def stages(self, request: Request) -> Iterator[Stage]:
         """The networks; then, on the tasks named, as they answer when the answer in their input is another."""
         settings = request.study.settings
-        networks = [settings[name] for name in ("leaking", "causal") if name in settings]
+        networks = _networks(request)
         if "published" not in request.wanted or not networks:
             return
         yield Stage([request.setting(row, one, "published") for row in request.rows for one in networks], request.seeds)
@@ -89,27 +80,21 @@ class Leak:
 
     def blocks(self, request: Request) -> Made:
         """Leaking against causal on every task, then the answers exchanged."""
-        leaking, causal = (request.study.settings.get(name) for name in ("leaking", "causal"))
-        if leaking is None or causal is None:
+        networks = _networks(request)
+        if not networks:
             return Made([], {"leak": {}})
-        heading, rows = ["task"], []
-        for score in SCORES:
-            heading += [f"{request.score(score).title}, leaking", "causal", "leaking − causal"]
+        rows: list[list[Cell]] = []
         facts: dict[str, Any] = {}
-        told: dict[str, dict[str, str]] = {score: {} for score in SCORES}
         for row in request.rows:
-            cells: list[Cell] = [Name(row.label)]
-            numbers = {}
-            for score in SCORES:
-                one, other = (request.values(row, learner, score, "published") for learner in (leaking, causal))
-                pair = compare(one, other)
-                cells += [mean(one), mean(other), gap(pair)]
-                numbers[score] = {"leaking": mean_of(one), "causal": mean_of(other), "standing": pair.standing}
-                if pair.standing != UNTOLD:
-                    told[score][row.label] = pair.standing
-            if filled(cells):
-                rows.append(cells)
-                facts[row.label] = numbers
+            found = {score: [request.values(row, one, score, "published") for one in networks] for score in SCORES}
+            if any(any(pair) for pair in found.values()):
+                gaps = {score: compare(*pair) for score, pair in found.items()}
+                cells = ([*map(mean, pair), gap(gaps[score])] for score, pair in found.items())
+                rows.append([Name(row.label), *itertools.chain.from_iterable(cells)])
+                facts[row.label] = {
+                    score: {"leaking": mean_of(one), "causal": mean_of(other), "standing": gaps[score].standing}
+                    for score, (one, other) in found.items()
+                }
         made: list[Block] = [
             Text(
                 "The published Transformer attends to the whole sequence, in which the answer stands one place after "
@@ -117,21 +102,33 @@ class Leak:
                 "(convention published), shows what that is worth."
             )
         ]
+        about: dict[str, Any] = {"tasks": facts}
         if rows:
+            titles = {score: request.score(score).title for score in SCORES}
+            heading = [
+                word for title in titles.values() for word in (f"{title}, leaking", "causal", "leaking − causal")
+            ]
             caption = f"Mean{half_words(rows)}; differences over common seeds"
-            made.append(table(f"{request.study.id}-leak", caption, heading, rows))
-            made += [Text(_raised(request.score(score).title, told[score])) for score in SCORES]
-            exchanged = _exchanged(request, leaking, causal)
+            made.append(table(f"{request.study.id}-leak", caption, ["task", *heading], rows))
+            made += [Text(_raised(titles[score], score, facts)) for score in SCORES]
+            exchanged = _exchanged(request, *networks)
             made += exchanged.blocks
-            found = {"tasks": facts, "swap": exchanged.facts}
+            about["swap"] = exchanged.facts
         else:
-            made.append(Text(f"No runs of {leaking} or {causal} are there."))
-            found = {"tasks": facts}
-        return Made([Section("The Transformer sees the answers", made, "leak")], {"leak": found})
+            made.append(Text(f"No runs of {' or '.join(networks)} are there."))
+        return Made([Section("The Transformer sees the answers", made, "leak")], {"leak": about})
 
 
-def _raised(title: str, told: Mapping[str, str]) -> str:
+def _networks(request: Request) -> list[str]:
+    """The two that are compared, or none: leaking and causal."""
+    known = [request.study.settings.get(name) for name in ("leaking", "causal")]
+    return known if all(known) else []
+
+
+def _raised(title: str, score: str, facts: Mapping[str, Any]) -> str:
     """On how many tasks the leak raises a score."""
+    found = {label: scores[score]["standing"] for label, scores in facts.items()}
+    told = {label: standing for label, standing in found.items() if standing != UNTOLD}
     if not told:
         return f"Too few common runs to tell whether seeing the answers raises {title}."
     higher = [label for label, standing in told.items() if standing == ABOVE]
@@ -149,9 +146,7 @@ def _exchanged(request: Request, leaking: str, causal: str) -> Made:
         for name, learner in (("leaking", leaking), ("causal", causal)):
             names = [learner, *(tampered(learner, how) for how in KINDS)]
             found = [request.values(row, one, "final-accuracy", "published") for one in names]
-            # Of the seeds that all three have, so that their means can be compared.
-            seeds = sorted(set(found[0]).intersection(*found[1:]))
-            usual, *changed = ({seed: values[seed] for seed in seeds} for values in found)
+            usual, *changed = shared(*found)  # so that the means of the three can be compared
             if not usual:
                 continue
             standings = {compare(values, usual).standing for values in changed}
@@ -208,29 +203,31 @@ class First:
         made: list[Block] = [Text(text)]
         facts: dict[str, Any] = {}
         for convention in CONVENTIONS:
-            rows: list[list[Cell]] = []
-            shares: dict[str, dict[str, float]] = {}
-            for row in request.rows:
-                cells = []
-                for column in request.columns:
-                    traces = request.traces(row, row.learner(column, convention), convention)
-                    values = {seed: first_share(trace, convention) for seed, trace in traces.items()}
-                    known = {seed: value for seed, value in values.items() if not np.isnan(value)}
-                    cells.append(mean(known))
-                    if (share := mean_of(known)) is not None:
-                        shares.setdefault(column, {})[row.label] = share
-                if filled(cells):
-                    rows.append([Name(row.label), *cells])
-            facts[convention] = shares
+            found = {row.label: _shares(request, row, convention) for row in request.rows}
+            rows = [[Name(label), *map(mean, own.values())] for label, own in found.items() if any(own.values())]
+            means = {
+                one: {label: mean_of(own[one]) for label, own in found.items() if own[one]} for one in request.columns
+            }
+            facts[convention] = shares = {column: own for column, own in means.items() if own}
             if not shares:
                 made.append(Text(f"Convention {convention}: no runs are there."))
                 continue
-            most = [f"{name} {_range(shares[name].values())}" for name in request.columns if name in shares]
+            most = [f"{name} {_range(own.values())}" for name, own in shares.items()]
             caption = f"Share of WADE from the first evaluation, mean over runs{half_words(rows)}, {convention}"
             name = f"{request.study.id}-first-{convention}"
             lowest = f"From the task with the lowest share to that with the highest, {convention}: {'; '.join(most)}."
             made += [table(name, caption, ("task", *request.columns), rows), Text(lowest)]
         return Made([Section("What the first evaluation is worth", made, "first")], {"first": facts})
+
+
+def _shares(request: Request, row: StudyRow, convention: str) -> dict[str, Values]:
+    """The share of the first evaluation in every run that has one, by column."""
+    found = {}
+    for column in request.columns:
+        traces = request.traces(row, row.learner(column, convention), convention)
+        shares = {seed: first_share(trace, convention) for seed, trace in traces.items()}
+        found[column] = {seed: share for seed, share in shares.items() if not np.isnan(share)}
+    return found
 
 
 def _range(shares: Collection[float]) -> str:
