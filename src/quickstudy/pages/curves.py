@@ -64,13 +64,10 @@ def curve_of(traces: Sequence[Trace], unit: str = "sequences") -> Curve | None:
 
 def _plot(request: Request, unit: str, curves: Drawn, numbers: Reproduction) -> Plot:
     study, read = request.study, request.score(request.study.score)
+    marks = {column: Mark(number=study.columns.index(column)) for column in request.columns}
     panels = [
         Panel(
-            [
-                _line(Mark(number=study.columns.index(column)), column, curves[row].get(column), read, cells[column])
-                for column in request.columns
-            ],
-            row,
+            [_line(mark, column, curves[row].get(column), read, cells[column]) for column, mark in marks.items()], row
         )
         for row, cells in numbers.cells.items()
     ]

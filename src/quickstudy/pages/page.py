@@ -17,7 +17,7 @@ _RECORD, _NOTES = "record", "remark"
 def page_of(request: Request, command: str = "") -> Page:
     """What the folder holds of a study. command: what to type to have the same again."""
     study, blocks = request.study, blocks_of(request.study)
-    found = [_made(block.blocks(request)) for block in blocks]
+    found = [Made(made) if not isinstance(made := block.blocks(request), Made) else made for block in blocks]
     whole = any(getattr(block, "whole", False) for block in blocks)
     rows, under = len((request.whole or study).rows), [f"{study.source}."]
     some = len(study.rows) < rows
@@ -39,17 +39,12 @@ def page_of(request: Request, command: str = "") -> Page:
 
 def screen_page(page: Page) -> Page:
     """What a terminal shows of it: neither the notes of the study nor the record."""
-    aside = (_NOTES, _RECORD)
     shown = [
         one
         for one in page.blocks
-        if not ((isinstance(one, Text) and one.kind in aside) or (isinstance(one, Section) and one.name in aside))
+        if getattr(one, "kind", "") != _NOTES and not (isinstance(one, Section) and one.name == _RECORD)
     ]
     return replace(page, blocks=shown)
-
-
-def _made(found: Made | Sequence[Block]) -> Made:
-    return found if isinstance(found, Made) else Made(found)
 
 
 def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:

@@ -7,6 +7,7 @@ that it is the same every time. A task that it is not for raises NotApplicable w
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -55,29 +56,26 @@ class Quantities:
             f"{'; = within the published spread or bound, ≠ outside' if found.judged() else ''}"
         )
         lines = (*summary(found), *reasons, *_meanings(study.quantities))
+        made = [as_table(found, request.name, caption, _data(found)), *map(Text, lines)]
         facts = found.as_facts()
-        return Made(
-            [as_table(found, request.name, caption, _data(found)), *map(Text, lines)],
-            {name: facts[name] for name in ("study", "version", "convention", "rows")},
-        )
+        return Made(made, {name: facts[name] for name in ("study", "version", "convention", "rows")})
 
 
 def _numbers(request: Request, row: StudyRow, reasons: list[str]) -> dict[str, float]:
     """The quantities of a row by column, each function asked once. reasons: gains a sentence for what there is not."""
     task = make_task(row.task, request.convention)
-    known: dict[str, Mapping[str, float]] = {}
+    computed = functools.cache(lambda id: _computed(id, task))
     numbers: dict[str, float] = {}
     for column, name in request.study.quantities.items():
-        id = _id(name)
         try:
-            if id not in known:
-                known[id] = _computed(id, task)
-            if name not in known[id]:
-                hint = nearest(name, known[id])
-                raise UsageError(f'{request.study.id}: {row.label}: quantity "{id}" gives no "{name}"; {hint}')
-            numbers[column] = known[id][name]
+            known = computed(_id(name))
         except NotApplicable as error:
             reasons.append(f"{row.label}, {column}: {error}.")
+            continue
+        if name not in known:
+            said = f'quantity "{_id(name)}" gives no "{name}"; {nearest(name, known)}'
+            raise UsageError(f"{request.study.id}: {row.label}: {said}")
+        numbers[column] = known[name]
     return numbers
 
 

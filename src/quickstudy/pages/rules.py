@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
 from quickstudy.base.catalogue import block
-from quickstudy.base.measure import Score
-from quickstudy.base.study import StudyRow
 from quickstudy.pages.cells import gap, half_words, listed, mean, mean_of, shared, table
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
-from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, advantage, best
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, advantage, best
 from quickstudy.runs.setting import task_controls
 
 SCORES = ("final-accuracy", "wade")
@@ -28,8 +26,8 @@ class Rules:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """All models and all rules."""
-        wanted = request.wanted
-        yield Stage([one for name in wanted for one in (*request.models(name), *request.rules(name))], request.seeds)
+        both = ((*request.models(name), *request.rules(name)) for name in request.wanted)
+        yield Stage([setting for settings in both for setting in settings], request.seeds)
 
     def blocks(self, request: Request) -> Made:
         """Under each convention a table of the rules, and one of the models for every score."""
@@ -42,20 +40,19 @@ class Rules:
         scores = request.study.settings.get("against", SCORES)
         for convention in CONVENTIONS:
             made.append(_rules(request, convention, scores))
-            for score in scores:
-                found = _against(request, convention, score)
-                made += found.blocks
-                facts.setdefault(convention, {})[score] = found.facts
+            found = {score: _against(request, convention, score) for score in scores}
+            made += [one for part in found.values() for one in part.blocks]
+            facts[convention] = {score: part.facts for score, part in found.items()}
         return Made([Section("Rules that never learn", made, "rules")], {"controls": facts})
 
 
-def _rules(request: Request, convention: str, scores: tuple[str, ...]) -> Block:
-    rows: list[list[Cell]] = []
-    for row in request.rows:
-        for name in task_controls(row.task):
-            values = [request.values(row, name, score, convention) for score in scores]
-            if any(values):
-                rows.append([Name(row.label), Name(name), *map(mean, values)])
+def _rules(request: Request, convention: str, scores: Sequence[str]) -> Block:
+    found = {
+        (row.label, name): [request.values(row, name, score, convention) for score in scores]
+        for row in request.rows
+        for name in task_controls(row.task)
+    }
+    rows = [[*map(Name, names), *map(mean, values)] for names, values in found.items() if any(values)]
     if not rows:
         return Text(f"Convention {convention}: no runs of the controls are there.")
     caption = f"Controls and oracles, convention {convention}, mean{half_words(rows)}"
@@ -64,7 +61,7 @@ def _rules(request: Request, convention: str, scores: tuple[str, ...]) -> Block:
 
 
 def _against(request: Request, convention: str, score: str) -> Made:
-    """Every model less the best control, task by task."""
+    """Every model less the best control, task by task, over the seeds that the two share."""
     read = request.score(score)
     rows: list[list[Cell]] = []
     facts: dict[str, Any] = {}
@@ -74,24 +71,22 @@ def _against(request: Request, convention: str, score: str) -> Made:
         name = best(controls, read)
         if name is None:
             continue
-        found = {column: _ahead(request, row, column, convention, controls, name, read) for column in request.columns}
-        rows.append(
-            [
-                Name(row.label),
-                Name(name),
-                mean(controls[name]),
-                *(gap(pair, _SIGNS[pair.standing]) for pair in found.values()),
-            ]
-        )
+        found: dict[str, Contrast] = {}
+        for column in request.columns:
+            own = request.values(row, row.learner(column, convention), score, convention)
+            mine, _ = shared(own, controls[name])
+            rivals = {rule: shared(values, mine)[0] for rule, values in controls.items()}
+            found[column] = advantage(mine, rivals, name, read)
+            if found[column].standing != UNTOLD:
+                ahead.setdefault(column, []).extend([row.label] if found[column].standing == ABOVE else [])
+        gaps = (gap(pair, _SIGNS[pair.standing]) for pair in found.values())
+        rows.append([Name(row.label), Name(name), mean(controls[name]), *gaps])
         models = {
             column: {"difference": pair.value, "standing": pair.standing}
             for column, pair in found.items()
             if pair.value is not None
         }
         facts[row.label] = {"control": name, "score": mean_of(controls[name]), "models": models}
-        for column, pair in found.items():
-            if pair.standing != UNTOLD:
-                ahead.setdefault(column, []).extend([row.label] if pair.standing == ABOVE else [])
     if not rows:
         return Made([], facts)
     caption = (
@@ -104,18 +99,3 @@ def _against(request: Request, convention: str, score: str) -> Made:
     heading = ("task", "best control", "its score", *request.columns)
     name = f"{request.study.id}-above-{score}-{convention}"
     return Made([table(name, caption, heading, rows), Text(sentence)], facts)
-
-
-def _ahead(
-    request: Request,
-    row: StudyRow,
-    column: str,
-    convention: str,
-    controls: dict[str, Values],
-    best: str,
-    read: Score,
-) -> Contrast:
-    """How far a model is ahead of the best of the controls, over the seeds that the two share."""
-    own = request.values(row, row.learner(column, convention), read.name, convention)
-    mine, _ = shared(own, controls[best])
-    return advantage(mine, {name: shared(values, mine)[0] for name, values in controls.items()}, best, read)
