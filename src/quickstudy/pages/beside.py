@@ -110,7 +110,7 @@ def best_of(found: Reproduction) -> list[str]:
 
 def marks(found: Reproduction) -> str:
     """The caption of the table: what its numbers are, and what the marks mean."""
-    several = any(cell.n > 1 for cells in found.cells.values() for cell in cells.values())
+    several = any(cell.n > 1 for *_, cell in found.every())
     reads = list(map(found.on, found.cells)) or [found.read]
     means = [read.read for read in reads if read.shown == MEAN]
     halves = {LOG: "×÷ the factor to either end of the 95 % interval"}
@@ -186,7 +186,7 @@ def _moved(found: Reproduction, other: Reproduction) -> tuple[int, list[str], in
         if (second := other.cells[row][column]).measured is not None
     ]
     known = [pair for pair in pairs if min(pair[1].n, pair[2].n) >= FEWEST]
-    return len(pairs), [row for row, *_ in known], sum(_apart(*cells, found.on(row)) for row, *cells in known)
+    return len(pairs), [row for row, *_ in known], sum(_apart(one, two, found.on(row)) for row, one, two in known)
 
 
 def _changes(found: Reproduction, other: Reproduction) -> list[str]:

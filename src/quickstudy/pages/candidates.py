@@ -104,7 +104,7 @@ class TaskRuns:
     def rank(self, column: str | None, score: str) -> float | None:
         """1 for the best; candidates that are level share the mean of their places."""
         means, sign = self.means[score], self.legend.score(score).sign
-        if column not in means or not sign:
+        if column is None or column not in means or not sign:
             return None
         above = sum(sign * mean > sign * means[column] for mean in means.values())
         return above + (list(means.values()).count(means[column]) + 1) / 2

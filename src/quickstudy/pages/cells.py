@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from quickstudy.base.blocks import HALF, Cell, Column, Group, Line, Number, Several, Table, Text
+from quickstudy.base.blocks import HALF, Cell, Column, Group, Line, Made, Name, Number, Several, Table, Text
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.trace import Trace
-from quickstudy.pages.request import Request
+from quickstudy.pages.request import CONVENTIONS, Request
 from quickstudy.report.curves import is_curve
 from quickstudy.report.statistics import FEWEST, Contrast, Values, difference, estimate
 from quickstudy.report.words import span
@@ -42,7 +42,8 @@ def compare(one: Values, other: Values, read: Score = PLAIN) -> Contrast:
     """One minus the other, over the seeds they share: runs of one seed have seen the same data. Where a score is not
     finite, medians are compared.
     """
-    return difference(*shared(one, other), read)
+    first, second = shared(one, other)
+    return difference(first, second, read)
 
 
 def shared(*samples: Values) -> list[Values]:
@@ -79,15 +80,22 @@ def _has_number(cell: Cell) -> bool:
     return any(map(_has_number, cell.cells)) if isinstance(cell, Several) else isinstance(cell, Number)
 
 
-def half_words(rows: Sequence[Sequence[Cell]]) -> str:
+def mean_rows(found: Mapping[tuple[str, ...], Sequence[Values]]) -> list[list[Cell]]:
+    """A row for each that has any run: its names, and the means beside them."""
+    return [[*map(Name, names), *map(mean, values)] for names, values in found.items() if any(values)]
+
+
+def under_each(make: Callable[[str], Made]) -> Made:
+    """What is made under each convention, one after the other, with facts by convention."""
+    found = {convention: make(convention) for convention in CONVENTIONS}
+    facts = {convention: part.facts for convention, part in found.items()}
+    return Made([one for part in found.values() for one in part.blocks], facts)
+
+
+def halves(rows: Sequence[Sequence[Cell]]) -> str:
     """What stands behind the means of a table, for its caption: nothing is promised that no cell has."""
     known = any(isinstance(cell, Number) and cell.interval for row in rows for cell in row)
     return " ± half the 95 % interval" if known else " (no interval: one run)"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names with commas, or "none"."""
-    return ", ".join(names) if names else "none"
 
 
 def a_cell(cells: Counted) -> str:

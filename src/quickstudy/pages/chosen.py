@@ -12,7 +12,7 @@ import numpy as np
 from quickstudy.base.blocks import EXACT, Block, Cell, Made, Name, Number, Section, Several, Text
 from quickstudy.base.catalogue import block
 from quickstudy.pages.candidates import TaskRuns, names_of, published_of, task_runs
-from quickstudy.pages.cells import EMPTY, gap, half_words, kendall, mean, mean_of, table
+from quickstudy.pages.cells import EMPTY, gap, halves, kendall, mean, mean_of, table
 from quickstudy.pages.request import Request
 from quickstudy.render.numbers import score as written
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, difference
@@ -52,7 +52,8 @@ class Chosen:
         rows: list[list[Cell]] = []
         beside: list[list[Cell]] = []
         facts: dict[str, Any] = {}
-        rises, gains = [], []
+        rises: list[Contrast] = []
+        gains: list[Contrast] = []
         for task in tasks:
             column, published, means = task.chosen(score), task.published, task.means[score]
             if column is None:
@@ -63,7 +64,8 @@ class Chosen:
             )
             optimism = difference(before, after)
             gain = Contrast(None) if published in (None, column) else difference(after, theirs)
-            rises, gains = [*rises, optimism], [*gains, gain]
+            rises.append(optimism)
+            gains.append(gain)
             alike = [" ".join(self.others(column)) or "–"] if self.alike else []
             label, rank = Name(task.row.label), _rank(task, column, criterion)
             rows.append([label, _named(column), *alike, mean(before), mean(after), gap(optimism), rank])
@@ -88,14 +90,14 @@ class Chosen:
                 "level": list(means.values()).count(means[column]),
             }
         about = (
-            f"{title}: mean{half_words(rows)}. Optimism: on the choosing seeds less on the reported ones, of the same "
+            f"{title}: mean{halves(rows)}. Optimism: on the choosing seeds less on the reported ones, of the same "
             f"{one}. The rank is among the {one}s compared on the choosing seeds, by {request.score(criterion).title}"
         )
         more = [self.alike] if self.alike else []
         heading = ("task", one, *more, "choosing", "reported", "optimism", _BY_CRITERION)
         made: list[Block] = [Text(_rise(rises, title, one)), table(name, about, heading, rows)]
         if any(found["published_rule"] is not None for found in facts.values()):
-            caption = f"{title} on the reported seeds: mean{half_words(beside)}. Ranks are on the choosing seeds"
+            caption = f"{title} on the reported seeds: mean{halves(beside)}. Ranks are on the choosing seeds"
             heading = ("task", f"published {one}", f"rank by {title}", _BY_CRITERION, "its score", "chosen − published")
             made.append(table(f"{name}-published", caption, heading, beside))
             rivals = [gain for gain in gains if gain.value is not None]

@@ -73,7 +73,7 @@ def _plot(request: Request, unit: str, curves: Drawn, numbers: Reproduction) -> 
     ]
     runs = [curve.runs for columns in curves.values() for curve in columns.values()]
     several = f"mean of {span(runs)} runs; shading: ± 1 standard deviation over runs, as in the publication"
-    published = any(cell.published for columns in numbers.cells.values() for cell in columns.values())
+    published = any(cell.published for *_, cell in numbers.every())
     caption = (
         f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In parentheses: "
         f"{read.title}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A learner "

@@ -94,10 +94,13 @@ class Reproduction:
         """How the score is read on a row."""
         return self.reads.get(row, self.read)
 
+    def every(self) -> list[tuple[str, str, Reproduced]]:
+        """All cells, each with its row and its column."""
+        return [(row, column, cell) for row, cells in self.cells.items() for column, cell in cells.items()]
+
     def judged(self) -> list[tuple[str, str, Reproduced]]:
         """Cells that have both a published and a measured number."""
-        found = [(row, column, cell) for row, cells in self.cells.items() for column, cell in cells.items()]
-        return [place for place in found if place[2].within is not None]
+        return [place for place in self.every() if place[2].within is not None]
 
     def agreement(self) -> dict[str, Agreement]:
         """Chi-square of every column of which two cells or more have a distance."""

@@ -50,15 +50,16 @@ class Quantities:
                 within = published.agrees(number) if published and number is not None else None
                 cells[row.label][column] = Reproduced(published, measured=number, within=within)
         found = Reproduction(study, request.convention, "", cells)
-        beside = any(cell.published for columns in cells.values() for cell in columns.values())
+        beside = any(cell.published for *_, cell in found.every())
         caption = (
             f"{'published | ' if beside else ''}computed from the tasks alone, convention {request.convention}"
             f"{'; = within the published spread or bound, ≠ outside' if found.judged() else ''}"
         )
         lines = (*summary(found), *reasons, *_meanings(study.quantities))
-        made = [as_table(found, request.name, caption, _data(found)), *map(Text, lines)]
-        facts = found.as_facts()
-        return Made(made, {name: facts[name] for name in ("study", "version", "convention", "rows")})
+        facts, numbered = found.as_facts(), as_table(found, request.name, caption, _data(found))
+        return Made(
+            [numbered, *map(Text, lines)], {name: facts[name] for name in ("study", "version", "convention", "rows")}
+        )
 
 
 def _numbers(request: Request, row: StudyRow, reasons: list[str]) -> dict[str, float]:
@@ -108,12 +109,11 @@ def _meanings(quantities: Mapping[str, str]) -> Iterator[str]:
 
 
 def _data(found: Reproduction) -> list[tuple[str, ...]]:
-    cells = [(row, column, cell) for row, own in found.cells.items() for column, cell in own.items()]
     return [
         ("task", "quantity", "published", "published_spread", "computed"),
         *(
             (row, column, *map(plainly, (*(cell.published or (None, None)), cell.measured)))
-            for row, column, cell in cells
+            for row, column, cell in found.every()
             if cell.published or cell.measured is not None
         ),
     ]

@@ -7,9 +7,9 @@ from typing import Any
 
 from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
 from quickstudy.base.catalogue import block
-from quickstudy.pages.cells import gap, half_words, listed, mean, mean_of, shared, table
-from quickstudy.pages.request import CONVENTIONS, Request, Stage
-from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, advantage, best
+from quickstudy.pages.cells import gap, halves, mean, mean_of, mean_rows, shared, table, under_each
+from quickstudy.pages.request import Request, Stage
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, advantage, best
 from quickstudy.runs.setting import task_controls
 
 SCORES = ("final-accuracy", "wade")
@@ -35,27 +35,29 @@ class Rules:
             "Each task names rules that never learn what it is about: the most frequent answer, the token just read, "
             "the shortcuts that its sentences leave open. They are run under the same protocol on the same data."
         )
-        made: list[Block] = [Text(text)]
-        facts: dict[str, Any] = {}
-        scores = request.study.settings.get("against", SCORES)
-        for convention in CONVENTIONS:
-            made.append(_rules(request, convention, scores))
-            found = {score: _against(request, convention, score) for score in scores}
-            made += [one for part in found.values() for one in part.blocks]
-            facts[convention] = {score: part.facts for score, part in found.items()}
-        return Made([Section("Rules that never learn", made, "rules")], {"controls": facts})
+        found = under_each(lambda convention: _under(request, convention))
+        return Made(
+            [Section("Rules that never learn", [Text(text), *found.blocks], "rules")], {"controls": found.facts}
+        )
+
+
+def _under(request: Request, convention: str) -> Made:
+    scores = request.study.settings.get("against", SCORES)
+    found = {score: _against(request, convention, score) for score in scores}
+    made = [_rules(request, convention, scores), *(one for part in found.values() for one in part.blocks)]
+    return Made(made, {score: part.facts for score, part in found.items()})
 
 
 def _rules(request: Request, convention: str, scores: Sequence[str]) -> Block:
-    found = {
+    found: dict[tuple[str, ...], list[Values]] = {
         (row.label, name): [request.values(row, name, score, convention) for score in scores]
         for row in request.rows
         for name in task_controls(row.task)
     }
-    rows = [[*map(Name, names), *map(mean, values)] for names, values in found.items() if any(values)]
+    rows = mean_rows(found)
     if not rows:
         return Text(f"Convention {convention}: no runs of the controls are there.")
-    caption = f"Controls and oracles, convention {convention}, mean{half_words(rows)}"
+    caption = f"Controls and oracles, convention {convention}, mean{halves(rows)}"
     heading = ("task", "rule", *(request.score(score).title for score in scores))
     return table(f"{request.study.id}-rules-{convention}", caption, heading, rows)
 
@@ -91,10 +93,10 @@ def _against(request: Request, convention: str, score: str) -> Made:
         return Made([], facts)
     caption = (
         f"{read.title} of every model, how far ahead of the best control, convention {convention}: mean"
-        f"{half_words(rows)} over common seeds; > above every control, < below one, = level by the interval, which is "
+        f"{halves(rows)} over common seeds; > above every control, < below one, = level by the interval, which is "
         f"corrected for the choice of the best; ? fewer than {FEWEST} pairs"
     )
-    told = [f"{column} on {listed(tasks)}" for column, tasks in ahead.items()]
+    told = [f"{column} on {', '.join(tasks) or 'none'}" for column, tasks in ahead.items()]
     sentence = f"Above the best control by {read.title}, convention {convention}: {'; '.join(told) or 'untold'}."
     heading = ("task", "best control", "its score", *request.columns)
     name = f"{request.study.id}-above-{score}-{convention}"

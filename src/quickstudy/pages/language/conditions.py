@@ -15,7 +15,7 @@ from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
 from quickstudy.measures.learning_curve import training_sequences
-from quickstudy.pages.cells import half_words, listed, mean, mean_of, table
+from quickstudy.pages.cells import halves, mean, mean_of, table, under_each
 from quickstudy.pages.language.audit import Audited
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.words import counted, span
@@ -100,7 +100,7 @@ def _least(sizes: Mapping[str, list[int]]) -> str:
         return f"As published, every task that was examined ({len(sizes)}) is learned from {every[0]:,} sequences."
     fewest = [label for label, found in sizes.items() if found[0] == every[0]]
     return (
-        f"As published, {listed(fewest)} is learned from {span(sizes[fewest[0]])} sequences, the fewest of the "
+        f"As published, {', '.join(fewest)} is learned from {span(sizes[fewest[0]])} sequences, the fewest of the "
         f"{counted(len(sizes), 'task')} examined; the most are {every[-1]:,}."
     )
 
@@ -121,7 +121,7 @@ def _closer(request: Request) -> Made:
                 means = {column: mean_of(one) for column, one in values.items() if one}
                 facts.setdefault(score, {}).setdefault(convention, {})[row.task] = means
         if rows:
-            caption = f"{request.score(score).title} on {found[0].label} by what is drawn, mean{half_words(rows)}"
+            caption = f"{request.score(score).title} on {found[0].label} by what is drawn, mean{halves(rows)}"
             heading = ("convention", "task", *request.columns)
             tables.append(table(f"{request.study.id}-closer-{score}", caption, heading, rows))
     return Made(tables or [Text(f"No runs of the other forms of {found[0].label} are there.")], facts)
@@ -154,10 +154,8 @@ class Time:
             "Here both units are applied to all, on the same curves: an update is one change of the trained weights, "
             "which a readout makes after every question and a network after every batch."
         )
-        found = {convention: _timed(request, convention) for convention in CONVENTIONS}
-        made = [Text(text), *(one for part in found.values() for one in part.blocks)]
-        facts = {convention: part.facts for convention, part in found.items()}
-        return Made([Section("The unit of time", made, "time")], {"time": facts})
+        found = under_each(lambda convention: _timed(request, convention))
+        return Made([Section("The unit of time", [Text(text), *found.blocks], "time")], {"time": found.facts})
 
 
 def _timed(request: Request, convention: str) -> Made:
@@ -184,7 +182,7 @@ def _timed(request: Request, convention: str) -> Made:
     if not rows:
         return Made([Text(f"Convention {convention}: no runs are there.")], facts)
     caption = (
-        f"WADE by the unit of time, convention {convention}: mean{half_words(rows)}; in brackets, the place among the "
+        f"WADE by the unit of time, convention {convention}: mean{halves(rows)}; in brackets, the place among the "
         "models by the mean"
     )
     made: list[Block] = [
@@ -196,7 +194,7 @@ def _timed(request: Request, convention: str) -> Made:
         best = [f"{task} ({one[0]}, then {other[0]})" for task, (one, other) in pairs.items() if one[0] != other[0]]
         text = (
             f"With time in {unit} for all instead of {own}, the ranking of the models changes on {turned} of "
-            f"{counted(len(pairs), 'task')}, the best model on {len(best)}: {listed(best)}."
+            f"{counted(len(pairs), 'task')}, the best model on {len(best)}: {', '.join(best) or 'none'}."
         )
         made.append(Text(text))
     return Made(made, facts)

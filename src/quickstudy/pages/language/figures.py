@@ -51,7 +51,9 @@ def _plotted(label: str, mark: Mark, curve: Curve, dots: bool = False) -> Plotte
     """A curve on a logarithmic axis, which has no place for a step before the first."""
     shown = [index for index, step in enumerate(curve.steps) if step > 0]
     x, y, low, high = ([part[index] for index in shown] for part in (curve.steps, curve.mean, curve.low, curve.high))
-    return Plotted(label, mark, x, y, *((low, high) if curve.runs > 1 else ()), dots=dots)
+    return (
+        Plotted(label, mark, x, y, dots=dots) if curve.runs == 1 else Plotted(label, mark, x, y, low, high, dots=dots)
+    )
 
 
 @figure("continual-curve", version=1)

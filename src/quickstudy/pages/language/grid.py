@@ -15,7 +15,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.measures.curve import threshold_times
 from quickstudy.measures.learning_curve import published_preset, training_sequences
 from quickstudy.measures.wade import mean_efficiency
-from quickstudy.pages.cells import EMPTY, Curves, half_words, kendall, mean, table
+from quickstudy.pages.cells import EMPTY, Curves, halves, kendall, mean, table
 from quickstudy.pages.request import Request
 from quickstudy.report.words import counted
 
@@ -157,7 +157,7 @@ class Grid:
                     cells = [EMPTY if any(map(math.isnan, known)) else mean(known) for known in values]
                     rows.append([Name(row), word, *cells, *_shown(shift(of[PUBLISHED], of[choice]))])
             heading = ("task", title, *columns, "tau", "largest change", "order", "changed places")
-            made.append(table(f"{request.name}-{name}", f"WADE {about}: mean{half_words(rows)}", heading, rows))
+            made.append(table(f"{request.name}-{name}", f"WADE {about}: mean{halves(rows)}", heading, rows))
         return Made(made, {"effects": [vars(effect) for effect in effects], "scores": data})
 
 
