@@ -58,10 +58,8 @@ class Chosen:
             column, published, means = task.chosen(score), task.published, task.means[score]
             if column is None:
                 continue
-            before, after, theirs = (
-                task.values(column, score),
-                *(task.values(who, score, True) for who in (column, published)),
-            )
+            before = task.values(column, score)
+            after, theirs = (task.values(who, score, reported=True) for who in (column, published))
             optimism = difference(before, after)
             gain = Contrast(None) if published in (None, column) else difference(after, theirs)
             rises.append(optimism)
@@ -69,12 +67,12 @@ class Chosen:
             alike = [" ".join(self.others(column)) or "–"] if self.alike else []
             label, rank = Name(task.row.label), _rank(task, column, criterion)
             rows.append([label, _named(column), *alike, mean(before), mean(after), gap(optimism), rank])
-            theirs_cells: list[Cell] = [EMPTY] * 5
+            cells: list[Cell] = [EMPTY] * 5
             if published is not None:
                 ranks = [_rank(task, published, by) for by in (score, criterion)]
                 won: Cell = f"the same {one}" if published == column else gap(gain)
-                theirs_cells = [_named(published), *ranks, mean(theirs), won]
-            beside.append([label, *theirs_cells])
+                cells = [_named(published), *ranks, mean(theirs), won]
+            beside.append([label, *cells])
             facts[task.row.task] = {
                 "rule": _plain(column),
                 "published_rule": _plain(published),
@@ -101,13 +99,11 @@ class Chosen:
             heading = ("task", f"published {one}", f"rank by {title}", _BY_CRITERION, "its score", "chosen − published")
             made.append(table(f"{name}-published", caption, heading, beside))
             rivals = [gain for gain in gains if gain.value is not None]
-            if rivals:
-                made.append(
-                    Text(
-                        f"On the reported seeds, chosen {one} against published one on {counted(len(rivals), 'task')} "
-                        f"where they differ, by the interval: {_told(rivals)}."
-                    )
-                )
+            text = (
+                f"On the reported seeds, chosen {one} against published one on {counted(len(rivals), 'task')} where "
+                f"they differ, by the interval: {_told(rivals)}."
+            )
+            made += [Text(text)] if rivals else []
         return made, facts
 
 

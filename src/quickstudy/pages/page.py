@@ -59,15 +59,13 @@ def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:
 
 def _origin(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
     """When, with what and on what the runs of the folder were made."""
-    days = sorted(time.strftime("%Y-%m-%d", time.gmtime(float(one.where.get("started", 0)))) for one in records)
+    days = sorted(time.strftime("%Y-%m-%d", time.gmtime(record.started)) for record in records)
+    if days:
+        made = " to ".join(dict.fromkeys((days[0], days[-1])))
+        yield "runs", f"{counted(len(records), 'finished run')} in the folder, made {made} (UTC)", ""
     said: dict[str, dict[str, None]] = {"versions": {}, "machines": {}}
     for where in (record.where for record in records):
         said["versions"] |= dict.fromkeys(" ".join(map(str, pair)) for pair in where.get("versions", {}).items())
         machine = [where.get("machine", {}).get(part) for part in ("system", "processor")]
         said["machines"] |= dict.fromkeys([" ".join(map(str, filter(None, [*machine, where.get("device")])))])
-    if days:
-        made = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
-        yield "runs", f"{counted(len(records), 'finished run')} in the folder, made {made} (UTC)", ""
-    for name, words in said.items():
-        if any(words):
-            yield name, ", ".join(filter(None, words)), ""
+    yield from ((name, ", ".join(filter(None, words)), "") for name, words in said.items() if any(words))
