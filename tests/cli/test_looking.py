@@ -18,7 +18,9 @@ def test_ls_tasks_as_json(quickstudy):
     assert all(row["version"] >= 1 and row["summary"] for row in rows)
 
 
-@pytest.mark.parametrize("kind", ["tasks", "learners", "cores", "trainings", "controls", "measures", "protocols"])
+@pytest.mark.parametrize(
+    "kind", ["tasks", "learners", "cores", "trainings", "controls", "measures", "protocols", "blocks", "figures"]
+)
 def test_everything_listed_can_be_shown(quickstudy, kind):
     rows = lines(quickstudy("ls", kind, "--json"))
     assert rows

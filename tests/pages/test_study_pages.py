@@ -21,7 +21,7 @@ from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.measures.learning_curve import data_efficiency
 from quickstudy.pages.curves import curve_of
-from quickstudy.pages.language.rescoring import PUBLISHED, Choice, scores, shift
+from quickstudy.pages.language.grid import PUBLISHED, Choice, scores, shift
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request, blocks_of, stages_of
 from quickstudy.protocols.language import LanguageProtocol

@@ -15,10 +15,9 @@ from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.record import Record
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.pages.beside import UNLIKE
-from quickstudy.pages.cells import table
+from quickstudy.pages.cells import counts, table
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request
-from quickstudy.pages.runs import counts
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.render.files import table_rows, write_page
 from quickstudy.render.html import as_html

@@ -203,5 +203,5 @@ measure = MeasureRegistry(
     """,
 )
 
-ALL: tuple[Registry[Any], ...] = (task, core, training, learner, control, measure, protocol, quantity)
+ALL: tuple[Registry[Any], ...] = (task, core, training, learner, control, measure, protocol, quantity, block, figure)
 """Every registry, in the order in which a name is looked for."""

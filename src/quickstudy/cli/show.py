@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def ls(
     kind: str = typer.Argument(
-        ..., help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities or studies."
+        ...,
+        help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities, blocks, figures "
+        "or studies.",
     ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
@@ -28,9 +30,8 @@ def ls(
     from quickstudy.base.study import find_study, study_names
 
     include_files(include)
-    lists = {"learners": [catalogue.core, catalogue.learner, catalogue.control], "quantities": [catalogue.quantity]}
-    alone: tuple[Any, ...] = (catalogue.task, catalogue.core, catalogue.training, catalogue.measure, catalogue.protocol)
-    lists |= {f"{registry.kind}s": [registry] for registry in alone}
+    lists = {f"{registry.kind}s": [registry] for registry in catalogue.ALL if registry is not catalogue.quantity}
+    lists |= {"learners": [catalogue.core, catalogue.learner, catalogue.control], "quantities": [catalogue.quantity]}
     rows: list[dict[str, Any]]
     if kind == "studies":
         rows = [
@@ -46,7 +47,7 @@ def ls(
             if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle") == (role == "oracle")
         ]
     elif kind not in lists:
-        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "controls", "oracles", "studies"])}')
+        raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "oracles", "studies"])}')
     else:
         rows = [
             {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}
@@ -62,7 +63,8 @@ def ls(
 def show(
     name: str = typer.Argument(
         ...,
-        help="The id of a task, core, training, learner, control, measure, protocol, quantity or study, or its file.",
+        help="The id of a task, core, training, learner, control, measure, protocol, quantity, block, figure or study, "
+        "or its file.",
     ),
     convention: str | None = typer.Option(
         None, "--convention", help="corrected (default; a study has its own), published or written."

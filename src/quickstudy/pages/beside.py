@@ -9,18 +9,14 @@ from quickstudy.base.blocks import Block, Cell, Made, Name, Several, Table, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.measure import LOG, MEAN, Score
 from quickstudy.base.study import Published
-from quickstudy.pages.cells import EMPTY, table
-from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, reproduction
+from quickstudy.pages.cells import EMPTY, counts, first_by, table
+from quickstudy.pages.published import FAR, Best, Reproduced, Reproduction, measured, reproduction
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
-from quickstudy.pages.runs import counts
 from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.statistics import FEWEST
 from quickstudy.report.words import counted, described
 
 UNLIKE = "tasks, tests and units of time are not those of the publication, so that agreement is not expected"
-
-Pair = tuple[str, str, Reproduced, Reproduced]
-"""Row, column, and its cell under one convention and under another."""
 
 
 @block("published", version=1)
@@ -58,9 +54,8 @@ def as_table(found: Reproduction, name: str, caption: str = "", data: Sequence[S
     rows: list[list[Cell]] = []
     for row, cells in found.cells.items():
         read = found.on(row)
-        best = [_best(known.get(row, {}), read) for known in rules.values()]
-        shown = [EMPTY if one is None else Several([Name(one[0]), _cell(one[1], read)], " ") for one in best]
-        rows.append([Name(row), *(_cell(cells[column], read) for column in columns), *shown])
+        best = [_ruled(known.get(row, {}), read) for known in rules.values()]
+        rows.append([Name(row), *(_cell(cells[column], read) for column in columns), *best])
     return table(name, caption or marks(found), ("task", *columns, *rules), rows, data or data_of(found))
 
 
@@ -73,34 +68,49 @@ def data_of(found: Reproduction) -> list[tuple[str, ...]]:
     """
     heading = ("task", "learner", "published", "published_spread", "mean", "low", "high", "runs", "within")
     more = ("standard_errors", *(("best_column", "best_repetition") if found.study.together else ()))
-    return [heading + more, *_lines(found)]
+    lines = [heading + more]
+    for row, cells in found.cells.items():
+        rules = {**found.controls.get(row, {}), **found.oracles.get(row, {})}
+        for learner, cell in {**cells, **rules}.items():
+            if cell.published or cell.measured is not None:
+                within = {True: "yes", False: "no", None: None}[cell.within]
+                numbers = (cell.measured, cell.low, cell.high, cell.n, within, cell.distance)
+                best = (cell.column, cell.repetition) if isinstance(cell, Best) else (None, None)
+                values = (*(cell.published or (None, None)), *numbers, *(best if found.study.together else ()))
+                lines.append((row, learner, *map(plainly, values)))
+    return lines
+
+
+def plainly(value: float | str | None) -> str:
+    """A value in a file: all digits of a number, nothing where there is none."""
+    return "" if value is None or value != value else str(value)
 
 
 def best_of(found: Reproduction) -> list[str]:
     """For every model that is several columns: its best run on every task, and of how many it is the best."""
     lines = []
-    for model in found.study.together:
-        cells = {row: cell for row, columns in found.cells.items() if isinstance(cell := columns[model], Best)}
-        known = [
-            f"{row} {spoken(scored(found.on(row), cell.measured))} ({_which(cell)})"
-            for row, cell in cells.items()
-            if cell.measured is not None
-        ]
+    for model, columns in found.study.together.items():
+        cells = {row: cell for row, own in found.cells.items() if isinstance(cell := own[model], Best)}
         signs = {found.on(row).sign for row, cell in cells.items() if cell.n}
+        known = []
+        for row, value in measured(cells).items():
+            cell, shown = cells[row], spoken(scored(found.on(row), value))
+            which = cell.column if cell.repetition is None else f"{cell.column}, repetition {cell.repetition}"
+            known.append(f"{row} {shown} ({which}, of {counted(cell.n, 'run')})")
         if signs == {0}:
             lines.append(f"{model} has no best run: which way {found.read.title} is better is not known.")
         elif known:
             best = {1: "highest", -1: "lowest"}[max(signs)] if len(signs) == 1 else "best"
             lines.append(
-                f"{model} is the {best} of all runs of {counted(len(found.study.together[model]), 'column')}, not a "
-                f"mean: it gets better with their number, and has no interval. {'; '.join(known)}."
+                f"{model} is the {best} of all runs of {counted(len(columns), 'column')}, not a mean: it gets better "
+                f"with their number, and has no interval. {'; '.join(known)}."
             )
     return lines
 
 
 def marks(found: Reproduction) -> str:
     """The caption of the table: what its numbers are, and what the marks mean."""
-    several = any(cell.n > 1 for cells in found.cells.values() for cell in cells.values())
+    several = any(cell.n > 1 for *_, cell in found.every())
     reads = list(map(found.on, found.cells)) or [found.read]
     means = [read.read for read in reads if read.shown == MEAN]
     halves = {LOG: "×÷ the factor to either end of the 95 % interval"}
@@ -155,58 +165,45 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
 def correction(request: Request) -> str:
     """What the corrections do to the cells of a study that was made as published, as far as they have been run."""
     if request.study.scores and "corrected" in request.found.conventions:
-        published, corrected = (
-            reproduction(request.study, request.found, convention, root=request.root) for convention in CONVENTIONS
-        )
-        known = [pair for pair in _pairs(published, corrected) if _enough(pair)]
+        pair = [reproduction(request.study, request.found, name, root=request.root) for name in CONVENTIONS]
+        _, known, moved = _moved(*pair)
         if known:
-            moved = sum(_apart(first, second, published.on(row)) for row, _, first, second in known)
             return (
                 f"The corrections change {moved} of {counted(len(known), 'cell')} by more than {FAR:g} standard errors"
             )
     return "What the corrections change is seen by"
 
 
-def _pairs(found: Reproduction, other: Reproduction) -> list[Pair]:
-    """The cells that were measured under both conventions. The best of many runs has no error, and is left out."""
+def _moved(found: Reproduction, other: Reproduction) -> tuple[int, list[str], int]:
+    """How many cells were measured under both conventions; the rows of those that have enough runs of both; how many of
+    these are apart. The best of many runs has no error, and is left out.
+    """
     pairs = [
-        (row, column, found.cells[row][column], other.cells[row][column])
-        for row in found.cells
+        (row, first, second)
+        for row, cells in found.cells.items()
         for column in found.study.columns
+        if (first := cells[column]).measured is not None and not isinstance(first, Best)
+        if (second := other.cells[row][column]).measured is not None
     ]
-    return [
-        pair
-        for pair in pairs
-        if pair[2].measured is not None and pair[3].measured is not None and not isinstance(pair[2], Best)
-    ]
-
-
-def _enough(pair: Pair) -> bool:
-    return min(pair[2].n, pair[3].n) >= FEWEST
+    known = [pair for pair in pairs if min(pair[1].n, pair[2].n) >= FEWEST]
+    return len(pairs), [row for row, *_ in known], sum(_apart(one, two, found.on(row)) for row, one, two in known)
 
 
 def _changes(found: Reproduction, other: Reproduction) -> list[str]:
-    both = _pairs(found, other)
-    known = [pair for pair in both if _enough(pair)]
-    if both and not known:
-        return [
-            f"What changes from {found.convention} to {other.convention} cannot be told: no cell has {FEWEST} runs of "
-            "both."
-        ]
+    both, known, moved = _moved(found, other)
+    change = f"from {found.convention} to {other.convention}"
     if not known:
-        return []
-    moved = [(row, column) for row, column, a, b in known if _apart(a, b, found.on(row))]
-    rows = sorted({row for row, *_ in known}, key=list(found.cells).index)
+        return [f"What changes {change} cannot be told: no cell has {FEWEST} runs of both."] if both else []
+    rows = list(dict.fromkeys(known))
     turned = [row for row in rows if found.best(row) != other.best(row)]
     shown = " or ".join(dict.fromkeys(found.on(row).shown for row in rows))
     best = f"the model with the best {shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
     if not any(found.on(row).sign for row in rows):
         best = "which model is best is not known"
-    lines = [
-        f"From {found.convention} to {other.convention}, {len(moved)} of {len(known)} cells change by more than "
-        f"{FAR:g} standard errors; {best}."
+    return [
+        f"F{change[1:]}, {moved} of {len(known)} cells change by more than {FAR:g} standard errors; {best}.",
+        *(f"{row}: {found.best(row)} before, {other.best(row)} after." for row in turned),
     ]
-    return lines + [f"{row}: {found.best(row)} before, {other.best(row)} after." for row in turned]
 
 
 def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
@@ -215,37 +212,11 @@ def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:
     return places[0] != places[1] and not abs(places[0] - places[1]) <= FAR * error
 
 
-def _best(rules: Mapping[str, Reproduced], read: Score) -> tuple[str, Reproduced] | None:
-    """The best rule and its number; None where nobody knows which is better, unless there is only one."""
-    known = [(name, cell) for name, cell in rules.items() if cell.measured is not None]
-    if not read.sign and len(known) > 1:
-        return None
-    return max(known, key=lambda pair: read.sign * (pair[1].measured or 0.0), default=None)
-
-
-def _lines(found: Reproduction) -> Iterator[tuple[str, ...]]:
-    for row, cells in found.cells.items():
-        rules = {**found.controls.get(row, {}), **found.oracles.get(row, {})}
-        for learner, cell in {**cells, **rules}.items():
-            if cell.published is None and cell.measured is None:
-                continue
-            published = (cell.published.value, cell.published.spread) if cell.published else (None, None)
-            numbers = (*published, cell.measured, cell.low, cell.high)
-            within = "" if cell.within is None else "yes" if cell.within else "no"
-            chosen = (cell.column, cell.repetition) if isinstance(cell, Best) else (None, None)
-            more = ["" if one is None else str(one) for one in chosen] if found.study.together else []
-            yield row, learner, *map(_plain, numbers), str(cell.n), within, _plain(cell.distance), *more
-
-
-def _which(cell: Best) -> str:
-    run = "" if cell.repetition is None else f", repetition {cell.repetition}"
-    return f"{cell.column}{run}, of {counted(cell.n, 'run')}"
-
-
-def _plain(value: float | str | None) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None or math.isnan(value) else repr(value)
+def _ruled(rules: Mapping[str, Reproduced], read: Score) -> Cell:
+    """The best rule and its number; none where nobody knows which is better, unless there is only one."""
+    known = measured(rules)
+    best = first_by(known, read.sign or len(known) == 1)
+    return EMPTY if best is None else Several([Name(best), _cell(rules[best], read)], " ")
 
 
 def published_cell(printed: Published, read: Score) -> Cell:

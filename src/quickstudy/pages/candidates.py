@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from quickstudy.base.blocks import Made, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.study import Study, StudyRow
+from quickstudy.pages.cells import first_by
 from quickstudy.pages.request import Request, Stage
 from quickstudy.report.results import Runs, scores_of
 from quickstudy.report.statistics import Values
@@ -31,14 +33,9 @@ def choosing_seeds(study: Study) -> int:
     return int(study.settings.get("choosing_seeds", 10))
 
 
-def candidate(study: Study) -> str:
-    """What a candidate is called: a rule, unless the settings say otherwise."""
-    return str(study.settings.get("candidate", "rule"))
-
-
-def criterion_of(study: Study) -> str:
-    """The score by which the publication chose."""
-    return str(study.settings.get("criterion", study.score))
+def names_of(study: Study) -> tuple[str, str]:
+    """What a candidate is called, a rule unless the settings say; the score by which the publication chose."""
+    return str(study.settings.get("candidate", "rule")), str(study.settings.get("criterion", study.score))
 
 
 def published_of(study: Study, row: StudyRow) -> list[str]:
@@ -51,7 +48,7 @@ def setting_of(request: Request, row: StudyRow, column: str, root: int) -> Setti
     learner = row.learner(column, request.convention)
     if learner is None:
         raise UsageError(f"{request.study.id}: no learner for {column} under the convention {request.convention}")
-    return Setting(row.task, learner, request.convention, root, row.protocol)
+    return replace(request.setting(row, learner), root=root)
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,9 @@ class TaskRuns:
     reported: Mapping[str, Runs]
     published: str | None = None
 
-    def values(self, column: str, score: str, reported: bool = False) -> Values:
+    def values(self, column: str | None, score: str, reported: bool = False) -> Values:
         """One score of the runs of a candidate."""
-        return scores_of((self.reported if reported else self.choosing).get(column, {}), score)
+        return scores_of((self.reported if reported else self.choosing).get(column or "", {}), score)
 
     @cached_property
     def compared(self) -> list[str]:
@@ -79,18 +76,16 @@ class TaskRuns:
     @cached_property
     def means(self) -> Mapping[str, Mapping[str, float]]:
         """Mean over the choosing runs, by score and candidate; only where every run has a finite one."""
-        return {score: self._mean(score) for score in self.scores}
-
-    def _mean(self, score: str) -> dict[str, float]:
-        found = {column: list(self.values(column, score).values()) for column in self.compared}
-        read = self.legend.score(score)
-        # fsum, so that candidates with the same scores in another order are level.
-        whole = {
-            column: read.value(math.fsum(map(read.place, values)) / len(values))
-            for column, values in found.items()
-            if len(values) == self.runs and all(map(math.isfinite, values))
-        }
-        return {column: mean for column, mean in whole.items() if math.isfinite(mean)}
+        found: dict[str, dict[str, float]] = {score: {} for score in self.scores}
+        for score, means in found.items():
+            read = self.legend.score(score)
+            for column in self.compared:
+                values = list(self.values(column, score).values())
+                if len(values) == self.runs and all(map(math.isfinite, values)):
+                    # fsum, so that candidates with the same scores in another order are level.
+                    mean = read.value(math.fsum(map(read.place, values)) / len(values))
+                    means |= {column: mean} if math.isfinite(mean) else {}
+        return found
 
     @cached_property
     def legend(self) -> Legend:
@@ -104,17 +99,15 @@ class TaskRuns:
 
     def chosen(self, score: str) -> str | None:
         """The candidate with the best mean, the first among equals; None where nobody knows which is better."""
-        means, sign = self.means[score], self.legend.score(score).sign
-        return max(means, key=lambda column: sign * means[column]) if means and sign else None
+        return first_by(self.means[score], self.legend.score(score).sign)
 
-    def rank(self, column: str, score: str) -> float | None:
+    def rank(self, column: str | None, score: str) -> float | None:
         """1 for the best; candidates that are level share the mean of their places."""
         means, sign = self.means[score], self.legend.score(score).sign
-        if column not in means or not sign:
+        if column is None or column not in means or not sign:
             return None
         above = sum(sign * mean > sign * means[column] for mean in means.values())
-        level = sum(mean == means[column] for mean in means.values())
-        return above + (level + 1) / 2
+        return above + (list(means.values()).count(means[column]) + 1) / 2
 
 
 def task_runs(request: Request) -> list[TaskRuns]:
@@ -126,25 +119,22 @@ def task_runs(request: Request) -> list[TaskRuns]:
 def _task_runs(request: Request) -> list[TaskRuns]:
     """Tasks and learners are looked up once each, not in all pairs."""
     study, found = request.study, request.found
-    first, scores = request.rows[0], tuple(dict.fromkeys([*study.scores, criterion_of(study)]))
-    learners = {
-        column: found.identity(setting_of(request, first, column, request.root))["learner"] for column in study.columns
-    }
+
+    def identity(row: StudyRow, column: str) -> dict[str, Any]:
+        return found.identity(setting_of(request, row, column, request.root))
+
+    def runs(what: Mapping[str, Any], root: int, most: float = math.inf) -> dict[str, Runs]:
+        known = {column: found.like({**what, "learner": one, "root": root}) for column, one in learners.items()}
+        return {column: {at: run for at, run in own.items() if at[1] < most} for column, own in known.items()}
+
+    scores = tuple(dict.fromkeys([*study.scores, names_of(study)[1]]))
+    learners = {column: identity(request.rows[0], column)["learner"] for column in study.columns}
     gathered = []
     for row in request.rows:
-        what = found.identity(setting_of(request, row, study.columns[0], request.root))
-        asked = {column: {**what, "learner": learner} for column, learner in learners.items()}
-        reported = {column: found.like(one) for column, one in asked.items()}
-        chosen_on = {
-            column: {
-                place: record
-                for place, record in found.like({**one, "root": request.root + 1}).items()
-                if place[1] < choosing_seeds(study)
-            }
-            for column, one in asked.items()
-        }
+        what = identity(row, study.columns[0])
+        choosing = runs(what, request.root + 1, choosing_seeds(study))
         published = next((column for column in published_of(study, row)[:1] if column in study.columns), None)
-        gathered.append(TaskRuns(row, scores, chosen_on, reported, published))
+        gathered.append(TaskRuns(row, scores, choosing, runs(what, request.root), published))
     return gathered
 
 
@@ -156,25 +146,22 @@ class Candidates:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Every candidate on the choosing seeds; then what was chosen, and the published ones, on the reported ones."""
-        study = request.study
-        every = [setting_of(request, row, column, request.root + 1) for row in request.rows for column in study.columns]
-        yield Stage(every, choosing_seeds(study))
+        columns, root = request.study.columns, request.root
+        every = [setting_of(request, row, column, root + 1) for row in request.rows for column in columns]
+        yield Stage(every, choosing_seeds(request.study))
         reported = []
         for task in task_runs(request):
-            known = {column for score in study.scores if (column := task.chosen(score)) is not None}
-            wanted = known | ({task.published} if known and task.published else set())
-            reported += [
-                setting_of(request, task.row, column, request.root) for column in study.columns if column in wanted
-            ]
+            wanted = {task.chosen(score) for score in request.study.scores} - {None}
+            wanted |= {task.published} if wanted else set()
+            reported += [setting_of(request, task.row, column, root) for column in columns if column in wanted]
         if reported:
             yield Stage(reported, request.seeds)
 
     def blocks(self, request: Request) -> Made:
         """One paragraph."""
-        study, tasks = request.study, task_runs(request)
-        one = candidate(study)
-        runs = sum(len(runs) for task in tasks for runs in task.choosing.values())
+        study, tasks, (one, _) = request.study, task_runs(request), names_of(request.study)
         seeds = choosing_seeds(study)
+        runs = sum(len(runs) for task in tasks for runs in task.choosing.values())
         wanted = len(tasks) * len(study.columns) * seeds
         lines = [
             f"{counted(len(study.columns), one)} on {counted(len(tasks), 'task')}, convention {request.convention}. "

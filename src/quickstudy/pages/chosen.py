@@ -5,64 +5,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from quickstudy.base.blocks import EXACT, Block, Cell, Made, Name, Number, Section, Several, Text
 from quickstudy.base.catalogue import block
-from quickstudy.pages.candidates import TaskRuns, candidate, criterion_of, published_of, task_runs
-from quickstudy.pages.cells import EMPTY, gap, half_words, mean, mean_of, table
+from quickstudy.pages.candidates import TaskRuns, names_of, published_of, task_runs
+from quickstudy.pages.cells import EMPTY, gap, halves, kendall, mean, mean_of, table
 from quickstudy.pages.request import Request
 from quickstudy.render.numbers import score as written
-from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, difference
+from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, difference
 from quickstudy.report.words import counted
 
-
-@dataclass(frozen=True)
-class Choice:
-    """The best candidate of a task by a score.
-
-    after, theirs: scores of it and of the published one on the reported seeds. optimism: it on the choosing seeds less
-    on the reported ones. gain: chosen less published on the reported seeds.
-    """
-
-    task: TaskRuns
-    column: str
-    after: Values
-    theirs: Values
-    optimism: Contrast
-    gain: Contrast
-
-    @classmethod
-    def of(cls, task: TaskRuns, score: str) -> Choice | None:
-        """None where nothing can be chosen."""
-        column, published = task.chosen(score), task.published
-        if column is None:
-            return None
-        after = task.values(column, score, reported=True)
-        theirs = task.values(published, score, reported=True) if published is not None else {}
-        gain = Contrast(None) if published in (None, column) else difference(after, theirs)
-        return cls(task, column, after, theirs, difference(task.values(column, score), after), gain)
-
-    def as_facts(self, score: str, criterion: str) -> dict[str, Any]:
-        """In plain JSON types."""
-        task, means = self.task, self.task.means[score]
-        return {
-            "rule": _plain(self.column),
-            "published_rule": _plain(task.published),
-            "choosing_mean": means[self.column],
-            "choosing_runs": task.runs,
-            "reported_mean": mean_of(self.after),
-            "reported_runs": len(self.after),
-            "published_rule_mean": mean_of(self.theirs),
-            "optimism": self.optimism.value,
-            "gain": self.gain.value,
-            "rank_by_criterion": task.rank(self.column, criterion),
-            "published_rank": None if task.published is None else task.rank(task.published, score),
-            "level": sum(mean == means[self.column] for mean in means.values()),
-        }
+_BY_CRITERION = "rank by the published criterion"
 
 
 @block("chosen", version=1)
@@ -89,72 +45,74 @@ class Chosen:
         return Made([*made, *order_of_published(request, tasks)], {"tasks": facts})
 
     def _by(self, request: Request, tasks: Sequence[TaskRuns], score: str) -> tuple[list[Block], dict[str, Any]]:
-        read, criterion = request.score(score), criterion_of(request.study)
-        one = candidate(request.study)
+        read, (one, criterion) = request.score(score), names_of(request.study)
         name, title = f"{request.name}-{score}", read.title
         if not read.sign:
             return [Text(f"{title}: direction unknown, so that no {one} is the best.")], {}
-        found = [choice for task in tasks if (choice := Choice.of(task, score))]
-        rows: list[list[Cell]] = [
-            [
-                Name(choice.task.row.label),
-                _named(choice.column),
-                *([" ".join(self.others(choice.column)) or "–"] if self.alike else []),
-                mean(choice.task.values(choice.column, score)),
-                mean(choice.after),
-                gap(choice.optimism),
-                _rank(choice.task, choice.column, criterion),
-            ]
-            for choice in found
-        ]
+        rows: list[list[Cell]] = []
+        beside: list[list[Cell]] = []
+        facts: dict[str, Any] = {}
+        rises: list[Contrast] = []
+        gains: list[Contrast] = []
+        for task in tasks:
+            column, published, means = task.chosen(score), task.published, task.means[score]
+            if column is None:
+                continue
+            before = task.values(column, score)
+            after, theirs = (task.values(who, score, reported=True) for who in (column, published))
+            optimism = difference(before, after)
+            gain = Contrast(None) if published in (None, column) else difference(after, theirs)
+            rises.append(optimism)
+            gains.append(gain)
+            alike = [" ".join(self.others(column)) or "–"] if self.alike else []
+            label, rank = Name(task.row.label), _rank(task, column, criterion)
+            rows.append([label, _named(column), *alike, mean(before), mean(after), gap(optimism), rank])
+            cells: list[Cell] = [EMPTY] * 5
+            if published is not None:
+                ranks = [_rank(task, published, by) for by in (score, criterion)]
+                won: Cell = f"the same {one}" if published == column else gap(gain)
+                cells = [_named(published), *ranks, mean(theirs), won]
+            beside.append([label, *cells])
+            facts[task.row.task] = {
+                "rule": _plain(column),
+                "published_rule": _plain(published),
+                "choosing_mean": means[column],
+                "choosing_runs": task.runs,
+                "reported_mean": mean_of(after),
+                "reported_runs": len(after),
+                "published_rule_mean": mean_of(theirs),
+                "optimism": optimism.value,
+                "gain": gain.value,
+                "rank_by_criterion": task.rank(column, criterion),
+                "published_rank": task.rank(published, score),
+                "level": list(means.values()).count(means[column]),
+            }
         about = (
-            f"{title}: mean{half_words(rows)}. Optimism: on the choosing seeds less on the reported ones, of the same "
+            f"{title}: mean{halves(rows)}. Optimism: on the choosing seeds less on the reported ones, of the same "
             f"{one}. The rank is among the {one}s compared on the choosing seeds, by {request.score(criterion).title}"
         )
-        heading = (
-            "task",
-            one,
-            *([self.alike] if self.alike else []),
-            "choosing",
-            "reported",
-            "optimism",
-            _BY_CRITERION,
-        )
-        made: list[Block] = [Text(_rise(found, title, one)), table(name, about, heading, rows)]
-        if any(choice.task.published is not None for choice in found):
-            rows = [_beside(choice, score, criterion, one) for choice in found]
-            caption = f"{title} on the reported seeds: mean{half_words(rows)}. Ranks are on the choosing seeds"
-            more = (f"published {one}", f"rank by {title}", _BY_CRITERION, "its score", "chosen − published")
-            made.append(table(f"{name}-published", caption, ("task", *more), rows))
-            rivals = [choice.gain for choice in found if choice.gain.value is not None]
-            if rivals:
-                made.append(
-                    Text(
-                        f"On the reported seeds, chosen {one} against published one on {counted(len(rivals), 'task')} "
-                        f"where they differ, by the interval: {_told(rivals)}."
-                    )
-                )
-        return made, {choice.task.row.task: choice.as_facts(score, criterion) for choice in found}
+        more = [self.alike] if self.alike else []
+        heading = ("task", one, *more, "choosing", "reported", "optimism", _BY_CRITERION)
+        made: list[Block] = [Text(_rise(rises, title, one)), table(name, about, heading, rows)]
+        if any(found["published_rule"] is not None for found in facts.values()):
+            caption = f"{title} on the reported seeds: mean{halves(beside)}. Ranks are on the choosing seeds"
+            heading = ("task", f"published {one}", f"rank by {title}", _BY_CRITERION, "its score", "chosen − published")
+            made.append(table(f"{name}-published", caption, heading, beside))
+            rivals = [gain for gain in gains if gain.value is not None]
+            text = (
+                f"On the reported seeds, chosen {one} against published one on {counted(len(rivals), 'task')} where "
+                f"they differ, by the interval: {_told(rivals)}."
+            )
+            made += [Text(text)] if rivals else []
+        return made, facts
 
 
-_BY_CRITERION = "rank by the published criterion"
-
-
-def _beside(choice: Choice, score: str, criterion: str, one: str) -> list[Cell]:
-    published = choice.task.published
-    if published is None:
-        return [Name(choice.task.row.label), *[EMPTY] * 5]
-    ranks = [_rank(choice.task, published, by) for by in (score, criterion)]
-    gain = f"the same {one}" if published == choice.column else gap(choice.gain)
-    return [Name(choice.task.row.label), _named(published), *ranks, mean(choice.theirs), gain]
-
-
-def _rise(found: Sequence[Choice], title: str, one: str) -> str:
+def _rise(optimism: Sequence[Contrast], title: str, one: str) -> str:
     """What choosing the best has added."""
-    known = [choice.optimism for choice in found if choice.optimism.value is not None]
+    known = [contrast for contrast in optimism if contrast.value is not None]
     if not known:
         return f"The chosen {one}s have no runs on the reported seeds yet."
-    rise = sum(one.value or 0.0 for one in known) / len(known)
+    rise = sum(contrast.value or 0.0 for contrast in known) / len(known)
     return (
         f"On the seeds on which it was chosen, the best {one} scores {written(abs(rise))} "
         f"{'more' if rise > 0 else 'less'} {title} than on others, on average over {counted(len(known), 'task')}. Task "
@@ -174,8 +132,7 @@ def _told(contrasts: Sequence[Contrast]) -> str:
 
 def order_of_published(request: Request, tasks: Sequence[TaskRuns]) -> list[Block]:
     """The published order of the best against the order here, by the publication's own criterion."""
-    criterion = criterion_of(request.study)
-    one = candidate(request.study)
+    one, criterion = names_of(request.study)
     rows: list[list[Cell]] = []
     inside = expected = 0.0
     for task in tasks:
@@ -186,19 +143,9 @@ def order_of_published(request: Request, tasks: Sequence[TaskRuns]) -> list[Bloc
         ranks = [task.rank(column, criterion) or math.nan for column in published]
         among, chance = sum(rank <= len(published) for rank in ranks), len(published) ** 2 / len(means)
         inside, expected = inside + among, expected + chance
-        tau, p = _kendall(ranks)
-        there = Several([Number(among, form=EXACT), Number(len(published), form=EXACT)], " of ")
-        rows.append(
-            [
-                Name(task.row.label),
-                Number(len(published), form=EXACT),
-                there,
-                Number(chance, word=f"{chance:.1f}"),
-                Number(float(np.median(ranks)), form=EXACT),
-                Number(tau),
-                Number(p),
-            ]
-        )
+        many, agreement = _exact(len(published)), map(Number, kendall(range(len(ranks)), ranks))
+        there, middle = Several([_exact(among), many], " of "), _exact(float(np.median(ranks)))
+        rows.append([Name(task.row.label), many, there, Number(chance, word=f"{chance:.1f}"), middle, *agreement])
     if not rows:
         return []
     text = (
@@ -207,24 +154,17 @@ def order_of_published(request: Request, tasks: Sequence[TaskRuns]) -> list[Bloc
     )
     caption = "τ: agreement within the published list, 1 for the same order, 0 for none; p: of no agreement, two-sided"
     heading = ("task", "published", "among as many best here", "by chance", "median rank", "Kendall's τ", "p")
-    return [
-        Section(f"The published order of {one}s", [Text(text), table(f"{request.name}-order", caption, heading, rows)])
-    ]
+    found = table(f"{request.name}-order", caption, heading, rows)
+    return [Section(f"The published order of {one}s", [Text(text), found])]
 
 
-def _kendall(ranks: Sequence[float]) -> tuple[float, float]:
-    """Agreement of the order of a list with increasing ranks. nan where all ranks are level."""
-    from scipy.stats import kendalltau
-
-    if len(set(ranks)) < 2:
-        return math.nan, math.nan
-    found = kendalltau(range(len(ranks)), ranks)
-    return float(found.statistic), float(found.pvalue)
+def _exact(value: float) -> Number:
+    return Number(value, form=EXACT)
 
 
 def _named(column: str) -> Cell:
     """A candidate in a cell: a number where it is called by one, so that it is sorted as such."""
-    return Number(int(column), form=EXACT) if column.isdigit() else Name(column)
+    return _exact(int(column)) if column.isdigit() else Name(column)
 
 
 def _plain(column: str | None) -> int | str | None:
@@ -233,6 +173,4 @@ def _plain(column: str | None) -> int | str | None:
 
 def _rank(task: TaskRuns, column: str, score: str) -> Cell:
     rank = task.rank(column, score)
-    if rank is None:
-        return EMPTY
-    return Several([Number(rank, form=EXACT), Number(len(task.means[score]), form=EXACT)], " of ")
+    return EMPTY if rank is None else Several([_exact(rank), _exact(len(task.means[score]))], " of ")

@@ -22,14 +22,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from quickstudy.base.blocks import Cell, Made, Section, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Score
 from quickstudy.base.study import StudyRow, find_study
-from quickstudy.pages.cells import compare, table
+from quickstudy.pages.cells import a_cell, compare, table
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD
 from quickstudy.report.words import counted
@@ -120,19 +121,16 @@ class Claims:
         claims = [Claim(**facts) for facts in request.study.settings.get("claims", [])]
         if not claims:
             return Made([], {"claims": {}} if self.apart else {})
-        printed: Printed = {
-            score: {row.label: row for row in find_study(name).rows}
-            for score, name in request.study.settings.get("tables", {}).items()
-        }
-        judged = [_judged(request, claim, printed) for claim in claims]
-        examined = [name for name in CONVENTIONS if _examined(request, name)]
+        tables = request.study.settings.get("tables", {})
+        printed = {score: {row.label: row for row in find_study(name).rows} for score, name in tables.items()}
+        judged = [_Judged.of(request, claim, printed) for claim in claims]
+        unrun = [name for name in CONVENTIONS if not _examined(request, name)]
         heading = ("claim", "printed numbers", "judged by", *CONVENTIONS)
         rows: list[list[Cell]] = []
         data: list[list[str]] = []
         labels = list(dict.fromkeys(label for one in judged for found in one.found.values() for label in found))
         for one in judged:
-            unrun = [name for name in CONVENTIONS if name not in examined]
-            said = {name: NOT_RUN if name in unrun else verdict for name, verdict in one.verdicts.items()}
+            said = one.verdicts | dict.fromkeys(unrun, NOT_RUN)
             cells = {name: said[name] if name in unrun else _cell(said[name], one.found[name]) for name in said}
             title = request.score(one.claim.judged_by).title
             for lines, shown in ((rows, cells), (data, said)):
@@ -142,55 +140,49 @@ class Claims:
         caption = "stands, falls or cannot be told: computed from the runs"
         found = table(f"{request.study.id}-claims", caption, heading, rows, [[*heading, *more], *data])
         facts = {"claims": [one.as_facts() for one in judged]}
-        text = _sentences(request, judged, examined)
-        return Made(
-            [Section("What was concluded", [Text(text), found], "concluded")],
-            {"claims": facts} if self.apart else facts,
-        )
+        made = [Section("What was concluded", [Text(_sentences(request, judged, unrun)), found], "concluded")]
+        return Made(made, {"claims": facts} if self.apart else facts)
 
 
-@dataclass(frozen=True)
-class _Judged:
+class _Judged(NamedTuple):
     """found, verdicts: what rows say, and all together, by `printed` and by convention."""
 
     claim: Claim
     found: Mapping[str, Mapping[str, str]]
-    verdicts: Mapping[str, str]
+    verdicts: dict[str, str]
+
+    @classmethod
+    def of(cls, request: Request, claim: Claim, printed: Printed) -> _Judged:
+        labels = {label for known in printed.values() for label in known} | {row.label for row in request.rows}
+        otherwise, read = request.study.settings.get("otherwise_scored", ()), request.score(claim.score)
+        found = {
+            "printed": {
+                label: claim.on_row(_standing(read, otherwise, partial(_by_numbers, row)))
+                for label, row in printed.get(claim.score, {}).items()
+                if claim.about(label)
+            }
+        }
+        for convention in CONVENTIONS:
+            found[convention] = {
+                row.label: claim.on_row(_by_runs(request, row, convention, claim.judged_by, printed, otherwise))
+                for row in request.rows
+                if claim.about(row.label)
+            }
+        wanted = sum(map(claim.about, labels))
+        return cls(claim, found, {name: claim.verdict(list(said.values()), wanted) for name, said in found.items()})
 
     def as_facts(self) -> dict[str, Any]:
         said = {name: {"verdict": self.verdicts[name], "rows": self.found[name]} for name in CONVENTIONS}
         return {"claim": self.claim.text, "judged_by": self.claim.judged_by, "printed": self.found["printed"], **said}
 
 
-def _judged(request: Request, claim: Claim, printed: Printed) -> _Judged:
-    otherwise = request.study.settings.get("otherwise_scored", ())
-    labels = {row.label for known in printed.values() for row in known.values()} | {row.label for row in request.rows}
-    rows = {row.label: row for row in printed.get(claim.score, {}).values() if claim.about(row.label)}
-    by_print = {
-        label: claim.on_row(_by_numbers(row, request.score(claim.score), otherwise)) for label, row in rows.items()
-    }
-    found = {"printed": by_print}
-    for convention in CONVENTIONS:
-        found[convention] = {
-            row.label: claim.on_row(_by_runs(request, row, convention, claim.judged_by, printed, otherwise))
-            for row in request.rows
-            if claim.about(row.label)
-        }
-    wanted = sum(map(claim.about, labels))
-    return _Judged(claim, found, {name: claim.verdict(list(said.values()), wanted) for name, said in found.items()})
-
-
-def _sentences(request: Request, judged: Sequence[_Judged], examined: Sequence[str]) -> str:
-    counts = {name: Counter(one.verdicts[name] for one in judged) for name in CONVENTIONS}
-    said = {
-        name: ", ".join(f"{counts[name][verdict]} {verdict}" for verdict in (STANDS, FALLS, CANNOT, INCOMPARABLE))
-        for name in CONVENTIONS
-    }
-    sentences = [
-        f"Of {counted(len(judged), 'published conclusion')}, convention {name}: "
-        f"{said[name] if name in examined else NOT_RUN}."
-        for name in CONVENTIONS
-    ]
+def _sentences(request: Request, judged: Sequence[_Judged], unrun: Sequence[str]) -> str:
+    sentences = []
+    for name in CONVENTIONS:
+        counts = Counter(one.verdicts[name] for one in judged)
+        said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (STANDS, FALLS, CANNOT, INCOMPARABLE))
+        number = counted(len(judged), "published conclusion")
+        sentences.append(f"Of {number}, convention {name}: {NOT_RUN if name in unrun else said}.")
     unread = sorted({one.claim.judged_by for one in judged if not request.score(one.claim.judged_by).sign})
     if unread:
         sentences.append(f"Nobody says whether higher or lower is better (↕): {', '.join(unread)}.")
@@ -205,58 +197,52 @@ def _sentences(request: Request, judged: Sequence[_Judged], examined: Sequence[s
 
 def _examined(request: Request, convention: str) -> bool:
     """Whether any model was run under a convention."""
-    return convention in request.found.conventions and any(
-        runs for columns in request.cells(convention).values() for runs in columns.values()
-    )
+    return convention in request.found.conventions and bool(a_cell(request.cells(convention)))
 
 
-def _by_numbers(row: StudyRow, read: Score, otherwise: Sequence[str]) -> Standing:
+def _standing(read: Score, otherwise: Sequence[str], compared: Callable[[str, str], str | None]) -> Standing:
+    """The standing by what is above, where lower is better too; nothing is said where nobody knows which is."""
+
     def standing(one: str, other: str) -> str:
         if one in otherwise or other in otherwise:
             return INCOMPARABLE
-        if one not in row.published or other not in row.published:
-            return UNPRINTED
-        first, second = row.published[one].value, row.published[other].value
-        if isinstance(first, str) or isinstance(second, str):
-            return UNPRINTED
-        return _oriented(ABOVE if first > second else BELOW if first < second else LEVEL, read)
+        found = compared(one, other)
+        if found is None or not read.sign:
+            return UNPRINTED if found is None else UNREAD
+        return {ABOVE: BELOW, BELOW: ABOVE}.get(found, found) if read.sign < 0 else found
 
     return standing
+
+
+def _by_numbers(row: StudyRow, one: str, other: str) -> str | None:
+    """Which of two columns has the higher printed number; None where one has none."""
+    first, second = (row.published[column].value if column in row.published else "" for column in (one, other))
+    if isinstance(first, str) or isinstance(second, str):
+        return None
+    return ABOVE if first > second else BELOW if first < second else LEVEL
 
 
 def _by_runs(
     request: Request, row: StudyRow, convention: str, score: str, printed: Printed, otherwise: Sequence[str]
 ) -> Standing:
     learners = {column: learner for column in request.columns if (learner := row.learner(column, convention))}
-    read = request.found.score(
-        score, (run for one in learners.values() for run in request.runs(row, one, convention).values())
-    )
+    runs = (run for one in learners.values() for run in request.runs(row, one, convention).values())
+    read = request.found.score(score, runs)
 
-    def standing(one: str, other: str) -> str:
-        if one in otherwise or other in otherwise:
-            return INCOMPARABLE
+    def compared(one: str, other: str) -> str | None:
         values = {
             column: request.values(row, learners[column], score, convention)
             for column in (one, other)
             if column in learners
         }
+        published = printed.get(score, {}).get(row.label)
         for column, rival in ((one, other), (other, one)):
-            published = printed.get(score, {}).get(row.label)
             number = published.published[column].value if published and column in published.published else None
             if column not in learners and rival in learners and isinstance(number, float):
                 values[column] = dict.fromkeys(values[rival], number)
-        if one not in values or other not in values:
-            return UNPRINTED
-        return _oriented(compare(values[one], values[other], read).standing, read)
+        return compare(values[one], values[other], read).standing if {one, other} <= set(values) else None
 
-    return standing
-
-
-def _oriented(standing: str, read: Score) -> str:
-    """A standing, above being better, where lower is better too; nothing is said where nobody knows which is."""
-    if not read.sign:
-        return UNREAD
-    return {ABOVE: BELOW, BELOW: ABOVE}.get(standing, standing) if read.sign < 0 else standing
+    return _standing(read, otherwise, compared)
 
 
 def _cell(verdict: str, found: Mapping[str, str]) -> str:

@@ -13,9 +13,9 @@ from quickstudy.base.catalogue import block
 from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 from quickstudy.pages.beside import Beside, as_table, published_cell, summary
+from quickstudy.pages.cells import Curves
 from quickstudy.pages.published import Reproduced, Reproduction, reproduction
 from quickstudy.pages.request import Request
-from quickstudy.pages.runs import Curves, counts
 from quickstudy.render.numbers import scored, spoken
 from quickstudy.report.curves import Curve, mean_curve
 from quickstudy.report.words import span
@@ -40,7 +40,7 @@ class LearningCurves(Beside):
             for row, cells in found.cells.items()
         }
         numbers = reproduction(study, request.found, request.convention, root=request.root)
-        made: list[Block] = [Text(counts(found.cells, request.convention)), *found.remarks()]
+        made: list[Block] = [*found.remarks]
         if any(curves.values()):
             made.append(_plot(request, unit, curves, numbers))
         made += [as_table(numbers, f"{request.name}-{study.score}"), *map(Text, summary(numbers))]
@@ -64,19 +64,16 @@ def curve_of(traces: Sequence[Trace], unit: str = "sequences") -> Curve | None:
 
 def _plot(request: Request, unit: str, curves: Drawn, numbers: Reproduction) -> Plot:
     study, read = request.study, request.score(request.study.score)
+    marks = {column: Mark(number=study.columns.index(column)) for column in request.columns}
     panels = [
         Panel(
-            [
-                _line(Mark(number=study.columns.index(column)), column, curves[row].get(column), read, cells[column])
-                for column in request.columns
-            ],
-            row,
+            [_line(mark, column, curves[row].get(column), read, cells[column]) for column, mark in marks.items()], row
         )
         for row, cells in numbers.cells.items()
     ]
     runs = [curve.runs for columns in curves.values() for curve in columns.values()]
     several = f"mean of {span(runs)} runs; shading: ± 1 standard deviation over runs, as in the publication"
-    published = any(cell.published for columns in numbers.cells.values() for cell in columns.values())
+    published = any(cell.published for *_, cell in numbers.every())
     caption = (
         f"Test accuracy against training {unit}, {several if max(runs) > 1 else 'of one run'}. In parentheses: "
         f"{read.title}, {'published | ' if published else ''}measured{' mean' if max(runs) > 1 else ''}. A learner "

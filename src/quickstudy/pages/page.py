@@ -17,7 +17,7 @@ _RECORD, _NOTES = "record", "remark"
 def page_of(request: Request, command: str = "") -> Page:
     """What the folder holds of a study. command: what to type to have the same again."""
     study, blocks = request.study, blocks_of(request.study)
-    found = [_made(block.blocks(request)) for block in blocks]
+    found = [Made(made) if not isinstance(made := block.blocks(request), Made) else made for block in blocks]
     whole = any(getattr(block, "whole", False) for block in blocks)
     rows, under = len((request.whole or study).rows), [f"{study.source}."]
     some = len(study.rows) < rows
@@ -39,17 +39,12 @@ def page_of(request: Request, command: str = "") -> Page:
 
 def screen_page(page: Page) -> Page:
     """What a terminal shows of it: neither the notes of the study nor the record."""
-    aside = (_NOTES, _RECORD)
     shown = [
         one
         for one in page.blocks
-        if not ((isinstance(one, Text) and one.kind in aside) or (isinstance(one, Section) and one.name in aside))
+        if getattr(one, "kind", "") != _NOTES and not (isinstance(one, Section) and one.name == _RECORD)
     ]
     return replace(page, blocks=shown)
-
-
-def _made(found: Made | Sequence[Block]) -> Made:
-    return found if isinstance(found, Made) else Made(found)
 
 
 def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:
@@ -64,15 +59,13 @@ def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:
 
 def _origin(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
     """When, with what and on what the runs of the folder were made."""
-    days = sorted(time.strftime("%Y-%m-%d", time.gmtime(float(one.where.get("started", 0)))) for one in records)
+    days = sorted(time.strftime("%Y-%m-%d", time.gmtime(record.started)) for record in records)
+    if days:
+        made = " to ".join(dict.fromkeys((days[0], days[-1])))
+        yield "runs", f"{counted(len(records), 'finished run')} in the folder, made {made} (UTC)", ""
     said: dict[str, dict[str, None]] = {"versions": {}, "machines": {}}
     for where in (record.where for record in records):
         said["versions"] |= dict.fromkeys(" ".join(map(str, pair)) for pair in where.get("versions", {}).items())
         machine = [where.get("machine", {}).get(part) for part in ("system", "processor")]
         said["machines"] |= dict.fromkeys([" ".join(map(str, filter(None, [*machine, where.get("device")])))])
-    if days:
-        made = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
-        yield "runs", f"{counted(len(records), 'finished run')} in the folder, made {made} (UTC)", ""
-    for name, words in said.items():
-        if any(words):
-            yield name, ", ".join(filter(None, words)), ""
+    yield from ((name, ", ".join(filter(None, words)), "") for name, words in said.items() if any(words))

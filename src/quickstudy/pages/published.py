@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from quickstudy.base.blocks import CONTROL, ORACLE
 from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import ROUNDED, Published, Study
+from quickstudy.pages.cells import first_by
 from quickstudy.report.records import score_of
 from quickstudy.report.results import Found, Runs
 from quickstudy.report.statistics import FEWEST, estimate
@@ -93,10 +94,13 @@ class Reproduction:
         """How the score is read on a row."""
         return self.reads.get(row, self.read)
 
+    def every(self) -> list[tuple[str, str, Reproduced]]:
+        """All cells, each with its row and its column."""
+        return [(row, column, cell) for row, cells in self.cells.items() for column, cell in cells.items()]
+
     def judged(self) -> list[tuple[str, str, Reproduced]]:
         """Cells that have both a published and a measured number."""
-        found = [(row, column, cell) for row, cells in self.cells.items() for column, cell in cells.items()]
-        return [place for place in found if place[2].within is not None]
+        return [place for place in self.every() if place[2].within is not None]
 
     def agreement(self) -> dict[str, Agreement]:
         """Chi-square of every column of which two cells or more have a distance."""
@@ -115,27 +119,29 @@ class Reproduction:
         """The column with the best measured number of a row; None where nobody knows which is better. The best of many
         runs is none of them.
         """
-        known = {
-            column: cell.measured
-            for column, cell in self.cells[row].items()
-            if cell.measured is not None and not isinstance(cell, Best)
-        }
-        sign = self.on(row).sign
-        return max(known, key=lambda column: sign * known[column]) if known and sign else None
+        means = {column: cell for column, cell in self.cells[row].items() if not isinstance(cell, Best)}
+        return first_by(measured(means), self.on(row).sign)
 
     def as_facts(self) -> dict[str, Any]:
         """In plain JSON types."""
+        parts = {"rows": self.cells, "controls": self.controls, "oracles": self.oracles}
         return {
             "study": self.study.id,
             "version": self.study.version,
             "source": self.study.source,
             "convention": self.convention,
             "score": self.score,
-            "rows": _plain(self.cells),
-            "controls": _plain(self.controls),
-            "oracles": _plain(self.oracles),
+            **{
+                name: {row: {who: asdict(cell) for who, cell in own.items()} for row, own in cells.items()}
+                for name, cells in parts.items()
+            },
             "agreement": {column: asdict(found) for column, found in self.agreement().items()},
         }
+
+
+def measured(cells: Mapping[str, Reproduced]) -> dict[str, float]:
+    """The measured numbers of those that have one."""
+    return {name: cell.measured for name, cell in cells.items() if cell.measured is not None}
 
 
 def reproduction(study: Study, found: Found, convention: str, score: str = "", root: int = 0) -> Reproduction:
@@ -144,13 +150,14 @@ def reproduction(study: Study, found: Found, convention: str, score: str = "", r
     score: one of the study's, the main one if none is given.
     """
     score = score or study.score
-    printed = _Printed.of(study, score)
+    printed = {row.label: row.published if score == study.score else row.also.get(score, {}) for row in study.rows}
+    rounding = _rounding([value for numbers in printed.values() for number in numbers.values() for value in number])
     runs = found.cells(study, convention, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
     reads: dict[str, Score] = {}
     for row in study.rows:
-        numbers = row.published if score == study.score else row.also.get(score, {})
+        numbers = printed[row.label]
         own = {column: runs[row.label].get(column, {}) for column in study.columns}
         ruled = {
             name: found.of(Setting(row.task, name, convention, root, row.protocol)) for name in task_controls(row.task)
@@ -158,39 +165,28 @@ def reproduction(study: Study, found: Found, convention: str, score: str = "", r
         read = found.score(score, (run for some in (*own.values(), *ruled.values()) for run in some.values()))
         reads[row.label] = read
         cells[row.label] = {
-            column: _cell(read, printed, numbers.get(column), own[column], found) for column in study.columns
+            column: _cell(read, numbers.get(column), some, found, study.seeds, rounding) for column, some in own.items()
         }
         for model, columns in study.together.items():
             members = {column: own[column] for column in columns}
             cells[row.label][model] = _best(read, numbers.get(model), members, cells[row.label])
-        for name, known in ruled.items():
-            if known:
-                role = next(iter(known.values())).labels.get("role", CONTROL)
-                rules[role].setdefault(row.label, {})[name] = _cell(read, printed, None, known, found)
+        for name, some in ruled.items():
+            if some:
+                role = next(iter(some.values())).labels.get("role", CONTROL)
+                rules[role].setdefault(row.label, {})[name] = _cell(read, None, some, found, study.seeds, rounding)
     return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], found.score(score), reads)
 
 
-def _plain(cells: Mapping[str, Mapping[str, Reproduced]]) -> dict[str, dict[str, Any]]:
-    return {row: {column: asdict(cell) for column, cell in found.items()} for row, found in cells.items()}
+def _rounding(printed: Sequence[float | str | None]) -> float:
+    """The error of printed numbers from rounding: anywhere within half of the last decimal of those that have most."""
+    decimals = [len(repr(value).partition(".")[2]) for value in printed if isinstance(value, float)]
+    return 0.5 * 10.0 ** -max(decimals, default=0) / math.sqrt(3)
 
 
-class _Printed(NamedTuple):
-    """How numbers were printed: over how many runs, and the error from rounding, which is anywhere within half of the
-    last decimal of those that have most.
-    """
-
-    seeds: int
-    rounding: float
-
-    @classmethod
-    def of(cls, study: Study, score: str) -> _Printed:
-        tables = [row.published if score == study.score else row.also.get(score, {}) for row in study.rows]
-        values = [value for numbers in tables for number in numbers.values() for value in number]
-        decimals = [len(repr(value).partition(".")[2]) for value in values if isinstance(value, float)]
-        return cls(study.seeds, 0.5 * 10.0 ** -max(decimals, default=0) / math.sqrt(3))
-
-
-def _cell(read: Score, printed: _Printed, published: Published | None, runs: Runs, found: Found) -> Reproduced:
+def _cell(
+    read: Score, published: Published | None, runs: Runs, found: Found, seeds: int, rounding: float
+) -> Reproduced:
+    """seeds: runs behind each published number."""
     if not runs:
         return Reproduced(published)
     records = list(runs.values())
@@ -211,7 +207,7 @@ def _cell(read: Score, printed: _Printed, published: Published | None, runs: Run
         if published.spread is not None and not isinstance(published.value, str):
             theirs = max(published.spread, ROUNDED)
             own = error if len(records) >= FEWEST else theirs / math.sqrt(len(records))
-            combined = math.hypot(own, theirs / math.sqrt(printed.seeds), printed.rounding)
+            combined = math.hypot(own, theirs / math.sqrt(seeds), rounding)
             # A published spread is one of the values themselves, not of their orders of magnitude.
             distance = (number - published.value) / combined if combined > 0 and read.read != LOG else None
     return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
@@ -230,9 +226,9 @@ def _best(
         else:
             values.update({(column, *place): score_of(record, read.name) for place, record in own.items()})
     known = {place: value for place, value in values.items() if not math.isnan(value)}
-    if not known or not read.sign:
+    place = first_by(known, read.sign)
+    if place is None:
         return Best(published, count)
-    place = max(known, key=lambda one: read.sign * known[one])
     within = published.agrees(known[place]) if published else None
     return Best(published, count, known[place], None, None, None, None, within, None, *place)
 

@@ -7,6 +7,7 @@ that it is the same every time. A task that it is not for raises NotApplicable w
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from quickstudy.base.catalogue import block
 from quickstudy.base.errors import NotApplicable, QuickstudyError, UsageError, nearest
 from quickstudy.base.study import StudyRow
 from quickstudy.base.wording import described
-from quickstudy.pages.beside import as_table, summary
+from quickstudy.pages.beside import as_table, plainly, summary
 from quickstudy.pages.published import Reproduced, Reproduction
 from quickstudy.pages.request import Request, Stage
 from quickstudy.runs.setting import make_task
@@ -49,35 +50,33 @@ class Quantities:
                 within = published.agrees(number) if published and number is not None else None
                 cells[row.label][column] = Reproduced(published, measured=number, within=within)
         found = Reproduction(study, request.convention, "", cells)
-        beside = any(cell.published for columns in cells.values() for cell in columns.values())
+        beside = any(cell.published for *_, cell in found.every())
         caption = (
             f"{'published | ' if beside else ''}computed from the tasks alone, convention {request.convention}"
             f"{'; = within the published spread or bound, ≠ outside' if found.judged() else ''}"
         )
         lines = (*summary(found), *reasons, *_meanings(study.quantities))
-        facts = found.as_facts()
+        facts, numbered = found.as_facts(), as_table(found, request.name, caption, _data(found))
         return Made(
-            [as_table(found, request.name, caption, _data(found)), *map(Text, lines)],
-            {name: facts[name] for name in ("study", "version", "convention", "rows")},
+            [numbered, *map(Text, lines)], {name: facts[name] for name in ("study", "version", "convention", "rows")}
         )
 
 
 def _numbers(request: Request, row: StudyRow, reasons: list[str]) -> dict[str, float]:
     """The quantities of a row by column, each function asked once. reasons: gains a sentence for what there is not."""
     task = make_task(row.task, request.convention)
-    known: dict[str, Mapping[str, float]] = {}
+    computed = functools.cache(lambda id: _computed(id, task))
     numbers: dict[str, float] = {}
     for column, name in request.study.quantities.items():
-        id = _id(name)
         try:
-            if id not in known:
-                known[id] = _computed(id, task)
-            if name not in known[id]:
-                hint = nearest(name, known[id])
-                raise UsageError(f'{request.study.id}: {row.label}: quantity "{id}" gives no "{name}"; {hint}')
-            numbers[column] = known[id][name]
+            known = computed(_id(name))
         except NotApplicable as error:
             reasons.append(f"{row.label}, {column}: {error}.")
+            continue
+        if name not in known:
+            said = f'quantity "{_id(name)}" gives no "{name}"; {nearest(name, known)}'
+            raise UsageError(f"{request.study.id}: {row.label}: {said}")
+        numbers[column] = known[name]
     return numbers
 
 
@@ -110,10 +109,11 @@ def _meanings(quantities: Mapping[str, str]) -> Iterator[str]:
 
 
 def _data(found: Reproduction) -> list[tuple[str, ...]]:
-    lines: list[tuple[str, ...]] = [("task", "quantity", "published", "published_spread", "computed")]
-    for row, cells in found.cells.items():
-        for column, cell in cells.items():
-            numbers = (*(cell.published or (None, None)), cell.measured)
-            if any(number is not None for number in numbers):
-                lines.append((row, column, *("" if number is None else str(number) for number in numbers)))
-    return lines
+    return [
+        ("task", "quantity", "published", "published_spread", "computed"),
+        *(
+            (row, column, *map(plainly, (*(cell.published or (None, None)), cell.measured)))
+            for row, column, cell in found.every()
+            if cell.published or cell.measured is not None
+        ),
+    ]

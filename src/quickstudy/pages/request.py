@@ -100,12 +100,8 @@ class Request:
     def models(self, convention: str = "") -> list[Setting]:
         """All learners of the study on all its tasks."""
         convention = convention or self.convention
-        return [
-            self.setting(row, learner, convention)
-            for row in self.rows
-            for column in row.learners
-            if (learner := row.learner(column, convention))
-        ]
+        learners = ((row, row.learner(column, convention)) for row in self.rows for column in row.learners)
+        return [self.setting(row, learner, convention) for row, learner in learners if learner]
 
     def rules(self, convention: str = "") -> list[Setting]:
         """The controls and oracles of all its tasks."""
@@ -127,14 +123,17 @@ class Request:
         """One score of these runs."""
         return scores_of(self.runs(row, learner, convention), score)
 
-    def traces(self, row: StudyRow, learner: str | None, convention: str = "") -> dict[tuple[int, int], Trace]:
-        """Their traces; those that cannot be read are left out, as `quickstudy doctor` will say."""
+    def traces(
+        self, row: StudyRow, learner: str | None, convention: str = "", damaged: list[str] | None = None
+    ) -> dict[tuple[int, int], Trace]:
+        """Their traces; those that cannot be read are left out, as `quickstudy doctor` will say. damaged: gains why."""
         found = {}
         for place, record in self.runs(row, learner, convention).items():
             try:
                 found[place] = self.found.trace(record)
-            except QuickstudyError:
-                continue
+            except QuickstudyError as error:
+                if damaged is not None:
+                    damaged.append(str(error))
         return found
 
     def controls_of(self, row: StudyRow, score: str, convention: str = "") -> dict[str, Values]:
@@ -151,35 +150,33 @@ class Request:
 
         A page of a few rows would otherwise take the place of one that showed more.
         """
-        own = {row.label for row in self.rows}
-        if self.whole is None or len(own) == len(self.whole.rows):
+        whole, own = self.whole or self.study, {row.label for row in self.rows}
+        if len(own) == len(whole.rows):
             return self
-        rows = tuple(row for row in self.whole.rows if row.label in own or self._has(row))
-        return dataclasses.replace(self, study=dataclasses.replace(self.study, rows=rows))
 
-    def _has(self, row: StudyRow) -> bool:
-        """Whether there are runs on a row's task. Any of its learners finds them: there may be hundreds."""
-        known = (learner for column in row.learners if (learner := row.learner(column, self.convention)))
-        learner = next(known, None)
-        return learner is not None and self.found.has(self.setting(row, learner))
+        def has(row: StudyRow) -> bool:  # any of its learners finds runs on its task: there may be hundreds
+            learners = (row.learner(column, self.convention) for column in row.learners)
+            learner = next(filter(None, learners), None)
+            return learner is not None and self.found.has(self.setting(row, learner))
+
+        rows = tuple(row for row in whole.rows if row.label in own or has(row))
+        return dataclasses.replace(self, study=dataclasses.replace(self.study, rows=rows))
 
 
 def blocks_of(study: Study) -> list[Any]:
     """The blocks of a study's page. Raises UsageError for a kind that does not exist, or is for other studies."""
     names = [name for kind in study.kind.split("+") for name in KINDS.get(kind.strip(), (kind.strip(),))]
-    for name in names:
-        if name.partition(":")[0] not in catalogue.block:
-            known = [*KINDS, *catalogue.block.names()]
-            raise UsageError(f'{study.id}: no kind of study "{name}"; {nearest(name, known)}')
+    made = []
+    for id, _, given in (name.partition(":") for name in names):
+        if id not in catalogue.block:
+            hint = nearest(id, [*KINDS, *catalogue.block.names()])
+            raise UsageError(f'{study.id}: no kind of study "{id}"; {hint}')
+        found = catalogue.block.get(id)
+        made.append(configure(id, found, parse_assignments(given), study.convention) if given else found())
     if bool(study.quantities) != (QUANTITIES in names):
         raise UsageError(
             f'{study.id}: a study of [quantities], and no other, is of the kind "{QUANTITIES}", got "{study.kind}"'
         )
-    made = []
-    for name in names:
-        id, _, given = name.partition(":")
-        found = catalogue.block.get(id)
-        made.append(configure(id, found, parse_assignments(given), study.convention) if given else found())
     return made
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
 from quickstudy.base.catalogue import block
-from quickstudy.base.measure import Score
-from quickstudy.base.study import StudyRow
-from quickstudy.pages.cells import gap, half_words, listed, mean, mean_of, shared, table
-from quickstudy.pages.request import CONVENTIONS, Request, Stage
+from quickstudy.pages.cells import gap, halves, mean, mean_of, mean_rows, shared, table, under_each
+from quickstudy.pages.request import Request, Stage
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, Contrast, Values, advantage, best
 from quickstudy.runs.setting import task_controls
 
@@ -28,8 +26,8 @@ class Rules:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """All models and all rules."""
-        wanted = request.wanted
-        yield Stage([one for name in wanted for one in (*request.models(name), *request.rules(name))], request.seeds)
+        both = ((*request.models(name), *request.rules(name)) for name in request.wanted)
+        yield Stage([setting for settings in both for setting in settings], request.seeds)
 
     def blocks(self, request: Request) -> Made:
         """Under each convention a table of the rules, and one of the models for every score."""
@@ -37,34 +35,35 @@ class Rules:
             "Each task names rules that never learn what it is about: the most frequent answer, the token just read, "
             "the shortcuts that its sentences leave open. They are run under the same protocol on the same data."
         )
-        made: list[Block] = [Text(text)]
-        facts: dict[str, Any] = {}
-        scores = request.study.settings.get("against", SCORES)
-        for convention in CONVENTIONS:
-            made.append(_rules(request, convention, scores))
-            for score in scores:
-                found = _against(request, convention, score)
-                made += found.blocks
-                facts.setdefault(convention, {})[score] = found.facts
-        return Made([Section("Rules that never learn", made, "rules")], {"controls": facts})
+        found = under_each(lambda convention: _under(request, convention))
+        return Made(
+            [Section("Rules that never learn", [Text(text), *found.blocks], "rules")], {"controls": found.facts}
+        )
 
 
-def _rules(request: Request, convention: str, scores: tuple[str, ...]) -> Block:
-    rows: list[list[Cell]] = []
-    for row in request.rows:
-        for name in task_controls(row.task):
-            values = [request.values(row, name, score, convention) for score in scores]
-            if any(values):
-                rows.append([Name(row.label), Name(name), *map(mean, values)])
+def _under(request: Request, convention: str) -> Made:
+    scores = request.study.settings.get("against", SCORES)
+    found = {score: _against(request, convention, score) for score in scores}
+    made = [_rules(request, convention, scores), *(one for part in found.values() for one in part.blocks)]
+    return Made(made, {score: part.facts for score, part in found.items()})
+
+
+def _rules(request: Request, convention: str, scores: Sequence[str]) -> Block:
+    found: dict[tuple[str, ...], list[Values]] = {
+        (row.label, name): [request.values(row, name, score, convention) for score in scores]
+        for row in request.rows
+        for name in task_controls(row.task)
+    }
+    rows = mean_rows(found)
     if not rows:
         return Text(f"Convention {convention}: no runs of the controls are there.")
-    caption = f"Controls and oracles, convention {convention}, mean{half_words(rows)}"
+    caption = f"Controls and oracles, convention {convention}, mean{halves(rows)}"
     heading = ("task", "rule", *(request.score(score).title for score in scores))
     return table(f"{request.study.id}-rules-{convention}", caption, heading, rows)
 
 
 def _against(request: Request, convention: str, score: str) -> Made:
-    """Every model less the best control, task by task."""
+    """Every model less the best control, task by task, over the seeds that the two share."""
     read = request.score(score)
     rows: list[list[Cell]] = []
     facts: dict[str, Any] = {}
@@ -74,48 +73,31 @@ def _against(request: Request, convention: str, score: str) -> Made:
         name = best(controls, read)
         if name is None:
             continue
-        found = {column: _ahead(request, row, column, convention, controls, name, read) for column in request.columns}
-        rows.append(
-            [
-                Name(row.label),
-                Name(name),
-                mean(controls[name]),
-                *(gap(pair, _SIGNS[pair.standing]) for pair in found.values()),
-            ]
-        )
+        found: dict[str, Contrast] = {}
+        for column in request.columns:
+            own = request.values(row, row.learner(column, convention), score, convention)
+            mine, _ = shared(own, controls[name])
+            rivals = {rule: shared(values, mine)[0] for rule, values in controls.items()}
+            found[column] = advantage(mine, rivals, name, read)
+            if found[column].standing != UNTOLD:
+                ahead.setdefault(column, []).extend([row.label] if found[column].standing == ABOVE else [])
+        gaps = (gap(pair, _SIGNS[pair.standing]) for pair in found.values())
+        rows.append([Name(row.label), Name(name), mean(controls[name]), *gaps])
         models = {
             column: {"difference": pair.value, "standing": pair.standing}
             for column, pair in found.items()
             if pair.value is not None
         }
         facts[row.label] = {"control": name, "score": mean_of(controls[name]), "models": models}
-        for column, pair in found.items():
-            if pair.standing != UNTOLD:
-                ahead.setdefault(column, []).extend([row.label] if pair.standing == ABOVE else [])
     if not rows:
         return Made([], facts)
     caption = (
         f"{read.title} of every model, how far ahead of the best control, convention {convention}: mean"
-        f"{half_words(rows)} over common seeds; > above every control, < below one, = level by the interval, which is "
+        f"{halves(rows)} over common seeds; > above every control, < below one, = level by the interval, which is "
         f"corrected for the choice of the best; ? fewer than {FEWEST} pairs"
     )
-    told = [f"{column} on {listed(tasks)}" for column, tasks in ahead.items()]
+    told = [f"{column} on {', '.join(tasks) or 'none'}" for column, tasks in ahead.items()]
     sentence = f"Above the best control by {read.title}, convention {convention}: {'; '.join(told) or 'untold'}."
     heading = ("task", "best control", "its score", *request.columns)
     name = f"{request.study.id}-above-{score}-{convention}"
     return Made([table(name, caption, heading, rows), Text(sentence)], facts)
-
-
-def _ahead(
-    request: Request,
-    row: StudyRow,
-    column: str,
-    convention: str,
-    controls: dict[str, Values],
-    best: str,
-    read: Score,
-) -> Contrast:
-    """How far a model is ahead of the best of the controls, over the seeds that the two share."""
-    own = request.values(row, row.learner(column, convention), read.name, convention)
-    mine, _ = shared(own, controls[best])
-    return advantage(mine, {name: shared(values, mine)[0] for name, values in controls.items()}, best, read)

@@ -10,12 +10,10 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickstudy.base.blocks import HeatMap, Made, Section, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
-from quickstudy.base.study import Study
 from quickstudy.pages.candidates import TaskRuns, task_runs
 from quickstudy.pages.chosen import Chosen
 from quickstudy.pages.request import Request, Stage
@@ -73,13 +71,15 @@ class RuleMap:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Those of the candidates. Raises UsageError for a column that is no rule."""
-        _check(request.study)
+        columns = request.study.columns
+        if not all(column.isdigit() and int(column) < RULES for column in columns):
+            raise UsageError(f'{request.study.id}: a column of an atlas is a rule from 0 to 255, got "{columns[0]}"')
         return iter(())
 
     def blocks(self, request: Request) -> list[HeatMap]:
         """A row per task, a column per family of rules; the families that do best over all tasks come first."""
         score = request.study.score
-        read, tasks = request.score(score), [task for task in task_runs(request) if task.compared]
+        title, tasks = request.score(score).title, [task for task in task_runs(request) if task.compared]
         if not tasks:
             return []
         columns = sorted(families(), key=lambda family: (-_standing(tasks, score, family), family[0]))
@@ -91,21 +91,33 @@ class RuleMap:
                 if rule is not None:
                     column = next(place for place, family in enumerate(columns) if int(rule) in family)
                     marks.append((row, column, columns[column].index(int(rule)), f"{words} {rule}"))
-        best = ", ".join(f"{task.row.label} rule {task.chosen(score)}" for task in tasks)
-        title = f"{read.title} of every rule on every task, on the choosing seeds. The best: {best}."
         caption = (
-            f"{read.title}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
+            f"{title}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
             "its rules to the highest, the numbers beside its name. A column is a family of rules that are each "
             "other's images, named by its smallest, the families that do best over all tasks first; the quarters of a "
             "cell are that rule, its mirror image and, below, their complements. (In a narrow window a row goes on "
             "below.)"
         )
-        labels = [task.row.label for task in tasks]
-        names = [str(family[0]) for family in columns]
-        data = [("rule", "family", *labels), *_everything(tasks, score)]
-        return [
-            HeatMap(f"{request.name}-map", caption, title, labels, names, values, scaled="row", marks=marks, data=data)
-        ]
+        best = ", ".join(f"{task.row.label} rule {task.chosen(score)}" for task in tasks)
+        label = f"{title} of every rule on every task, on the choosing seeds. The best: {best}."
+        labels, names = [task.row.label for task in tasks], [str(family[0]) for family in columns]
+        data: list[tuple[str, ...]] = [("rule", "family", *labels)]
+        for one in sorted({int(column) for task in tasks for column in task.means[score]}):
+            means = (str(task.means[score].get(str(one), "")) for task in tasks)
+            data.append((str(one), str(min(images(one))), *means))
+        name = f"{request.name}-map"
+        return [HeatMap(name, caption, label, labels, names, values, scaled="row", marks=marks, data=data)]
+
+
+def _standing(tasks: Sequence[TaskRuns], score: str, family: Sequence[int]) -> float:
+    """Where a family lies between the worst and the best rule, in the mean over all tasks and members."""
+    known = []
+    for task in tasks:
+        means, sign = task.means[score], task.legend.score(score).sign
+        low, high = min(means.values(), default=0.0), max(means.values(), default=0.0)
+        shares = [(means[str(rule)] - low) / ((high - low) or 1.0) for rule in family if str(rule) in means]
+        known += [sign * share for share in shares]
+    return sum(known) / len(known) if known else -math.inf
 
 
 @block("symmetry", version=1)
@@ -138,29 +150,6 @@ def symmetry(score: str, tasks: Sequence[TaskRuns]) -> Made:
     return Made([Section("Rules that are mirror images", [*map(Text, lines)], "mirror")], {"symmetry": facts})
 
 
-def _check(study: Study) -> None:
-    if not all(column.isdigit() and int(column) < RULES for column in study.columns):
-        raise UsageError(f'{study.id}: a column of an atlas is a rule from 0 to 255, got "{study.columns[0]}"')
-
-
-def _standing(tasks: Sequence[TaskRuns], score: str, family: Sequence[int]) -> float:
-    """Where a family lies between the worst and the best rule, in the mean over all tasks and members."""
-    known = []
-    for task in tasks:
-        means, sign = task.means[score], task.legend.score(score).sign
-        low, high = min(means.values(), default=0.0), max(means.values(), default=0.0)
-        shares = [(means[str(rule)] - low) / ((high - low) or 1.0) for rule in family if str(rule) in means]
-        known += [sign * share for share in shares]
-    return sum(known) / len(known) if known else -math.inf
-
-
-def _everything(tasks: Sequence[TaskRuns], score: str) -> Iterator[tuple[str, ...]]:
-    """The numbers behind the map, at full precision."""
-    for rule in sorted({int(column) for task in tasks for column in task.means[score]}):
-        means = (str(task.means[score].get(str(rule), "")) for task in tasks)
-        yield str(rule), str(min(images(rule))), *means
-
-
 _Disagreement = tuple[float, str, int, int, int]
 """Standard errors, task, rule, image, runs."""
 
@@ -176,15 +165,11 @@ def _disagreements(score: str, tasks: Sequence[TaskRuns], image: Callable[[int],
                 one, two = task.values(str(rule), score), task.values(str(other), score)
                 pairs = np.array([one[seed] - two[seed] for seed in one if seed in two])
                 if len(pairs) > 1:
-                    found.append((_errors(pairs), task.row.label, rule, other, len(pairs)))
+                    error, mean = float(pairs.std(ddof=1)) / math.sqrt(len(pairs)), abs(float(pairs.mean()))
+                    # All runs may differ by the same amount.
+                    errors = mean / error if error > 0 else math.inf if mean > 0 else 0.0
+                    found.append((errors, task.row.label, rule, other, len(pairs)))
     return found
-
-
-def _errors(differences: NDArray[np.float64]) -> float:
-    """The mean difference in standard errors of itself; inf when all runs differ by the same amount."""
-    error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
-    mean = abs(float(differences.mean()))
-    return mean / error if error > 0 else math.inf if mean > 0 else 0.0
 
 
 def _verdict(found: Sequence[_Disagreement]) -> str:

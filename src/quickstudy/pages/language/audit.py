@@ -7,21 +7,35 @@ is of both.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
+from quickstudy.base.blocks import Block, Cell, Made, Name, Number, Section, Text
 from quickstudy.base.catalogue import block, measure
 from quickstudy.base.trace import Trace
-from quickstudy.pages.cells import compare, filled, gap, half_words, listed, mean, mean_of, table
+from quickstudy.pages.cells import (
+    a_cell,
+    compare,
+    gap,
+    halves,
+    mean,
+    mean_of,
+    mean_rows,
+    places,
+    shared,
+    table,
+    under_each,
+)
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
-from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD
-from quickstudy.report.words import counted, span
+from quickstudy.report.statistics import ABOVE, FEWEST, LEVEL, UNTOLD, Values
+from quickstudy.report.words import counted
 
 SCORES = ("wade", "final-accuracy")
 KINDS = ("exchange", "blank")
+NETWORKS = ("leaking", "causal")
 _REACTS = {True: "yes", False: "no", None: "?"}
 
 
@@ -38,27 +52,16 @@ class Audited:
     def blocks(self, request: Request) -> Made:
         """One paragraph, and one for each convention that lacks something."""
         cells = {name: request.cells(name) for name in CONVENTIONS}
-        said = []
-        for convention, rows in cells.items():
-            counts = [len(runs) for columns in rows.values() for runs in columns.values() if runs]
-            number = f"{span(counts)} {'run' if max(counts) == 1 else 'runs'} a cell" if counts else "none"
-            said.append(f"{number} under the convention {convention}")
+        said = [f"{a_cell(rows) or 'none'} under the convention {name}" for name, rows in cells.items()]
         lines = [
             f"Everything below is computed from runs: {', '.join(said)}. Intervals are 95 % intervals over runs, "
             f"differences are over common seeds. Fewer than {FEWEST} pairs give no verdict."
         ]
-        for convention, rows in cells.items():
-            lacking = {
-                label: [column for column in request.columns if not columns.get(column)]
-                for label, columns in rows.items()
-            }
-            places = [
-                label if len(columns) == len(request.columns) else f"{label} ({', '.join(columns)})"
-                for label, columns in lacking.items()
-                if columns
-            ]
-            if places:
-                lines.append(f"No finished runs under the convention {convention}: {', '.join(places)}.")
+        lines += [
+            f"No finished runs under the convention {name}: {lacking}."
+            for name, rows in cells.items()
+            if (lacking := places(rows, lambda count: not count))
+        ]
         return Made([*map(Text, lines)], {"study": request.study.id, "version": request.study.version})
 
 
@@ -74,84 +77,75 @@ class Leak:
     def stages(self, request: Request) -> Iterator[Stage]:
         """The networks; then, on the tasks named, as they answer when the answer in their input is another."""
         settings = request.study.settings
-        networks = [settings[name] for name in ("leaking", "causal") if name in settings]
+        networks = [settings[name] for name in NETWORKS if name in settings]
         if "published" not in request.wanted or not networks:
             return
         yield Stage([request.setting(row, one, "published") for row in request.rows for one in networks], request.seeds)
-        changed = [
-            request.setting(row, tampered(network, how), "published")
-            for row in request.rows
-            if row.task in settings.get("exchange", [])
-            for network in networks
-            for how in KINDS
-        ]
-        yield Stage(changed, min(request.seeds, int(settings.get("exchange_seeds", request.seeds))))
+        rows = [row for row in request.rows if row.task in settings.get("exchange", [])]
+        changed = [tampered(network, how) for network in networks for how in KINDS]
+        seeds = min(request.seeds, int(settings.get("exchange_seeds", request.seeds)))
+        yield Stage([request.setting(row, one, "published") for row in rows for one in changed], seeds)
 
     def blocks(self, request: Request) -> Made:
         """Leaking against causal on every task, then the answers exchanged."""
-        leaking, causal = (request.study.settings.get(name) for name in ("leaking", "causal"))
-        if leaking is None or causal is None:
+        networks = {name: one for name in NETWORKS if (one := request.study.settings.get(name))}
+        if len(networks) < len(NETWORKS):
             return Made([], {"leak": {}})
-        heading, rows = ["task"], []
-        for score in SCORES:
-            heading += [f"{request.score(score).title}, leaking", "causal", "leaking − causal"]
+        titles = {score: request.score(score).title for score in SCORES}
+        rows: list[list[Cell]] = []
         facts: dict[str, Any] = {}
-        told: dict[str, dict[str, str]] = {score: {} for score in SCORES}
         for row in request.rows:
-            cells: list[Cell] = [Name(row.label)]
-            numbers = {}
+            cells: list[Number] = []
+            numbers: dict[str, Any] = {}
             for score in SCORES:
-                one, other = (request.values(row, learner, score, "published") for learner in (leaking, causal))
+                one, other = (request.values(row, learner, score, "published") for learner in networks.values())
                 pair = compare(one, other)
                 cells += [mean(one), mean(other), gap(pair)]
                 numbers[score] = {"leaking": mean_of(one), "causal": mean_of(other), "standing": pair.standing}
-                if pair.standing != UNTOLD:
-                    told[score][row.label] = pair.standing
-            if filled(cells):
-                rows.append(cells)
+            if any(cell.value is not None for cell in cells):
+                rows.append([Name(row.label), *cells])
                 facts[row.label] = numbers
-        made: list[Block] = [
-            Text(
-                "The published Transformer attends to the whole sequence, in which the answer stands one place after "
-                "the question. The same network with a causal mask, trained and tested on the same schedule "
-                "(convention published), shows what that is worth."
-            )
-        ]
+        text = (
+            "The published Transformer attends to the whole sequence, in which the answer stands one place after the "
+            "question. The same network with a causal mask, trained and tested on the same schedule (convention "
+            "published), shows what that is worth."
+        )
+        made: list[Block] = [Text(text)]
+        about: dict[str, Any] = {"tasks": facts}
         if rows:
-            caption = f"Mean{half_words(rows)}; differences over common seeds"
-            made.append(table(f"{request.study.id}-leak", caption, heading, rows))
-            made += [Text(_raised(request.score(score).title, told[score])) for score in SCORES]
-            exchanged = _exchanged(request, leaking, causal)
+            heading = [(f"{title}, leaking", "causal", "leaking − causal") for title in titles.values()]
+            caption = f"Mean{halves(rows)}; differences over common seeds"
+            made.append(table(f"{request.study.id}-leak", caption, ["task", *itertools.chain(*heading)], rows))
+            made += [Text(_raised(title, score, facts)) for score, title in titles.items()]
+            exchanged = _exchanged(request, networks)
             made += exchanged.blocks
-            found = {"tasks": facts, "swap": exchanged.facts}
+            about["swap"] = exchanged.facts
         else:
-            made.append(Text(f"No runs of {leaking} or {causal} are there."))
-            found = {"tasks": facts}
-        return Made([Section("The Transformer sees the answers", made, "leak")], {"leak": found})
+            made.append(Text(f"No runs of {' or '.join(networks.values())} are there."))
+        return Made([Section("The Transformer sees the answers", made, "leak")], {"leak": about})
 
 
-def _raised(title: str, told: Mapping[str, str]) -> str:
+def _raised(title: str, score: str, facts: Mapping[str, Any]) -> str:
     """On how many tasks the leak raises a score."""
+    told = {label: standing for label, found in facts.items() if (standing := found[score]["standing"]) != UNTOLD}
     if not told:
         return f"Too few common runs to tell whether seeing the answers raises {title}."
     higher = [label for label, standing in told.items() if standing == ABOVE]
     return (
         f"Seeing the answers raises {title} on {len(higher)} of the {counted(len(told), 'task')} that can be told "
-        f"(interval above 0): {listed(higher)}."
+        f"(interval above 0): {', '.join(higher) or 'none'}."
     )
 
 
-def _exchanged(request: Request, leaking: str, causal: str) -> Made:
+def _exchanged(request: Request, networks: Mapping[str, str]) -> Made:
     """What trained networks answer when the answer in their input is exchanged or taken away."""
     rows: list[list[Cell]] = []
     facts: dict[str, Any] = {}
     for row in request.rows:
-        for name, learner in (("leaking", leaking), ("causal", causal)):
+        for name, learner in networks.items():
             names = [learner, *(tampered(learner, how) for how in KINDS)]
             found = [request.values(row, one, "final-accuracy", "published") for one in names]
-            # Of the seeds that all three have, so that their means can be compared.
-            seeds = sorted(set(found[0]).intersection(*found[1:]))
-            usual, *changed = ({seed: values[seed] for seed in seeds} for values in found)
+            usual, *changed = shared(*found)  # so that the means of the three can be compared
             if not usual:
                 continue
             standings = {compare(values, usual).standing for values in changed}
@@ -163,13 +157,12 @@ def _exchanged(request: Request, leaking: str, causal: str) -> Made:
     if not rows:
         return Made([Text("The answers have not been exchanged yet: no such runs are there.")], facts)
     falls, moved, still = (
-        [task for task, found in facts.items() if found.get(name, {}).get("reacts") is said]
+        ", ".join(task for task, found in facts.items() if found.get(name, {}).get("reacts") is said) or "none"
         for name, said in (("leaking", True), ("causal", True), ("causal", False))
     )
     text = (
         "After training, the answer in the input is exchanged for a false one, and marked against the true one. The "
-        f"leaking network reacts on {listed(falls)}; the causal one reacts on {listed(moved)} and does not on "
-        f"{listed(still)}."
+        f"leaking network reacts on {falls}; the causal one reacts on {moved} and does not on {still}."
     )
     caption = (
         "Final test accuracy. A network reacts if the 95 % interval of the change over common seeds lies apart from 0, "
@@ -205,34 +198,28 @@ class First:
             "show counts most. As published, the first evaluation of a readout comes after a single question, that of "
             "a network after 8 sequences, and both count as time 1; corrected, time is in sequences for all."
         )
-        made: list[Block] = [Text(text)]
-        facts: dict[str, Any] = {}
-        for convention in CONVENTIONS:
-            rows: list[list[Cell]] = []
-            shares: dict[str, dict[str, float]] = {}
-            for row in request.rows:
-                cells = []
-                for column in request.columns:
-                    traces = request.traces(row, row.learner(column, convention), convention)
-                    values = {seed: first_share(trace, convention) for seed, trace in traces.items()}
-                    known = {seed: value for seed, value in values.items() if not np.isnan(value)}
-                    cells.append(mean(known))
-                    if (share := mean_of(known)) is not None:
-                        shares.setdefault(column, {})[row.label] = share
-                if filled(cells):
-                    rows.append([Name(row.label), *cells])
-            facts[convention] = shares
-            if not shares:
-                made.append(Text(f"Convention {convention}: no runs are there."))
-                continue
-            most = [f"{name} {_range(shares[name].values())}" for name in request.columns if name in shares]
-            caption = f"Share of WADE from the first evaluation, mean over runs{half_words(rows)}, {convention}"
-            name = f"{request.study.id}-first-{convention}"
-            lowest = f"From the task with the lowest share to that with the highest, {convention}: {'; '.join(most)}."
-            made += [table(name, caption, ("task", *request.columns), rows), Text(lowest)]
-        return Made([Section("What the first evaluation is worth", made, "first")], {"first": facts})
+        found = under_each(lambda convention: _first(request, convention))
+        section = Section("What the first evaluation is worth", [Text(text), *found.blocks], "first")
+        return Made([section], {"first": found.facts})
 
 
-def _range(shares: Collection[float]) -> str:
-    low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
-    return low if low == high else f"{low} to {high}"
+def _first(request: Request, convention: str) -> Made:
+    columns = request.columns
+    found: dict[tuple[str, ...], list[Values]] = {}
+    for row in request.rows:
+        traces = [request.traces(row, row.learner(column, convention), convention) for column in columns]
+        shares = [{seed: first_share(trace, convention) for seed, trace in own.items()} for own in traces]
+        found[(row.label,)] = [{seed: share for seed, share in own.items() if not np.isnan(share)} for own in shares]
+    rows = mean_rows(found)
+    if not rows:
+        return Made([Text(f"Convention {convention}: no runs are there.")])
+    facts: dict[str, dict[str, Any]] = {}
+    for place, column in enumerate(columns):
+        means = {label: mean_of(own[place]) for (label, *_), own in found.items() if own[place]}
+        facts |= {column: means} if means else {}
+    ends = {column: [f"{end(means.values()):.0%}" for end in (min, max)] for column, means in facts.items()}
+    ranges = "; ".join(f"{column} {' to '.join(dict.fromkeys(pair))}" for column, pair in ends.items())
+    caption = f"Share of WADE from the first evaluation, mean over runs{halves(rows)}, {convention}"
+    shown = table(f"{request.study.id}-first-{convention}", caption, ("task", *columns), rows)
+    text = f"From the task with the lowest share to that with the highest, {convention}: {ranges}."
+    return Made([shown, Text(text)], facts)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickstudy.base.blocks import COUNT, Block, Cell, Made, Name, Number, Section, Several, Text
 from quickstudy.base.catalogue import block
@@ -15,7 +15,7 @@ from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
 from quickstudy.measures import curve, wade
 from quickstudy.measures.learning_curve import training_sequences
-from quickstudy.pages.cells import half_words, listed, mean, mean_of, table
+from quickstudy.pages.cells import halves, mean, mean_of, table, under_each
 from quickstudy.pages.language.audit import Audited
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
 from quickstudy.report.words import counted, span
@@ -57,8 +57,8 @@ class Material:
             for convention in CONVENTIONS:
                 counts = _counts(request, row, convention)
                 if counts:
-                    train, test, questions = (counts[name] for name in COUNTS)
-                    whole = sorted({one + other for one, other in zip(train, test, strict=True)})
+                    train, test, questions = zip(*counts, strict=True)
+                    whole = [one + other for one, other, _ in counts]
                     rows.append([Name(row.label), convention, *map(_range, (whole, train, test, questions))])
                     sizes = {"train": sorted(set(train)), "test": sorted(set(test))}
                     facts.setdefault(row.label, {})[convention] = sizes
@@ -66,14 +66,7 @@ class Material:
         made: list[Block] = [Text(text)]
         if rows:
             caption = "Sequences that were found when 1,200 different ones were asked for; over all runs"
-            heading = (
-                "task",
-                "convention",
-                "different sequences",
-                "learned from",
-                "tested on",
-                "questions in the test",
-            )
+            heading = "task", "convention", "different sequences", "learned from", "tested on", "questions in the test"
             made.append(table(f"{request.study.id}-sequences", caption, heading, rows))
             known = {label: found["published"]["train"] for label, found in facts.items() if "published" in found}
             made += [Text(_least(known))] if known else []
@@ -84,6 +77,22 @@ class Material:
         return Made([section], {"material": {"tasks": facts, "closer": closer.facts}})
 
 
+def _counts(request: Request, row: StudyRow, convention: str) -> list[tuple[int, int, int]]:
+    """What every run of a task has noted of its sequences, seed by seed; all learners of a seed have the same."""
+    seen = {}
+    for column in request.columns:
+        for place, record in request.runs(row, row.learner(column, convention), convention).items():
+            facts = record.trace.get("facts", {})
+            if all(name in facts for name in COUNTS):
+                seen[place] = tuple(int(facts[name]) for name in COUNTS)
+    return list(seen.values())  # type: ignore[arg-type]  # as many as COUNTS
+
+
+def _range(numbers: Sequence[int]) -> Cell:
+    low, high = (Number(end, form=COUNT) for end in (min(numbers), max(numbers)))
+    return low if low == high else Several([low, high], " to ")
+
+
 def _least(sizes: Mapping[str, list[int]]) -> str:
     """Which task has the fewest sequences to learn from."""
     every = sorted({size for found in sizes.values() for size in found})
@@ -91,7 +100,7 @@ def _least(sizes: Mapping[str, list[int]]) -> str:
         return f"As published, every task that was examined ({len(sizes)}) is learned from {every[0]:,} sequences."
     fewest = [label for label, found in sizes.items() if found[0] == every[0]]
     return (
-        f"As published, {listed(fewest)} is learned from {span(sizes[fewest[0]])} sequences, the fewest of the "
+        f"As published, {', '.join(fewest)} is learned from {span(sizes[fewest[0]])} sequences, the fewest of the "
         f"{counted(len(sizes), 'task')} examined; the most are {every[-1]:,}."
     )
 
@@ -100,42 +109,22 @@ def _closer(request: Request) -> Made:
     found = variants(request.study)
     if not found:
         return Made([])
-    label = found[0].label
     tables: list[Block] = []
     facts: dict[str, Any] = {}
     for score in SCORES:
         rows: list[list[Cell]] = []
-        for convention in CONVENTIONS:
-            for row in found:
-                values = {
-                    column: request.values(row, row.learner(column, convention), score, convention)
-                    for column in request.columns
-                }
-                if any(values.values()):
-                    rows.append([convention, Name(row.task), *map(mean, values.values())])
-                    means = {column: mean_of(one) for column, one in values.items() if one}
-                    facts.setdefault(score, {}).setdefault(convention, {})[row.task] = means
+        for convention, row in itertools.product(CONVENTIONS, found):
+            learners = {column: row.learner(column, convention) for column in request.columns}
+            values = {column: request.values(row, one, score, convention) for column, one in learners.items()}
+            if any(values.values()):
+                rows.append([convention, Name(row.task), *map(mean, values.values())])
+                means = {column: mean_of(one) for column, one in values.items() if one}
+                facts.setdefault(score, {}).setdefault(convention, {})[row.task] = means
         if rows:
-            caption = f"{request.score(score).title} on {label} by what is drawn, mean{half_words(rows)}"
+            caption = f"{request.score(score).title} on {found[0].label} by what is drawn, mean{halves(rows)}"
             heading = ("convention", "task", *request.columns)
             tables.append(table(f"{request.study.id}-closer-{score}", caption, heading, rows))
-    return Made(tables or [Text(f"No runs of the other forms of {label} are there.")], facts)
-
-
-def _counts(request: Request, row: StudyRow, convention: str) -> dict[str, list[int]]:
-    """The counts that every run of a task has noted; all learners of a seed have the same."""
-    seen: dict[tuple[int, int], list[int]] = {}
-    for column in request.columns:
-        for place, record in request.runs(row, row.learner(column, convention), convention).items():
-            facts = record.trace.get("facts", {})
-            if all(name in facts for name in COUNTS):
-                seen[place] = [int(facts[name]) for name in COUNTS]
-    return {name: [counts[index] for counts in seen.values()] for index, name in enumerate(COUNTS)} if seen else {}
-
-
-def _range(numbers: Sequence[int]) -> Cell:
-    low, high = (Number(end, form=COUNT) for end in (min(numbers), max(numbers)))
-    return low if low == high else Several([low, high], " to ")
+    return Made(tables or [Text(f"No runs of the other forms of {found[0].label} are there.")], facts)
 
 
 def wade_in(unit: str, trace: Trace, convention: str) -> float:
@@ -143,9 +132,13 @@ def wade_in(unit: str, trace: Trace, convention: str) -> float:
 
     What is shown between two updates counts as part of the next; nothing comes before time 1.
     """
+    per_step = trace.cost.updates / trace.cost.examples if trace.cost.examples else 1.0
+    times: dict[str, curve.Times] = {
+        "updates": lambda steps: np.maximum(1.0, steps * per_step),
+        "sequences": training_sequences(trace),
+    }
     preset = wade.published_nets() if convention == "published" else wade.paper(100)
-    time = _updates(trace) if unit == "updates" else training_sequences(trace)
-    return dataclasses.replace(preset, time=time).score(trace.arrays["step"], trace.arrays["accuracy"])
+    return dataclasses.replace(preset, time=times[unit]).score(trace.arrays["step"], trace.arrays["accuracy"])
 
 
 @block("time", version=1)
@@ -161,59 +154,47 @@ class Time:
             "Here both units are applied to all, on the same curves: an update is one change of the trained weights, "
             "which a readout makes after every question and a network after every batch."
         )
-        found = {convention: _timed(request, convention) for convention in CONVENTIONS}
-        made = [Text(text), *(one for part in found.values() for one in part.blocks)]
-        facts = {convention: part.facts for convention, part in found.items()}
-        return Made([Section("The unit of time", made, "time")], {"time": facts})
+        found = under_each(lambda convention: _timed(request, convention))
+        return Made([Section("The unit of time", [Text(text), *found.blocks], "time")], {"time": found.facts})
 
 
 def _timed(request: Request, convention: str) -> Made:
     rows: list[list[Cell]] = []
     facts: dict[str, Any] = {}
-    others = [unit for unit in UNITS if unit != HOW[convention]]
+    own, others = HOW[convention], [unit for unit in UNITS if unit != HOW[convention]]
     for row in request.rows:
         learners = {column: row.learner(column, convention) for column in request.columns}
         traces = {column: request.traces(row, learner, convention) for column, learner in learners.items()}
-        scored = {HOW[convention]: {c: request.values(row, one, "wade", convention) for c, one in learners.items()}}
+        scored = {own: {column: request.values(row, one, "wade", convention) for column, one in learners.items()}}
         for unit in others:
             scored[unit] = {
                 column: {seed: wade_in(unit, trace, convention) for seed, trace in known.items()}
                 for column, known in traces.items()
             }
         for unit, values in scored.items():
-            means = {column: known for column, own in values.items() if (known := mean_of(own)) is not None}
+            means = {column: known for column, runs in values.items() if (known := mean_of(runs)) is not None}
             if means:
                 order = sorted(means, key=lambda column: -means[column])
                 places = {column: f"({place})" for place, column in enumerate(order, start=1)}
-                cells = [mean(own, places.get(column, "")) for column, own in values.items()]
+                cells = [mean(runs, places.get(column, "")) for column, runs in values.items()]
                 rows.append([Name(row.label), unit, *cells])
                 facts.setdefault(row.label, {})[unit] = {"means": means, "ranking": order}
     if not rows:
         return Made([Text(f"Convention {convention}: no runs are there.")], facts)
     caption = (
-        f"WADE by the unit of time, convention {convention}: mean{half_words(rows)}; in brackets, the place among the "
+        f"WADE by the unit of time, convention {convention}: mean{halves(rows)}; in brackets, the place among the "
         "models by the mean"
     )
-    found = table(f"{request.study.id}-time-{convention}", caption, ("task", "time in", *request.columns), rows)
-    return Made([found, *(Text(_changes(facts, HOW[convention], unit)) for unit in others)], facts)
-
-
-def _changes(facts: Mapping[str, Any], before: str, after: str) -> str:
-    """How many rankings another unit changes."""
-    pairs = {task: (found[before]["ranking"], found[after]["ranking"]) for task, found in facts.items()}
-    turned = [task for task, (one, other) in pairs.items() if one != other]
-    best = [f"{task} ({one[0]}, then {other[0]})" for task, (one, other) in pairs.items() if one[0] != other[0]]
-    return (
-        f"With time in {after} for all instead of {before}, the ranking of the models changes on "
-        f"{len(turned)} of {counted(len(pairs), 'task')}, the best model on {len(best)}: {listed(best)}."
-    )
-
-
-def _updates(trace: Trace) -> curve.Times:
-    """From the steps of the curve to updates of the weights."""
-    per_step = trace.cost.updates / trace.cost.examples if trace.cost.examples else 1.0
-
-    def whole(steps: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.maximum(1.0, steps * per_step)
-
-    return whole
+    made: list[Block] = [
+        table(f"{request.study.id}-time-{convention}", caption, ("task", "time in", *request.columns), rows)
+    ]
+    for unit in others:
+        pairs = {task: (found[own]["ranking"], found[unit]["ranking"]) for task, found in facts.items()}
+        turned = sum(one != other for one, other in pairs.values())
+        best = [f"{task} ({one[0]}, then {other[0]})" for task, (one, other) in pairs.items() if one[0] != other[0]]
+        text = (
+            f"With time in {unit} for all instead of {own}, the ranking of the models changes on {turned} of "
+            f"{counted(len(pairs), 'task')}, the best model on {len(best)}: {', '.join(best) or 'none'}."
+        )
+        made.append(Text(text))
+    return Made(made, facts)

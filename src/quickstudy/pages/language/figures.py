@@ -5,24 +5,9 @@ off a curve.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from quickstudy.base.blocks import (
-    CONTROL,
-    LEARNER,
-    LOG,
-    ORACLE,
-    REPLAY,
-    Axis,
-    Block,
-    Details,
-    Guide,
-    Mark,
-    Panel,
-    Plot,
-    Plotted,
-    Traced,
-)  # fmt: skip
+from quickstudy.base.blocks import LEARNER, LOG, REPLAY, ROLES, Axis, Details, Guide, Mark, Panel, Plot, Plotted, Traced
 from quickstudy.base.catalogue import figure
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import SHARE, Curve, Example, example_run, learning_curve, mean_curve
@@ -32,9 +17,12 @@ CONTINUAL_CURVE = "continual-curve"
 _FEWEST_HEIGHTS = 3
 """Different T(α) below which a curve does not show how they are read off it."""
 
+_LINES = ("Solid: learners.", "Solid: learners.", "Dashed grey: rules that never learn.", "Thin grey: oracle.")
+"""How those of each role are drawn."""
+
 
 @figure("learning-curve", version=1)
-def learning_curves(task: str, rows: Sequence[Traced]) -> list[Block]:
+def learning_curves(task: str, rows: Sequence[Traced]) -> list[Plot]:
     """The mean learning curves of all learners of a task, with their intervals."""
     found = [(row, curve) for row in rows if (curve := learning_curve(row.traces)) and curve.steps[-1] > 0]
     if not found:
@@ -43,7 +31,8 @@ def learning_curves(task: str, rows: Sequence[Traced]) -> list[Block]:
     counts = [curve.runs for _, curve in found]
     several = f"mean of {span(counts)} runs; shading: 95 % interval of the mean"
     mean = several if max(counts) > 1 else "one run each, so no interval"
-    lines = _lines({row.role for row, _ in found})
+    roles = {row.role for row, _ in found}
+    lines = " ".join(dict.fromkeys(said for role, said in zip(ROLES, _LINES, strict=True) if role in roles))
     ends = ", ".join(f"{row.learner} ends at {curve.mean[-1]:.2f}" for row, curve in found)
     return [
         Plot(
@@ -52,34 +41,26 @@ def learning_curves(task: str, rows: Sequence[Traced]) -> list[Block]:
             label=f"Learning curves on {task}: {first.quantity} against {first.unit}, {ends}.",
             x=Axis(f"training {first.unit} (logarithmic)", LOG),
             y=Axis(first.quantity, range=SHARE),
-            panels=[Panel([_plotted(row, curve) for row, curve in found])],
+            panels=[Panel([_plotted(row.learner, row.mark, curve) for row, curve in found])],
             live=True,
         )
     ]
 
 
-def _lines(roles: Collection[str]) -> str:
-    """How the lines of those who are there are drawn."""
-    words = {
-        LEARNER: "Solid: learners.",
-        REPLAY: "Solid: learners.",
-        CONTROL: "Dashed grey: rules that never learn.",
-        ORACLE: "Thin grey: oracle.",
-    }
-    return " ".join(dict.fromkeys(said for role, said in words.items() if role in roles))
-
-
-def _plotted(row: Traced, curve: Curve) -> Plotted:
+def _plotted(label: str, mark: Mark, curve: Curve, dots: bool = False) -> Plotted:
+    """A curve on a logarithmic axis, which has no place for a step before the first."""
     shown = [index for index, step in enumerate(curve.steps) if step > 0]
     x, y, low, high = ([part[index] for index in shown] for part in (curve.steps, curve.mean, curve.low, curve.high))
-    return Plotted(row.learner, row.mark, x, y, *((low, high) if curve.runs > 1 else ()))
+    return (
+        Plotted(label, mark, x, y, dots=dots) if curve.runs == 1 else Plotted(label, mark, x, y, low, high, dots=dots)
+    )
 
 
 @figure("continual-curve", version=1)
-def streams(task: str, rows: Sequence[Traced]) -> list[Block]:
+def streams(task: str, rows: Sequence[Traced]) -> list[Plot | Details]:
     """The way of every learner through a stream; the rules', and the oracle's, are folded away."""
-    learning: list[Block] = []
-    folded: list[Block] = []
+    learning: list[Plot] = []
+    folded: list[Plot] = []
     for number, row in enumerate(rows):
         runs = "one run" if len(row.traces) == 1 else f"mean of {len(row.traces)} runs"
         caption = f"{row.learner}: test accuracy on every segment, {runs}; bold while that segment is learned."
@@ -132,7 +113,7 @@ def is_stream(trace: Trace) -> bool:
 
 
 @figure("learning-curve/read", version=1)
-def how_to_read(task: str, rows: Sequence[Traced]) -> list[Block]:
+def how_to_read(task: str, rows: Sequence[Traced]) -> list[Plot]:
     """How T(α) is read off the first run of the first learner whose learning curve rises; nothing where none does."""
     for row in rows:
         example = example_run(row.traces[0])
@@ -163,9 +144,8 @@ def threshold_plot(example: Example, learner: str, task: str, name: str, caption
         for level, step in reached
     ]
     guides += [Guide(y=level, label="T = ∞") for level in example.levels[len(reached) :]]
-    shown = [index for index, step in enumerate(curve.steps) if step > 0]
     # T is the step of an evaluation, not of the line between two: the evaluations are shown.
-    line = Plotted("", Mark(), [curve.steps[i] for i in shown], [curve.mean[i] for i in shown], dots=True)
+    line = _plotted("", Mark(), curve, dots=True)
     return Plot(
         name=name,
         caption=caption,
