@@ -47,7 +47,8 @@ def tag(name: str, *children: str, **attributes: object) -> Markup:
     >>> tag("a", "1 < 2", href="#x", class_="quiet", id=None)
     '<a href="#x" class="quiet">1 &lt; 2</a>'
     """
-    return Markup(f"<{name}{_attributes(attributes)}>{joined(*children)}</{name}>")
+    inside = "".join([child if type(child) is Markup else escape(child) for child in children])
+    return Markup(f"<{name}{_attributes(attributes)}>{inside}</{name}>")
 
 
 def named(label: str) -> Markup:
@@ -74,7 +75,7 @@ def asset(name: str) -> Markup:
 
 def short_number(value: float) -> str:
     """A coordinate as short as a picture allows: one decimal."""
-    return f"{round(value, 1):.6g}"
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def _attributes(attributes: dict[str, object]) -> str:
@@ -82,7 +83,7 @@ def _attributes(attributes: dict[str, object]) -> str:
     for name, value in attributes.items():
         if value is None or value is False:
             continue
-        text = short_number(value) if isinstance(value, float) else value if isinstance(value, Markup) else str(value)
+        text = value if isinstance(value, str) else short_number(value) if isinstance(value, float) else str(value)
         written += f" {_spelled(name)}" if value is True else f' {_spelled(name)}="{escape(text)}"'
     return written
 
