@@ -30,9 +30,11 @@ def escape(text: str) -> Markup:
     """Text that is only text, between tags as well as in attributes; markup as it is. Control characters, and marks
     that turn the direction of writing, become a visible sign.
     """
-    if isinstance(text, Markup):
-        return text
-    return Markup(text.translate(_SAFE) if _UNSAFE.search(text) else text)
+    return text if isinstance(text, Markup) else Markup(_safe(text))
+
+
+def _safe(text: str) -> str:
+    return text.translate(_SAFE) if _UNSAFE.search(text) else text
 
 
 def joined(*parts: str, by: str = "") -> Markup:
@@ -51,6 +53,7 @@ def tag(name: str, *children: str, **attributes: object) -> Markup:
     return Markup(f"<{name}{_attributes(attributes)}>{inside}</{name}>")
 
 
+@lru_cache(maxsize=1024)
 def named(label: str) -> Markup:
     """A name from outside, which turns nothing around it. A long one may be broken after a separator, and inside a
     word only where the word itself is longer than a name should be.
@@ -83,8 +86,12 @@ def _attributes(attributes: dict[str, object]) -> str:
     for name, value in attributes.items():
         if value is None or value is False:
             continue
-        text = value if isinstance(value, str) else short_number(value) if isinstance(value, float) else str(value)
-        written += f" {_spelled(name)}" if value is True else f' {_spelled(name)}="{escape(text)}"'
+        if value is True:
+            written += f" {_spelled(name)}"
+        elif isinstance(value, float):
+            written += f' {_spelled(name)}="{short_number(value)}"'
+        else:
+            written += f' {_spelled(name)}="{value if isinstance(value, Markup) else _safe(str(value))}"'
     return written
 
 

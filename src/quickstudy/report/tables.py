@@ -214,11 +214,12 @@ def run_table(table: TaskTable, name: str) -> Table:
     watched = any(run.look_ahead for row in table.rows for run in row.runs)
     lines = []
     for row in table.rows:
+        name_cell = Name(row.learner)
         for run in row.runs:
             seed = [Number(number, form=EXACT) for number in (run.root, run.repetition)]
             scores = [scored(read[score], run.scores.get(score)) for score in read]
             last = [Number(run.cost.get("learn_seconds"), form=SECONDS), Number(run.place + 1, form=COUNT)]
-            cells: list[Cell] = [run.key[:_KEY_LETTERS], Name(row.learner), *seed, run.status, *scores, *last]
+            cells: list[Cell] = [run.key[:_KEY_LETTERS], name_cell, *seed, run.status, *scores, *last]
             lines.append(Line([*cells, *([run.look_ahead] if watched else [])], row.role))
     words = {title: Column(title, numeric=False) for title in ("run", "learner", "status", "looks ahead")}
     columns = [words["run"], words["learner"], Column("root"), Column("repetition"), words["status"]]
