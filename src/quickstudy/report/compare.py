@@ -248,7 +248,7 @@ def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
         "first": learners[0].title,
         "second": learners[1].title,
         "versions": _versions(learners),
-        "protocol": one_run.what.get("protocol", {}).get("parameters", {}),
+        "protocol": one_run.parameters("protocol"),
     }
     return row, read.sign * test.difference
 

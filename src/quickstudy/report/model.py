@@ -50,10 +50,10 @@ class Row:
     runs: tuple[Run, ...]
     scores: Mapping[str, Estimate]
     cost: Mapping[str, float]
-    advantage: Contrast
-    scaled: Contrast
     curve: Curve | None
     example: Example | None
+    advantage: Contrast = Contrast(None)
+    scaled: Contrast = Contrast(None)
     traces: tuple[Trace, ...] = field(default=(), compare=False, repr=False)
 
     def values(self, score: str) -> dict[tuple[int, int], float]:

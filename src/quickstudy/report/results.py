@@ -232,8 +232,7 @@ def _place(what: Mapping[str, Any]) -> str:
 
 
 def _protocol(record: Record) -> str:
-    protocol = record.what["protocol"]
-    return str(protocol.get("id")) if isinstance(protocol, Mapping) else ""
+    return str(record.part("protocol").get("id"))
 
 
 def _subject(what: Mapping[str, Any]) -> str:
