@@ -173,7 +173,8 @@ def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | Non
 
 def _mean_cost(costs: Iterable[Mapping[str, float]]) -> dict[str, float]:
     known = list(costs)
-    found = {name: [cost[name] for cost in known if name in cost] for cost in known for name in cost}
+    names = dict.fromkeys(name for cost in known for name in cost)
+    found = {name: [cost[name] for cost in known if name in cost] for name in names}
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
