@@ -153,10 +153,8 @@ class Results:
         """The data of the report of these runs, or of all, made once as long as the folder stays the same."""
         from quickstudy.report.build import gather
 
-        records = self.shelf.reading().records
-        chosen = frozenset(records if keys is None else records.keys() & set(keys))
-        readings = {self.shelf.folder: self._looked_at(chosen)}
-        return self.shelf.made(chosen, lambda: gather([self.shelf.folder], None, readings))
+        folder, reading = self.shelf.folder, self._looked_at(keys)
+        return self.shelf.made(frozenset(reading.records), lambda: gather([folder], None, {folder: reading}))
 
     def _looked_at(self, keys: Collection[str] | None) -> Reading:
         """What the folder holds, or of that these runs."""

@@ -79,9 +79,9 @@ def run(
         "protocol": parse_assignments(",".join(set_)),
     }
     if dry_run:
-        plan = plan_runs(tasks, learner, reading=read_results(out), **meant)
+        planned = plan_runs(tasks, learner, reading=read_results(out), **meant)
         number = default_workers() if workers is None else workers
-        preview(replace(plan, found={}) if rerun else plan, retry_failed, number, json)
+        preview(replace(planned, found={}) if rerun else planned, retry_failed, number, json)
         return
     results = make(
         tasks,

@@ -53,7 +53,7 @@ def tag(name: str, *children: str, **attributes: object) -> Markup:
     return Markup(f"<{name}{_attributes(attributes)}>{inside}</{name}>")
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024, typed=True)  # text that is markup and text that is not are equal to Python
 def named(label: str) -> Markup:
     """A name from outside, which turns nothing around it. A long one may be broken after a separator, and inside a
     word only where the word itself is longer than a name should be.

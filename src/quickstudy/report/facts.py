@@ -100,7 +100,7 @@ def _estimate(value: Estimate) -> dict[str, Any]:
 
 
 def _curve(value: Curve | None) -> dict[str, Any] | None:
-    return value and _entries(value, "quantity", "unit", "runs", "steps", "mean", "low", "high")
+    return _entries(value, "quantity", "unit", "runs", "steps", "mean", "low", "high") if value else None
 
 
 def _change(change: Change) -> dict[str, Any]:

@@ -139,8 +139,8 @@ def change_table(change: Change, name: str) -> Table:
     lines = []
     for row in change.rows:
         means = [scored(row.score, mean) for mean in row.means]
-        cells = [Name(row.learner), row.score.title, *means, contrast(row.difference, row.score, signed=True)]
-        lines.append(Line(cells, row.role))
+        gap = contrast(row.difference, row.score, signed=True)
+        lines.append(Line([Name(row.learner), row.score.title, *means, gap], row.role))
     columns = [_NAME, Column("score", numeric=False), *map(Column, change.conventions), Column(f"{last} − {first}")]
     return Table(name, f"What the convention changes on {change.task}", columns, [Group(lines)])
 

@@ -163,7 +163,8 @@ def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
     if len(foremost) < 2 or any(_count(row, table) < FEWEST for row in foremost):
         return "", None
     first, second = foremost
-    gap = difference(*(row.values(table.headline or "") for row in foremost), table.judged)
+    own, other = (row.values(table.headline or "") for row in foremost)
+    gap = difference(own, other, table.judged)
     if gap.standing not in (ABOVE, BELOW):
         return f"; {first.learner} and {second.learner} cannot be told apart", None
     if gap.matters(table.judged):
