@@ -110,11 +110,8 @@ class Found:
         """A record with the scores of the measures that it lacks, where they are for traces of its kind."""
         if record.key not in self._scored:
             trace = self.trace(record)
-            lacking = [
-                measure
-                for measure in find_measures(self.measures)
-                if measure.id not in record.scores and trace.kind in measure.kinds
-            ]
+            known = find_measures(self.measures)
+            lacking = [one for one in known if one.id not in record.scores and trace.kind in one.kinds]
             scores = score_trace(trace, lacking, str(record.what["convention"]))
             self._scored[record.key] = replace(record, scores={**record.scores, **scores})
         return self._scored[record.key]
