@@ -8,7 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base import blocks
@@ -146,6 +146,7 @@ def overlaps(graph: Graph) -> list[tuple[str, str]]:
     ]
 
 
+@settings(deadline=None)  # a busy machine may be slow
 @given(st.lists(st.tuples(st.integers(0, 29), st.integers(0, 29)), max_size=60))
 def test_nodes_of_a_graph_never_overlap_and_edges_pass_between_them(pairs: list[tuple[int, int]]) -> None:
     nodes = [Node(str(number), "state " * (number % 4 + 1)) for number in range(30)]

@@ -12,10 +12,8 @@ from typing import Any, NamedTuple
 
 from quickstudy.base.trace import Trace
 
-SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT = (
-    "score", "fine", "magnitude", "factor", "steps", "count", "seconds", "exact"
-)  # fmt: skip
-FORMS = (SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT)
+FORMS = ("score", "fine", "magnitude", "factor", "steps", "count", "seconds", "exact")
+SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT = FORMS
 """How a number is written. score: three decimals. fine: four for a small one. magnitude: three figures, powers of ten
 for the smallest and the largest. factor: ten to the power of the value, after a ×. steps: whole where it is large.
 count: a whole number, thousands apart. seconds: two or three figures. exact: all digits.
@@ -24,8 +22,7 @@ BOUNDS, HALF = "bounds", "half"
 """How an interval is written: `[low, high]`, or as half of its width, ±."""
 LINEAR, LOG = "linear", "log"
 LINE, STEP, POINTS, BARS = "line", "step", "points", "bars"
-LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
-ROLES = (LEARNER, REPLAY, CONTROL, ORACLE)
+ROLES = LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
 """Who a row or a curve is of: those that learn from material shown once, or several times; rules that never learn; the
 best that can be done.
 """
@@ -192,17 +189,22 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Plot:
-    """name: of its SVG and CSV files. Panels share axes, and stand side by side where there is room.
-
-    label: what the picture shows, in words, for those who cannot see it. data: for the CSV file, the heading first;
-    without them the file has the series. direct: labels stand at the ends of lines; else in a legend. live: a pointer
-    reads values off it.
+class Picture:
+    """What all pictures have. name: its anchor, and of its SVG and CSV files. label: what it shows, in words, for those
+    who cannot see it. Where it has `data`, the heading first, they are in the CSV file in the place of what is drawn.
     """
 
     name: str
     caption: str
     label: str
+
+
+@dataclass(frozen=True)
+class Plot(Picture):
+    """Panels share axes, and stand side by side where there is room. direct: labels stand at the ends of lines; else in
+    a legend. live: a pointer reads values off it.
+    """
+
     x: Axis
     y: Axis
     panels: Sequence[Panel]
@@ -212,17 +214,14 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class HeatMap:
+class HeatMap(Picture):
     """A field of values, one row of cells after another. values[row][column]: a number, None where there is none, or
     several that share the cell (two or four, drawn as its parts).
 
     low, high: words for the ends of the colours. scaled: "row" where every row has its own colours, else
-    "all". marks: (row, column, part, words) of cells that are framed. data: for the CSV file.
+    "all". marks: (row, column, part, words) of cells that are framed.
     """
 
-    name: str
-    caption: str
-    label: str
     rows: Sequence[str]
     columns: Sequence[str]
     values: Sequence[Sequence[float | Sequence[float | None] | None]]
@@ -254,12 +253,9 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Graph:
+class Graph(Picture):
     """Nodes and edges: a network, a machine, a curriculum. A renderer finds their places, from left to right."""
 
-    name: str
-    caption: str
-    label: str
     nodes: Sequence[Node]
     edges: Sequence[Edge]
 
@@ -309,7 +305,7 @@ class Section:
     listed: bool = True
 
 
-Block = Text | Terms | Table | Plot | HeatMap | Graph | Details | Stored | Section
+Block = Text | Terms | Table | Picture | Details | Stored | Section
 
 
 def every(blocks: Sequence[Block]) -> Iterator[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,9 +13,9 @@ from quickstudy.render.numbers import magnitude
 
 COLOURS, DASHES = 6, 5
 """How many the style sheet has."""
-LETTER = 6.7
-"""Width of a letter of a label in pixels, on the safe side."""
-TICK_LETTER = 6.2
+LETTER = 7.0
+"""Width of a letter in pixels, as names have them on the average."""
+_SLIM, _BROAD = frozenset("fijlrtI .,:;|!'()[]/-"), frozenset("mwMW%@&+=<>~#^∞…—±×")
 _TENFOLD = 115
 """Pixels that a factor of ten needs if 2 and 5 are to be numbered in it."""
 _DENSE = 46
@@ -46,27 +47,23 @@ class Drawing:
 
     def inline(self, least: float | None = None) -> Markup:
         """As a part of a page, which has the styles. least: pixels below which it is not shrunk."""
-        title = tag("title", self.label)
         style = f"min-width:{least:.0f}px;max-width:{self.width:.0f}px" if least else None
-        return tag(
-            "svg", title, *self.parts, class_=f"plot {self.form}".strip(), viewBox=self._box, role="img",
-            aria_label=self.label, style=style,
-        )  # fmt: skip
+        return self._svg(*self.parts, class_=f"plot {self.form}".strip(), style=style)
 
     def file(self) -> str:
         """As a file of its own: with the styles inside, on a ground of its own, in its natural size."""
         style = tag("style", asset("picture.css"), Markup(":root{background:var(--paper);max-width:100%;height:auto}"))
-        ground = tag("rect", width=self.width, height=self.height, style="fill:var(--paper)")
+        size = {"width": self.width, "height": self.height}
+        ground = tag("rect", style="fill:var(--paper)", **size)
         # The class is that of a group inside: the page's own hides a picture by the width of the window.
-        inside = tag("g", *self.parts, class_="plot")
-        return tag(
-            "svg", tag("title", self.label), style, ground, inside, xmlns="http://www.w3.org/2000/svg",
-            width=self.width, height=self.height, viewBox=self._box, role="img", aria_label=self.label,
-        )  # fmt: skip
+        return self._svg(
+            style, ground, tag("g", *self.parts, class_="plot"), xmlns="http://www.w3.org/2000/svg", **size
+        )
 
-    @property
-    def _box(self) -> str:
-        return f"0 0 {short_number(self.width)} {short_number(self.height)}"
+    def _svg(self, *inside: str, **attributes: object) -> Markup:
+        box = f"0 0 {short_number(self.width)} {short_number(self.height)}"
+        title = tag("title", self.label)
+        return tag("svg", title, *inside, viewBox=box, role="img", aria_label=self.label, **attributes)
 
 
 def mark_class(mark: Mark) -> str:
@@ -85,6 +82,13 @@ def text(content: str, x: float, y: float, **attributes: object) -> Markup:
     return tag("text", content, x=float(x), y=float(y), **attributes)
 
 
+def breadth(words: str) -> float:
+    """Width of a label in pixels, on the safe side for the fonts of the style sheet."""
+    broad = sum(letter in _BROAD or unicodedata.east_asian_width(letter) in "WF" for letter in words)
+    slim = sum(letter in _SLIM for letter in words)
+    return 5.2 * slim + 13.0 * broad + 8.0 * (len(words) - slim - broad)
+
+
 def points(pairs: Sequence[tuple[float, float]]) -> str:
     """Coordinates for a polyline or a polygon."""
     return " ".join(f"{short_number(x)},{short_number(y)}" for x, y in pairs)
@@ -98,28 +102,20 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     >>> spread([10, 11, 50], 10, 0, 100)
     [5.5, 15.5, 50.0]
     """
-    if not wanted:
-        return []
     gap = min(gap, (high - low) / max(len(wanted) - 1, 1))
-
-    def within(start: float, members: int) -> float:
-        return max(low, min(start, high - (members - 1) * gap))
-
-    order = sorted(range(len(wanted)), key=lambda index: (wanted[index], index))
-    groups: list[tuple[float, int]] = []  # (position of the first, members)
-    for index in order:
-        start, members = within(float(wanted[index]), 1), 1
-        while groups and groups[-1][0] + groups[-1][1] * gap > start:
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    # Without the gaps before each, they only have to rise: neighbours that do not share their mean.
+    groups: list[tuple[float, int]] = []  # (mean, members)
+    for place, index in enumerate(order):
+        mean, members = float(wanted[index]) - place * gap, 1
+        while groups and groups[-1][0] > mean:
             before, count = groups.pop()
-            centre = (before + (count - 1) * gap / 2) * count + (start + (members - 1) * gap / 2) * members
-            members += count
-            start = within(centre / members - (members - 1) * gap / 2, members)
-        groups.append((start, members))
-    placed = [start + place * gap for start, members in groups for place in range(members)]
-    result = [0.0] * len(wanted)
-    for index, position in zip(order, placed, strict=True):
-        result[index] = position
-    return result
+            mean, members = (before * count + mean * members) / (count + members), count + members
+        groups.append((mean, members))
+    last = high - (len(wanted) - 1) * gap
+    starts = [max(low, min(mean, last)) for mean, members in groups for _ in range(members)]
+    placed = {index: start + place * gap for place, (index, start) in enumerate(zip(order, starts, strict=True))}
+    return [placed[index] for index in range(len(wanted))]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from quickstudy.base.blocks import Cell, Graph, HeatMap, Number, Page, Plot, Table, every
+from quickstudy.base.blocks import Cell, Number, Page, Picture, Table, every
 from quickstudy.render.html import as_html
 from quickstudy.render.numbers import NOTHING, exact, half_of, spoken
 from quickstudy.render.svg import picture_rows, svg_file
@@ -32,7 +32,7 @@ def page_files(page: Page, name: str) -> dict[str, str]:
     for block in every(page.blocks):
         if isinstance(block, Table) and block.name:
             files[f"{block.name}.csv"] = csv_text(block.data or table_rows(block))
-        elif isinstance(block, Plot | HeatMap | Graph) and block.name:
+        elif isinstance(block, Picture) and block.name:
             files[f"{block.name}.svg"] = svg_file(block)
             files[f"{block.name}.csv"] = csv_text(picture_rows(block))
     return {f"{name}.html": as_html(page, files), **files}
@@ -60,17 +60,13 @@ def _split(title: str, cells: Sequence[Cell]) -> Iterator[list[str]]:
     if not all(isinstance(cell, Number) or cell in ("", NOTHING) for cell in cells):
         yield [title, *map(spoken, cells)]
         return
-    yield [title, *map(_digits, numbers)]
+    yield [title, *(one.word or ("" if one.value is None else exact(one.value)) for one in numbers)]
     halves = [half_of(number) for number in numbers]
     if any(half is not None for half in halves):
         yield [f"{title} ±", *("" if half is None else exact(half) for half in halves)]
     notes = ["" if number.value is None else number.note for number in numbers]
     if any(notes):
         yield [f"{title} mark", *notes]
-
-
-def _digits(number: Number) -> str:
-    return number.word or ("" if number.value is None else exact(number.value))
 
 
 def _safe(value: Any) -> Any:

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.wording import shortened
-from quickstudy.render.drawing import LETTER, Drawing, points, text
-from quickstudy.render.markup import Markup, short_number, tag
+from quickstudy.render.drawing import Drawing, breadth, points, text
+from quickstudy.render.markup import Markup, tag
 
 _HIGH, _BETWEEN, _ACROSS, _MARGIN = 30.0, 24.0, 70.0, 28.0
 """Pixels: height of a node, between two in a layer, between two layers at least, around all."""
@@ -81,8 +81,8 @@ def lay_out(graph: Graph) -> Layout:
             label = labels.get(id, "")
             boxes[id] = Box(label, left + wide / 2, y + _height(id) / 2, _width(label), wide / 2)
             y += _height(id) + _BETWEEN
-        words = [len(edge.label) for edge in graph.edges if ranks[edge.source] == number]
-        left += wide + max(_ACROSS, LETTER * max(words, default=0) + 24)
+        words = [breadth(edge.label) for edge in graph.edges if ranks[edge.source] == number]
+        left += wide + max(_ACROSS, max(words, default=0.0) + 24)
     ways = {number: [(boxes[id].x, boxes[id].y) for id in chain[1:-1]] for number, chain in chains.items()}
     backs = [number for number, edge in enumerate(graph.edges) if number not in chains and edge.source != edge.target]
     width = max((box.x + box.width / 2 for box in boxes.values()), default=0.0) + _MARGIN
@@ -96,37 +96,21 @@ def _height(id: str) -> float:
 
 
 def _width(label: str) -> float:
-    return LETTER * len(label) + 22 if label else 0.0
+    return breadth(label) + 22 if label else 0.0
 
 
 def _ranks(graph: Graph) -> dict[str, int]:
-    """The layer of every node: one after the last of those that lead to it. Edges that close a circle do not count."""
-    after: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
+    """The layer of every node: one after the last of those that lead to it. A circle is cut where it is entered."""
+    before: dict[str, set[str]] = {node.id: set() for node in graph.nodes}
     for edge in graph.edges:
         if edge.kind != "back" and edge.source != edge.target:
-            after[edge.source].append(edge.target)
-    entered = {target for targets in after.values() for target in targets}
-    finished: dict[str, bool] = {}
-    order: list[str] = []
-    for root in sorted(after, key=lambda id: id in entered):  # those to which nothing leads come first
-        stack = [] if root in finished else [(root, iter(list(after[root])))]
-        finished.setdefault(root, False)
-        while stack:
-            id, targets = stack[-1]
-            target = next(targets, None)
-            if target is None:
-                finished[id] = True
-                order.append(id)
-                stack.pop()
-            elif target not in finished:
-                finished[target] = False
-                stack.append((target, iter(list(after[target]))))
-            elif not finished[target]:
-                after[id].remove(target)
-    ranks = dict.fromkeys(after, 0)
-    for id in reversed(order):
-        for target in after[id]:
-            ranks[target] = max(ranks[target], ranks[id] + 1)
+            before[edge.target].add(edge.source)
+    ranks: dict[str, int] = {}
+    rest = list(before)
+    while rest:
+        id = min(rest, key=lambda id: (not before[id] <= ranks.keys(), before[id].isdisjoint(ranks)))
+        ranks[id] = 1 + max((ranks[source] for source in before[id] if source in ranks), default=-1)
+        rest.remove(id)
     return ranks
 
 
@@ -155,41 +139,34 @@ def _ordered(ranks: Mapping[str, int], chains: Mapping[int, Sequence[str]]) -> l
 
 def _edge(edge: Edge, layout: Layout, way: Sequence[tuple[float, float]], below: float | None) -> Markup:
     start, end = layout.boxes[edge.source], layout.boxes[edge.target]
-    half = _HIGH / 2
+    (x, y), (x2, y2) = (start.x + start.width / 2, start.y), (end.x - end.width / 2, end.y)
+    head = [(x2, y2), (x2 - 9, y2 - 4), (x2 - 9, y2 + 4)]
     if edge.source == edge.target:
-        x, y = start.x, start.y - half
-        path = f"M{_at(x - 12, y)} C{_at(x - 26, y - 30)} {_at(x + 26, y - 30)} {_at(x + 12, y)}"
+        x, y = start.x, start.y - _HIGH / 2
+        path: list[str | tuple[float, float]] = ["M", (x - 12, y), "C", (x - 26, y - 30), (x + 26, y - 30), (x + 12, y)]
         head, words = [(x + 12, y), (x + 12.5, y - 9), (x + 20, y - 5)], (x, y - 26)
     elif below is not None:
         # Down and up between layers, where no node is.
-        (x1, x2), (out, into) = (start.x + start.half + 16, end.x - end.half - 24), (start.width / 2, end.width / 2)
-        path = f"M{_at(start.x + out, start.y)} Q{_at(x1, start.y)} {_at(x1, start.y + 14)} L{_at(x1, below - 14)} "
-        path += (
-            f"Q{_at(x1, below)} {_at(x1 - 14, below)} L{_at(x2 + 14, below)} Q{_at(x2, below)} {_at(x2, below - 14)} "
-        )
-        path += f"L{_at(x2, end.y + 14)} Q{_at(x2, end.y)} {_at(end.x - into, end.y)}"
-        x, y = end.x - into, end.y
-        head, words = [(x, y), (x - 9, y - 4), (x - 9, y + 4)], ((x1 + x2) / 2, below - 4)
+        out, into = start.x + start.half + 16, end.x - end.half - 24
+        path = ["M", (x, y), "Q", (out, y), (out, y + 14), "L", (out, below - 14), "Q", (out, below), (out - 14, below)]
+        path += ["L", (into + 14, below), "Q", (into, below), (into, below - 14), "L", (into, y2 + 14)]
+        path += ["Q", (into, y2), (x2, y2)]
+        words = ((out + into) / 2, below - 4)
     else:
-        stops = [(start.x + start.width / 2, start.y), *way, (end.x - end.width / 2, end.y)]
-        path = f"M{_at(*stops[0])}"
-        for (x1, y1), (x2, y2) in pairwise(stops):
-            path += f" C{_at((x1 + x2) / 2, y1)} {_at((x1 + x2) / 2, y2)} {_at(x2, y2)}"
-        (x1, y1), (x2, y2) = stops[-1], stops[1]
-        head, words = (
-            [(x1, y1), (x1 - 9, y1 - 4), (x1 - 9, y1 + 4)],
-            ((stops[0][0] + x2) / 2, (stops[0][1] + y2) / 2 - 4),
-        )
-    width = 0.8 + 2.4 * min(max(edge.weight, 0.0), 1.0)
-    line = tag("path", d=path, class_=f"edge {edge.kind}".strip(), stroke_width=width)
+        stops = [(x, y), *way, (x2, y2)]
+        path = ["M", (x, y)]
+        for one, other in pairwise(stops):
+            middle = (one[0] + other[0]) / 2
+            path += ["C", (middle, one[1]), (middle, other[1]), other]
+        words = ((x + stops[1][0]) / 2, (y + stops[1][1]) / 2 - 4)
+    line = tag(
+        "path", d=" ".join(one if isinstance(one, str) else points([one]) for one in path),
+        class_=f"edge {edge.kind}".strip(), stroke_width=0.8 + 2.4 * min(max(edge.weight, 0.0), 1.0),
+    )  # fmt: skip
     arrow = tag("polygon", class_="arrowhead", points=points(head))
     label = text(edge.label, *words, class_="tick halo", text_anchor="middle") if edge.label else ""
     told = tag("title", f"{edge.source} to {edge.target}{': ' + edge.label if edge.label else ''}")
     return tag("g", told, line, arrow, label)
-
-
-def _at(x: float, y: float) -> str:
-    return f"{short_number(x)} {short_number(y)}"
 
 
 def _node(node: Node, box: Box) -> Markup:

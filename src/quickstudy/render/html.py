@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 import urllib.parse
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from quickstudy.base import blocks
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.render.drawing import mark_class
-from quickstudy.render.markup import Markup, anchor, asset, escape, joined, named, tag
-from quickstudy.render.numbers import bounds, half_width, written
+from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, tag
+from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
 from quickstudy.render.svg import drawn
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-_ARROWS = {"higher": "↑", "lower": "↓"}
 _LETTER_BY_LETTER = ("command", "example")
 _WORDS = 40
 """Words in a cell with more letters than this may be broken."""
@@ -33,7 +32,7 @@ def as_html(page: blocks.Page, beside: Collection[str] = ()) -> str:
         "header",
         tag("p", page.eyebrow, class_="eyebrow") if page.eyebrow else "",
         tag("h1", named(page.title)),
-        *(tag("p", line, class_="facts-line") for line in page.under),
+        *(tag("p", breakable(line), class_="facts-line") for line in page.under),
     )
     main = tag("main", header, *writer.with_contents(page.blocks))
     data = tag("script", _harmless(spelled(plain(page.facts))), type="application/json", id="data")
@@ -65,8 +64,7 @@ def _harmless(text: str) -> Markup:
 
 
 def _anchors(parts: Sequence[blocks.Block]) -> Iterator[str]:
-    named = (blocks.Section, blocks.Table, blocks.Plot, blocks.HeatMap, blocks.Graph)
-    return (block.name for block in blocks.every(parts) if isinstance(block, named))
+    return (getattr(block, "name", "") for block in blocks.every(parts))
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,10 @@ class _Writer:
         listed = [block for block in parts if isinstance(block, blocks.Section) and block.listed and block.name]
         for block in parts:
             if len(listed) > 1 and block is listed[0]:
-                items = [tag("li", self._link(one.name, named(_listed(one)))) for one in listed]
+                titles = [", ".join(filter(None, (one.title, one.note))) for one in listed]
+                items = [
+                    tag("li", self._link(one.name, named(title))) for one, title in zip(listed, titles, strict=True)
+                ]
                 yield tag("nav", tag("ul", *items), aria_label="Contents")
             yield self.block(block)
 
@@ -91,22 +92,25 @@ class _Writer:
             case blocks.Text(text, kind) if kind in _LETTER_BY_LETTER:
                 return tag("pre", text, class_=kind)
             case blocks.Text(text, "note"):
-                return tag("p", text, class_="notes", role="note")
+                return tag("p", breakable(text), class_="notes", role="note")
             case blocks.Text(text, kind):
-                return tag("p", text, class_=kind or None)
+                return tag("p", breakable(text), class_=kind or None)
             case blocks.Terms(items):
-                pairs = [joined(tag("dt", self._link(to, named(term))), tag("dd", said)) for term, said, to in items]
-                return tag("dl", *pairs, class_="verdicts" if any(to for *_, to in items) else "terms")
+                pairs = [
+                    (tag("dt", self._link(to, named(term))), tag("dd", breakable(said))) for term, said, to in items
+                ]
+                return tag(
+                    "dl", *chain.from_iterable(pairs), class_="verdicts" if any(to for *_, to in items) else "terms"
+                )
             case blocks.Table():
                 return self._table(block)
-            case blocks.Plot() | blocks.HeatMap() | blocks.Graph():
+            case blocks.Picture():
                 return self._picture(block)
             case blocks.Details(summary, parts, is_open):
                 inside = [self.block(one, depth) for one in parts]
                 return tag("details", tag("summary", named(summary)), *inside, open=is_open)
-            case blocks.Stored(data, title):
-                text = json.dumps(plain(data), indent=2, sort_keys=True, ensure_ascii=False)
-                return joined(tag("h4", named(title)) if title else "", tag("pre", text))
+            case blocks.Stored(title=title):
+                return joined(tag("h4", named(title)) if title else "", tag("pre", stored_text(block)))
             case blocks.Section(title, parts, name, note):
                 small = tag("small", f" {note}") if note else ""
                 heading = tag(f"h{min(depth, 6)}", named(title), small)
@@ -166,7 +170,7 @@ class _Writer:
                 name = tag("strong", named(text)) if strong else named(text)
                 return joined(key, self._link(target, name), _small(note, not note[:1].isalnum()))
 
-    def _picture(self, block: blocks.Plot | blocks.HeatMap | blocks.Graph) -> Markup:
+    def _picture(self, block: blocks.Picture) -> Markup:
         extra = []
         if isinstance(block, blocks.Plot) and block.live:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
@@ -191,12 +195,8 @@ class _Writer:
 _MORE = tag("span", " Wider than the window: scroll it sideways.", class_="more", hidden=True)
 
 
-def _listed(section: blocks.Section) -> str:
-    return f"{section.title}, {section.note}" if section.note else section.title
-
-
 def _heading(column: blocks.Column, index: int) -> Markup:
-    arrow = _ARROWS.get(column.better)
+    arrow = ARROWS.get(column.better)
     better = tag("span", arrow, class_="arrow", title=f"{column.better} is better") if arrow else ""
     key = tag("span", class_=f"key {mark_class(column.mark)}", aria_hidden="true") if column.mark else ""
     words = joined(key, named(column.title), *(["\N{NO-BREAK SPACE}", better] if better else []), _small(column.note))

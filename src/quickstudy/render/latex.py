@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from quickstudy.base import blocks
 from quickstudy.base.wording import shortened, visible
 from quickstudy.render.markup import anchor
-from quickstudy.render.numbers import spoken, written
+from quickstudy.render.numbers import ARROWS, spoken, written
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -83,22 +83,15 @@ def _parts(table: blocks.Table, name: float) -> tuple[str, list[list[int]]]:
         max(map(_points, (*_broken(column), *(spoken(line.cells[index], table.intervals) for line in table.lines))))
         for index, column in enumerate(table.columns)
     ][1:]
-    for size, share, space in _SIZES:
-        if share * (name + sum(widths)) + 2 * space * len(widths) <= _TEXT_WIDTH:
-            return _sized(size, space), [list(range(1, len(table.columns)))]
+    fits = (one for one in _SIZES if one[1] * (name + sum(widths)) + 2 * one[2] * len(widths) <= _TEXT_WIDTH)
+    size, share, space = next(fits, _SIZES[-1])
+    needed, room = [share * width + 2 * space for width in widths], _TEXT_WIDTH - share * name
     parts: list[list[int]] = [[]]
-    used = share * name
-    for index, width in enumerate(widths, start=1):
-        if parts[-1] and used + share * width + 2 * space > _TEXT_WIDTH:
+    for index, width in enumerate(needed, start=1):
+        if parts[-1] and sum(needed[one - 1] for one in parts[-1]) + width > room:
             parts.append([])
-            used = share * name
         parts[-1].append(index)
-        used += share * width + 2 * space
-    return _sized(size, space), parts
-
-
-def _sized(size: str, space: float) -> str:
-    return rf"{size}\setlength{{\tabcolsep}}{{{space:g}pt}}" if size else ""
+    return (rf"{size}\setlength{{\tabcolsep}}{{{space:g}pt}}" if size else ""), parts
 
 
 def _points(text: str) -> float:
@@ -125,8 +118,8 @@ def _tabular(table: blocks.Table, columns: Sequence[int], labels: Sequence[str])
 
 def _broken(column: blocks.Column) -> list[str]:
     """The title of a column, and which way is better, in lines of one or two words."""
-    arrow = {"higher": " ↑", "lower": " ↓"}.get(column.better, "")
-    return textwrap.wrap(column.title + arrow, 13, break_long_words=False) or [""]
+    title = f"{column.title} {ARROWS.get(column.better, '')}".strip()
+    return textwrap.wrap(title, 13, break_long_words=False) or [""]
 
 
 def _head(column: blocks.Column) -> str:

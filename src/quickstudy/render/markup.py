@@ -15,9 +15,10 @@ _SAFE = {
     **{ord(letter): html.escape(letter) for letter in "&<>\"'"},
 }
 _UNSAFE = re.compile(f"[{re.escape(''.join(map(chr, _SAFE)))}]")
-_LONG = 26
-"""Names of more letters than this may be broken."""
-_PIECES = re.compile(rf"[^,:=/+_\s]{{1,{_LONG}}}[,:=/+_]?\s*|[,:=/+_]\s*|\s+")
+_NARROW = 16
+"""Letters of a word that has room in the narrowest column."""
+_PIECES = re.compile("[^,:=/+_]{1,26}[,:=/+_]?|[,:=/+_]")
+"""A word of 26 letters without a separator is never broken."""
 
 
 class Markup(str):
@@ -53,16 +54,27 @@ def tag(name: str, *children: str, **attributes: object) -> Markup:
     return Markup(f"<{name}{_attributes(attributes)}>{inside}</{name}>")
 
 
-@lru_cache(maxsize=1024, typed=True)  # text that is markup and text that is not are equal to Python
+def breakable(text: str) -> Markup:
+    """Text in which a long word may be broken after a separator, and between letters only where it is very long; an
+    option of a command is not broken after its hyphens.
+    """
+    return Markup("".join(map(_word, re.split(r"(\s+)", text))))
+
+
+def _word(word: str) -> Markup:
+    if len(word) > _NARROW:
+        return Markup("<wbr>".join(map(escape, _PIECES.findall(word))))
+    return tag("span", word, class_="option") if word.startswith("--") else escape(word)
+
+
+@lru_cache(maxsize=1024)
 def named(label: str) -> Markup:
-    """A name from outside, which turns nothing around it. A long one may be broken after a separator, and inside a
-    word only where the word itself is longer than a name should be.
+    """A name from outside, breakable, which turns nothing around it.
 
     >>> named("esn"), named("esn:leak=0.3,units=1000000")
     ('<bdi>esn</bdi>', '<bdi>esn:<wbr>leak=<wbr>0.3,<wbr>units=<wbr>1000000</bdi>')
     """
-    pieces = _PIECES.findall(label) if len(label) >= _LONG else [label]
-    return tag("bdi", Markup("<wbr>".join(map(escape, pieces))))
+    return tag("bdi", breakable(label))
 
 
 def anchor(name: str) -> str:

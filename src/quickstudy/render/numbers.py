@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from quickstudy.base import blocks
 from quickstudy.base.blocks import FACTOR, HALF, MAGNITUDE, Cell, Name, Number, Several
+from quickstudy.base.canonical import plain
 from quickstudy.base.measure import LOG, MEDIAN, Score
 
 NOTHING = "–"
-SMALL = 0.01
-"""Scores below this are told apart by four decimals."""
+ARROWS = {"higher": "↑", "lower": "↓"}
+"""Beside the title of a column, which way is better."""
 
 
 def score(value: float) -> str:
@@ -33,15 +34,6 @@ def score(value: float) -> str:
     return text.replace("-", "−") if float(text.replace(",", "")) else text.replace("-", "")
 
 
-def fine(value: float) -> str:
-    """A score with four decimals where three would hide how it differs from another that is as small.
-
-    >>> fine(0.00123), fine(0.0), fine(0.5)
-    ('0.0012', '0.000', '0.500')
-    """
-    return f"{value:.4f}".replace("-", "−") if 0.0005 <= abs(value) < SMALL else score(value)
-
-
 def magnitude(value: float) -> str:
     """A number whose order of magnitude counts: three figures, all before the point up to a million, the smallest and
     the largest as powers of ten.
@@ -52,38 +44,7 @@ def magnitude(value: float) -> str:
     if not math.isfinite(value):
         return score(value)
     text = f"{value:,.0f}" if 999.5 <= abs(value) < 999_999.5 else f"{value:.3g}"
-    short = re.sub(r"e([+-])0*(\d)", lambda power: f"e{power[1].strip('+')}{power[2]}", text)
-    return f"−{short[1:]}" if short.startswith("-") else short
-
-
-def factor(value: float) -> str:
-    """Ten to the power of a value, which may be more than a number can hold.
-
-    >>> factor(1.0), factor(-0.30103), factor(400.2)
-    ('×10', '×0.5', '×1e400')
-    """
-    return f"×{magnitude(10.0**value)}" if math.isinf(value) or abs(value) < 300 else f"×1e{value:.0f}"
-
-
-def steps(value: float) -> str:
-    """A number of steps: whole where it is large."""
-    return score(value) if not math.isfinite(value) else f"{value:,.0f}" if value >= 100 else f"{value:.4g}"
-
-
-def count(value: float) -> str:
-    """A mean count, with thousands apart."""
-    return score(value) if not math.isfinite(value) else f"{value:,.0f}".replace("-", "−")
-
-
-def seconds(value: float) -> str:
-    """Seconds, two or three figures.
-
-    >>> seconds(0.01234), seconds(3.456), seconds(1234.5)
-    ('0.012', '3.46', '1,234')
-    """
-    if not math.isfinite(value):
-        return score(value)
-    return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+    return re.sub(r"e([+-])0*(\d)", lambda power: f"e{power[1].strip('+')}{power[2]}", re.sub("^-", "−", text))
 
 
 def exact(value: float) -> str:
@@ -92,16 +53,27 @@ def exact(value: float) -> str:
     return str(int(value)) if whole else repr(float(value))
 
 
-_WRITERS: Mapping[str, Callable[[float], str]] = {
-    blocks.SCORE: score,
-    blocks.FINE: fine,
-    MAGNITUDE: magnitude,
-    FACTOR: factor,
-    blocks.STEPS: steps,
-    blocks.COUNT: count,
-    blocks.SECONDS: seconds,
-    blocks.EXACT: exact,
-}
+def digits(value: float, form: str) -> str:
+    """A value in one of `blocks.FORMS`.
+
+    >>> digits(0.00123, "fine"), digits(-0.30103, "factor"), digits(400.2, "factor"), digits(0.01234, "seconds")
+    ('0.0012', '×0.5', '×1e400', '0.012')
+    >>> digits(1234.5, "seconds"), digits(12.345, "steps"), digits(1234.5, "steps"), digits(-1234.5, "count")
+    ('1,234', '12.35', '1,234', '−1,234')
+    """
+    if form == FACTOR:
+        return f"×{magnitude(10.0**value)}" if math.isinf(value) or abs(value) < 300 else f"×1e{value:.0f}"
+    if form == blocks.EXACT:
+        return exact(value)
+    size = abs(value)
+    if not math.isfinite(value) or form == blocks.SCORE or (form == blocks.FINE and not 0.0005 <= size < 0.01):
+        return score(value)
+    if form == MAGNITUDE:
+        return magnitude(value)
+    if form == blocks.STEPS and size < 100:
+        return f"{value:.4g}"
+    small = {blocks.FINE: 4, blocks.SECONDS: 3 if size < 1 else 2 if size < 10 else 0}
+    return f"{value:,.{small.get(form, 0)}f}".replace("-", "−")
 
 
 def scored(read: Score, value: float | None, interval: tuple[float, float] | None = None, **more: Any) -> Number:
@@ -119,7 +91,7 @@ def written(number: Number) -> str:
     """
     if number.word or number.value is None or math.isnan(number.value):
         return number.word or NOTHING
-    text = _WRITERS[number.form](number.value)
+    text = digits(number.value, number.form)
     return f"+{text}" if number.signed and number.value > 0 else text
 
 
@@ -127,7 +99,7 @@ def bounds(number: Number) -> str:
     """`[low, high]`, or nothing where there is no interval."""
     if number.interval is None:
         return ""
-    low, high = (_WRITERS[number.form](end).removeprefix("×") for end in number.interval)
+    low, high = (digits(end, number.form).removeprefix("×") for end in number.interval)
     return f"[{low}, {high}]"
 
 
@@ -141,7 +113,7 @@ def half_width(number: Number) -> str:
     half = half_of(number)
     if half is None:
         return ""
-    return f"×÷{magnitude(half)}" if number.form in (MAGNITUDE, FACTOR) else f"±{_WRITERS[number.form](half)}"
+    return f"×÷{magnitude(half)}" if number.form in (MAGNITUDE, FACTOR) else f"±{digits(half, number.form)}"
 
 
 def half_of(number: Number) -> float | None:
@@ -172,3 +144,8 @@ def spoken(cell: Cell, intervals: str = HALF) -> str:
     missing = cell.value is None and not cell.word  # its note says why, which is too long for a cell
     interval = half_width(cell) if intervals == HALF else bounds(cell)
     return " ".join(filter(None, (written(cell), interval))) + ("" if missing else noted(cell.note))
+
+
+def stored_text(block: blocks.Stored) -> str:
+    """Nested data as indented JSON."""
+    return json.dumps(plain(block.data), indent=2, sort_keys=True, ensure_ascii=False)

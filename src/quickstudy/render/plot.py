@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from quickstudy.base.blocks import BARS, LINEAR, POINTS, STEP, Guide, Panel, Plot, Plotted
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.base.wording import shortened, visible
 from quickstudy.render import drawing
-from quickstudy.render.drawing import LETTER, NARROW, WIDE, Frame, Scale, mark_class, points, reach, spread, text
+from quickstudy.render.drawing import LETTER, NARROW, WIDE, Frame, Scale, breadth, mark_class, points, reach, spread
 from quickstudy.render.markup import Markup, short_number, tag
 
 _GAP, _TITLE, _ENTRY, _Y_TITLE, _FOOT = 28.0, 24.0, 17.0, 26.0, 30.0
@@ -25,23 +26,20 @@ _READ_OUT = 48
 
 def plot_drawings(plot: Plot) -> list[drawing.Drawing]:
     """For a wide window, panels two by two, and for a narrow one, panels below each other."""
-    plot = replace(
-        plot, panels=[replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels]
-    )
-    return [_Sheet(plot, form).drawn() for form in (WIDE, NARROW)]
+    panels = [replace(panel, series=[_on(plot, one) for one in panel.series]) for panel in plot.panels]
+    return [_Sheet(replace(plot, panels=panels), form).drawn() for form in (WIDE, NARROW)]
 
 
 def live_data(plot: Plot) -> str:
     """What a pointer reads off a plot, as JSON."""
     panels = []
     for panel in plot.panels:
-        series = [one for one in panel.series if len(one.x)]
+        series = _known(panel)
         labels = shortened([visible(one.label) for one in series], _READ_OUT)
-        marks = [mark_class(one.mark) for one in series]
         panels.append(
             [
-                {"label": label, "mark": mark, "x": one.x, "y": one.y, "low": one.low, "high": one.high}
-                for one, label, mark in zip(series, labels, marks, strict=True)
+                {"label": label, "mark": mark_class(one.mark), "x": one.x, "y": one.y, "low": one.low, "high": one.high}
+                for one, label in zip(series, labels, strict=True)
             ]
         )
     return spelled(plain({"title": plot.x.title, "panels": panels}))
@@ -49,13 +47,22 @@ def live_data(plot: Plot) -> str:
 
 def _on(plot: Plot, one: Plotted) -> Plotted:
     """What of a series has a place on a logarithmic axis: all that is after 0."""
-    if plot.x.scale == LINEAR or all(value > 0 for value in one.x):
-        return one
-    kept = [index for index, value in enumerate(one.x) if value > 0]
-    x, y, low, high = (
-        [values[index] for index in kept] if len(values) else () for values in (one.x, one.y, one.low, one.high)
-    )
-    return replace(one, x=x, y=y, low=low, high=high, tells=[one.tells[index] for index in kept if len(one.tells)])
+    kept = [index for index, value in enumerate(one.x) if plot.x.scale == LINEAR or value > 0]
+    x, y, low, high = ([values[at] for at in kept if len(values)] for values in (one.x, one.y, one.low, one.high))
+    return replace(one, x=x, y=y, low=low, high=high, tells=[one.tells[at] for at in kept if len(one.tells)])
+
+
+def _known(panel: Panel) -> list[Plotted]:
+    return [one for one in panel.series if len(one.x)]
+
+
+class _End(NamedTuple):
+    """A label at the right edge: in full and cut, the value it stands at, and its classes."""
+
+    full: str
+    label: str
+    value: float
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -68,8 +75,8 @@ class _Sheet:
         columns = 2 if self.form is WIDE and len(panels) > 1 else 1
         x, y = self._reaches()
         ticks = [words for _, words in plot.y.ticks or Scale(*y, plot.y.scale, 0, -250).ticks()]
-        left = 16 + drawing.TICK_LETTER * max(map(len, ticks), default=1)
-        right = self._margin()
+        left = 16 + max(map(breadth, ticks), default=8.0)
+        right = max([22.0, *(28 + breadth(end.label) for panel in panels for end in self._ends(panel))])
         inner = self.form.width / columns - left - right
         parts, top = [], 4.0
         for first in range(0, len(panels), columns):
@@ -77,8 +84,7 @@ class _Sheet:
             head = max(self._head(panel, inner) for panel in row)
             height = self._height(row, inner)
             for column, panel in enumerate(row):
-                start = left + column * (inner + left + right)
-                bottom = top + head + height
+                start, bottom = left + column * (inner + left + right), top + head + height
                 frame = Frame(Scale(*x, plot.x.scale, start, inner), Scale(*y, plot.y.scale, bottom, -height))
                 last = first + column + columns >= len(panels)  # nothing below it
                 parts.append(self._panel(panel, frame, top, column == 0, last))
@@ -89,24 +95,24 @@ class _Sheet:
         plot = self.plot
         series = [one for panel in plot.panels for one in panel.series]
         guides = [guide for panel in plot.panels for guide in panel.guides]
-        across = [*(value for one in series for value in one.x), *(one.x for one in guides if one.x is not None)]
-        up = [value for one in series for values in (one.y, one.low, one.high) for value in values]
-        up += [one.y for one in guides if one.y is not None]
         bars = [one for one in series if one.kind == BARS]
-        x, y = reach(plot.x, across), reach(plot.y, [*up, *([0.0] if bars else [])], rounded=plot.y.scale == LINEAR)
+        across = [value for one in series for value in one.x] + [one.x for one in guides if one.x is not None]
+        up = [value for one in series for values in (one.y, one.low, one.high) for value in values]
+        up += [one.y for one in guides if one.y is not None] + ([0.0] if bars else [])
+        low, high = reach(plot.x, across)
         half = _step(bars) / 2 if bars and plot.x.range is None and plot.x.scale == LINEAR else 0.0
-        return (x[0] - half, x[1] + half), y
+        return (low - half, high + half), reach(plot.y, up, rounded=plot.y.scale == LINEAR)
 
-    def _margin(self) -> float:
+    def _ends(self, panel: Panel) -> list[_End]:
+        """The labels of the curves, then of the horizontals, cut so that they stay distinct."""
         if not self.plot.direct:
-            return 22.0
-        return max([22.0, *(34 + LETTER * len(label) for panel in self.plot.panels for label in self._labels(panel))])
-
-    def _labels(self, panel: Panel) -> list[str]:
-        """Of the curves, then of the horizontals, cut so that they stay distinct."""
-        names = [one.label for one in panel.series if len(one.x)]
-        names += [one.label for one in panel.guides if one.x is None and one.y is not None]
-        return shortened(list(map(visible, names)), self.form.letters if len(self.plot.panels) == 1 else NARROW.letters)
+            return []
+        ends = [(one.label, _last(one.y), mark_class(one.mark)) for one in _known(panel)]
+        ends += [(one.label, one.y, "guide") for one in panel.guides if one.x is None and one.y is not None]
+        ends = [end for end in ends if end[0]]
+        letters = self.form.letters if len(self.plot.panels) == 1 else NARROW.letters
+        labels = shortened([visible(full) for full, _, _ in ends], letters)
+        return [_End(full, label, value, kind) for (full, value, kind), label in zip(ends, labels, strict=True)]
 
     def _head(self, panel: Panel, width: float) -> float:
         entries = 0 if self.plot.direct else -(-len(panel.series) // _per_line(panel, width))
@@ -116,61 +122,51 @@ class _Sheet:
         usual = min(380.0, max(190.0, 0.4 * width))
         if len(self.plot.panels) == 1:
             usual = 350.0 if self.form is WIDE else 250.0
-        labels = max(len(self._labels(panel)) for panel in row) if self.plot.direct else 0
-        return max(usual, float(_APART * (labels - 1)))
+        return max(usual, *(float(_APART * (len(self._ends(panel)) - 1)) for panel in row))
 
     def _panel(self, panel: Panel, frame: Frame, top: float, first: bool, last: bool) -> Markup:
         plot = self.plot
-        parts = [text(panel.title, frame.x.start, top + 15, class_="label strong")] if panel.title else []
+        parts = [drawing.text(panel.title, frame.x.start, top + 15, class_="label strong")] if panel.title else []
         parts.append(frame.axes(plot.x, plot.y, x_title=last, y_title=first))
         parts += [] if plot.direct else _legend(panel, frame, top + (_TITLE if panel.title else 0))
-        if not any(len(one.x) for one in panel.series):
+        if not _known(panel):
             middle = frame.x.start + frame.x.length / 2, (frame.y.end + frame.y.start) / 2
-            parts.append(text(_NOTHING, *middle, class_="title", text_anchor="middle"))
+            parts.append(drawing.text(_NOTHING, *middle, class_="title", text_anchor="middle"))
         parts += [_guide(guide, frame, plot.direct) for guide in panel.guides]
         bars = [one for one in panel.series if one.kind == BARS]
         # From the last to the first, so that the first lies on top.
-        for one in reversed([one for one in panel.series if len(one.x)]):
+        for one in reversed(_known(panel)):
             single = one.kind in (BARS, POINTS)
             shapes = _single(one, bars, frame) if single else _curve(one, frame, plot.direct)
             parts.append(tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}"))
         parts += [_point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)]
-        parts += [self._ends(panel, frame)] if plot.direct else []
+        parts += [_end_labels(self._ends(panel), frame)] if plot.direct else []
         if not plot.live:
             return tag("g", *parts, class_="panel")
         area = {"x": frame.x.start, "y": frame.y.end, "width": frame.x.length, "height": frame.y.start - frame.y.end}
         parts.append(tag("g", tag("line", y1=frame.y.end, y2=frame.y.start), class_="cursor"))
         parts.append(tag("rect", class_="touch", **area))
         scales = [f"{end:.9g}" for scale in (frame.x, frame.y) for end in (scale.low, scale.high)]
-        kinds = [scale.kind for scale in (frame.x, frame.y)]
-        return tag(
-            "g", *parts, class_="panel", data_frame=" ".join([*map(short_number, area.values()), *scales, *kinds])
-        )
+        told = [*map(short_number, area.values()), *scales, frame.x.kind, frame.y.kind]
+        return tag("g", *parts, class_="panel", data_frame=" ".join(told))
 
-    def _ends(self, panel: Panel, frame: Frame) -> Markup:
-        """The labels at the right edge, with a line to the end of what each belongs to."""
-        series = [one for one in panel.series if len(one.x)]
-        levels = [one for one in panel.guides if one.x is None and one.y is not None]
-        ends = [frame.y.at(_last(one.y)) for one in series] + [frame.y.at(one.y or 0.0) for one in levels]
-        full = [one.label for one in series] + [one.label for one in levels]
-        classes = [mark_class(one.mark) for one in series] + ["guide"] * len(levels)
-        kept = [index for index, label in enumerate(full) if label]
-        labels = self._labels(panel)
-        places = spread([ends[index] for index in kept], _APART, frame.y.end, frame.y.start)
-        parts = []
-        for index, place in zip(kept, places, strict=True):
-            edge, end = frame.x.end, ends[index]
-            leader = points([(edge + 2, end), (edge + 10, place), (edge + 20, place)])
-            label = text(labels[index], edge + 24, place + 4, class_="label")
-            line = tag("polyline", class_="leader", points=leader)
-            parts.append(tag("g", tag("title", full[index]), line, label, class_=classes[index]))
-        return tag("g", *parts, class_="labels")
+
+def _end_labels(ends: Sequence[_End], frame: Frame) -> Markup:
+    """The labels at the right edge, with a line to the end of what each belongs to."""
+    heights = [frame.y.at(end.value) for end in ends]
+    parts = []
+    for end, y, place in zip(ends, heights, spread(heights, _APART, frame.y.end, frame.y.start), strict=True):
+        edge = frame.x.end
+        line = tag("polyline", class_="leader", points=points([(edge + 2, y), (edge + 10, place), (edge + 20, place)]))
+        label = drawing.text(end.label, edge + 24, place + 4, class_="label")
+        parts.append(tag("g", tag("title", end.full), line, label, class_=end.kind))
+    return tag("g", *parts, class_="labels")
 
 
 def _per_line(panel: Panel, width: float) -> int:
     """How many entries of the legend have room side by side."""
-    longest = max((len(one.label) for one in panel.series), default=0)
-    return max(1, int(width // (34 + longest * LETTER)))
+    longest = max((breadth(one.label) for one in panel.series), default=0.0)
+    return max(1, int(width // (34 + longest)))
 
 
 def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
@@ -184,7 +180,9 @@ def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
             key = tag("rect", class_="dot", x=x + 4, y=y - 9, width=10, height=10)
         dot = tag("circle", class_="dot mark", cx=x + 9, cy=y - 4, r=2.5)
         entry = mark_class(one.mark) + ("" if len(one.x) else " absent")
-        yield tag("g", tag("title", one.label), key, dot, text(label, x + 24, y, class_="label entry"), class_=entry)
+        yield tag(
+            "g", tag("title", one.label), key, dot, drawing.text(label, x + 24, y, class_="label entry"), class_=entry
+        )
 
 
 def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
@@ -196,21 +194,21 @@ def _guide(guide: Guide, frame: Frame, direct: bool) -> Markup:
     if x is not None:
         parts.append(tag("line", class_=name, x1=x, x2=x, y1=frame.y.end if y is None else y, y2=frame.y.start))
     if guide.label and y is None and x is not None:
-        before = frame.x.end - x < LETTER * len(guide.label) + 6
+        before = frame.x.end - x < breadth(guide.label) + 6
         place = {"x": x - 5, "text_anchor": "end"} if before else {"x": x + 5}
-        parts.append(text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
+        parts.append(drawing.text(guide.label, y=frame.y.start - 6, class_="tick halo", **place))
     if guide.label and x is None and y is not None and not direct:
-        parts.append(text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end"))
+        parts.append(drawing.text(guide.label, frame.x.end - 4, y - 5, class_="tick halo", text_anchor="end"))
     return tag("g", *parts)
 
 
 def _point_label(guide: Guide, frame: Frame) -> Markup:
     """The point that a guide leads to, and its words: above and to the left, where a curve that rises is not."""
     x, y = frame.x.at(guide.x or 0.0), frame.y.at(guide.y or 0.0)
-    before = x - frame.x.start > 9 + LETTER * len(guide.label)
+    before = x - frame.x.start > 9 + breadth(guide.label)
     place = {"x": x - 9, "y": y - 9, "text_anchor": "end"} if before else {"x": x + 9, "y": y + 18}
     dot = tag("circle", class_="dot", cx=x, cy=y, r=4) if guide.strong else ""
-    words = text(guide.label, class_="label strong halo", **place) if guide.label else ""
+    words = drawing.text(guide.label, class_="label strong halo", **place) if guide.label else ""
     return tag("g", dot, words)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
-from quickstudy.base.blocks import Graph, HeatMap, Plot
+from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot
 from quickstudy.base.wording import shortened
-from quickstudy.render.drawing import LETTER, NARROW, WIDE, Drawing, Form, spread, text
+from quickstudy.render.drawing import NARROW, WIDE, Drawing, Form, breadth, spread, text
 from quickstudy.render.graph import graph_drawing
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import NOTHING, score
@@ -19,12 +20,10 @@ from quickstudy.render.plot import plot_drawings
 LEVELS = 9
 """Colours of the style sheet."""
 _HIGH, _BETWEEN, _TOP = 22.0, 20.0, 28.0
-_LEAST = 11.0
+_LEAST = 9.0
 """Pixels of a cell below which a row of them does not fit, and goes on below."""
 _LEGIBLE = 44.0
 """Pixels of a cell in which its number has room."""
-
-Picture = Plot | HeatMap | Graph
 
 
 def drawn(block: Picture) -> list[Markup]:
@@ -38,35 +37,37 @@ def svg_file(block: Picture) -> str:
     return _drawings(block)[0].file()
 
 
-def picture_rows(block: Picture) -> list[list[Any]]:
+def picture_rows(block: Picture) -> list[Sequence[Any]]:
     """The numbers of a picture for a program, the heading first: those it brings, or what is drawn."""
-    if not isinstance(block, Graph) and block.data:
-        return [list(row) for row in block.data]
-    if isinstance(block, Graph):
-        edges = [[edge.source, edge.target, edge.label, edge.kind, edge.weight] for edge in block.edges]
-        return [["source", "target", "label", "kind", "weight"], *edges]
-    if isinstance(block, HeatMap):
-        cells = [
-            [row, column, part, value]
-            for row, values in zip(block.rows, block.values, strict=True)
-            for column, cell in zip(block.columns, values, strict=True)
-            for part, value in enumerate(_parts(cell))
-        ]
-        return [["row", "column", "part", "value"], *cells]
-    rows: list[list[Any]] = [["panel", "series", block.x.title, block.y.title, "low", "high"]]
-    for panel in block.panels:
-        for one in panel.series:
-            low, high = (values if len(values) else [""] * len(one.x) for values in (one.low, one.high))
-            rows += [[panel.title, one.label, *numbers] for numbers in zip(one.x, one.y, low, high, strict=True)]
-    return rows
+    return list(getattr(block, "data", ()) or _rows(block))
+
+
+def _rows(block: Picture) -> Iterator[Sequence[Any]]:
+    match block:
+        case Graph(edges=edges):
+            yield from (("source", "target", "label", "kind", "weight"), *map(astuple, edges))
+        case HeatMap(rows=rows, columns=columns, values=values):
+            yield "row", "column", "part", "value"
+            for row, column in product(range(len(rows)), range(len(columns))):
+                for part, value in enumerate(_parts(values[row][column])):
+                    yield rows[row], columns[column], part, value
+        case Plot(panels=panels):
+            yield "panel", "series", block.x.title, block.y.title, "low", "high"
+            for panel in panels:
+                for one in panel.series:
+                    low, high = (values if len(values) else [""] * len(one.x) for values in (one.low, one.high))
+                    yield from ((panel.title, one.label, *row) for row in zip(one.x, one.y, low, high, strict=True))
 
 
 def _drawings(block: Picture) -> list[Drawing]:
-    if isinstance(block, Plot):
-        return plot_drawings(block)
-    return (
-        [graph_drawing(block)] if isinstance(block, Graph) else [_Map(block, form).drawing() for form in (WIDE, NARROW)]
-    )
+    match block:
+        case Plot():
+            return plot_drawings(block)
+        case HeatMap():
+            return [_Map(block, form).drawing() for form in (WIDE, NARROW)]
+        case Graph():
+            return [graph_drawing(block)]
+    raise TypeError(f"no picture of a {type(block).__name__}")
 
 
 def _parts(cell: float | Sequence[float | None] | None) -> Sequence[float | None]:
@@ -82,9 +83,10 @@ class _Map:
 
     def drawing(self) -> Drawing:
         names = shortened(self.map.rows, 22 if self.form is WIDE else 16)
-        left = 16 + max((LETTER * max(len(name), len(self._scale(row))) for row, name in enumerate(names)), default=0.0)
+        scales = [self._scale(row) for row in range(len(names))]
+        left = 16 + max(map(breadth, (*names, *scales)), default=0.0)
         width = min((self.form.width - left - 16) / max(len(self.map.columns), 1), 90.0)
-        whole = width >= _LEAST - 1.5
+        whole = width >= _LEAST
         parts, bottom = self._lines(names, left, width) if whole else self._blocks(names)
         legend = self._legend(left if self.form is WIDE else 8.0, bottom + 8)
         return Drawing(
@@ -93,7 +95,7 @@ class _Map:
 
     def _lines(self, names: Sequence[str], left: float, width: float) -> tuple[list[Markup], float]:
         titles = shortened(self.map.columns, 14)
-        longest = LETTER * max(map(len, titles), default=0)
+        longest = max(map(breadth, titles), default=0.0)
         turned = width < longest + 4
         top = _TOP + (longest if turned else 0)
         parts = []
@@ -112,7 +114,7 @@ class _Map:
             parts += self._cells(row, places, width - 0.8, _HIGH)
             marks = [mark for mark in self.map.marks if mark[0] == row]
             wanted = [left + (column + 0.5) * width for _, column, _, _ in marks]
-            long = LETTER * max((len(mark[3]) for mark in marks), default=0)
+            long = max((breadth(mark[3]) for mark in marks), default=0.0)
             shown = spread(wanted, 10 + long, left + long / 2, max(left + width * len(titles), left + long / 2))
             for x, mark in zip(shown, marks, strict=True):
                 parts.append(

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import io
-import json
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from quickstudy.base import blocks
-from quickstudy.base.canonical import plain
 from quickstudy.base.wording import LINES, shortened, visible
-from quickstudy.render.numbers import spoken
+from quickstudy.render.numbers import ARROWS, spoken, stored_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table as Sheet
     from rich.text import Text as Words
 
-ARROWS = {"higher": "↑", "lower": "↓"}
 _PLAIN_WIDTH = 240
 """Columns of the text that goes to a file or a pipe: wide enough to keep a learner on one line."""
 _MOST_LINES = 25
@@ -36,8 +32,7 @@ def show(page: blocks.Page, console: Console) -> None:
     columns or less, and what stands between them whole. What has no room is in the page, with the definitions,
     the pictures and what is folded away.
     """
-    for part in _spaced(_Screen(console.width).parts(page.blocks)):
-        console.print(part)
+    _print(_parts(page.blocks, console.width, whole=False), console)
 
 
 def as_text(page: blocks.Page, width: int = _PLAIN_WIDTH) -> str:
@@ -50,91 +45,75 @@ def as_text(page: blocks.Page, width: int = _PLAIN_WIDTH) -> str:
     console = Console(file=target, width=width, force_terminal=False, no_color=True, emoji=False, highlight=False)
     for line in (page.title, *page.under):
         console.print(_words(line))
-    for part in _spaced(_Scroll(width).parts(page.blocks)):
-        console.print(part)
+    _print(_parts(page.blocks, width, whole=True), console)
     return "\n".join(line.rstrip() for line in target.getvalue().splitlines()) + "\n"
 
 
-def _spaced(parts: Iterator[RenderableType]) -> Iterator[RenderableType]:
+def _print(parts: Iterable[RenderableType], console: Console) -> None:
     """Without empty lines at the beginning, and never two."""
     before = ""
     for part in parts:
         if str(part) or before:
-            yield part
+            console.print(part)
         before = str(part)
 
 
-@dataclass(frozen=True)
-class _Scroll:
-    """Everything, one after another."""
-
-    width: int
-
-    def parts(self, parts: Sequence[blocks.Block]) -> Iterator[RenderableType]:
-        for block in _unfolded(parts):
-            yield from self.block(block)
-
-    def block(self, block: blocks.Block) -> Iterator[RenderableType]:
+def _parts(parts: Sequence[blocks.Block], width: int, *, whole: bool) -> Iterator[RenderableType]:
+    """Blocks one after another. whole: else what has room, and a section that says something of its tables is a task,
+    which stays within a screen.
+    """
+    for block in _unfolded(parts):
         match block:
-            case blocks.Section(title, parts, _, note):
-                inside = list(self.parts(parts))
+            case blocks.Section(title, inner, _, note):
+                task = not whole and _is_task(inner)
+                above = len(_wrapped(f"{title}  {note}", width))
+                inside = list(_task(inner, width, above) if task else _parts(inner, width, whole=whole))
+                around = ([], [_words("")]) if task else ([_words("")], [])
                 if inside:
-                    yield from (_words(""), _heading(title, note), *inside)
+                    yield from (*around[0], _heading(title, note), *inside, *around[1])
             case blocks.Text(text, kind):
                 yield _words(text, _STYLES.get(kind, ""))
-            case blocks.Terms(items):
+            case blocks.Terms(items) if whole:
                 yield from (_words(f"{term}: {meaning}") for term, meaning, _ in items)
-            case blocks.Stored(data, title):
-                stored = json.dumps(plain(data), indent=2, sort_keys=True, ensure_ascii=False)
-                yield from (*([_words(title, "bold")] if title else []), _words(stored))
+            case blocks.Stored(title=title) if whole:
+                yield from (*([_words(title, "bold")] if title else []), _words(stored_text(block)))
             case blocks.Table():
-                yield from _sheets(block, self.width)
+                yield from _sheets(block, width)
                 yield from (_words(block.caption, "dim"), _words(""))
 
 
-@dataclass(frozen=True)
-class _Screen(_Scroll):
-    """What has room. A section that says something of its tables is a task: it stays within a screen."""
-
-    def block(self, block: blocks.Block) -> Iterator[RenderableType]:
-        match block:
-            case blocks.Terms() | blocks.Stored():
-                return
-            case blocks.Section(title, parts, _, note) if _is_task(parts):
-                inside = list(self._task(list(_unfolded(parts)), len(_wrapped(f"{title}  {note}", self.width))))
-                if inside:
-                    yield from (_heading(title, note), *inside, _words(""))
-            case _:
-                yield from super().block(block)
-
-    def _task(self, parts: Sequence[blocks.Block], above: int) -> Iterator[RenderableType]:
-        """The first table with as many rows as have room, then what was said of it; further tables if they fit."""
-        tables = [block for block in parts if isinstance(block, blocks.Table)]
-        texts = [block for block in parts if isinstance(block, blocks.Text) and block.kind not in _UNSEEN]
-        said = [line for one in texts if one.kind != "remark" for line in self._said(one)]
-        remarks = [shortened([visible(one.text)], self.width)[0] for one in texts if one.kind == "remark"]
-        if len(remarks) > _MOST_REMARKS:
-            remarks[_MOST_REMARKS - 1 :] = [f"{len(remarks) - _MOST_REMARKS + 1} remarks more are in the report."]
-        room = _MOST_LINES - above - len(said) - len(remarks) - 1
-        below: list[str] = []
-        for number, table in enumerate(tables):
-            sections = max(len([group for group in table.groups if group.lines]) - 1, 0)
-            if number and len(table.lines) + sections + 4 > room:
-                continue
-            lines = _foremost(table, room - sections - 2)
-            if len(lines) < len(table.lines):
-                below.append(f"{len(table.lines) - len(lines)} rows more are in the report.")
-                room -= 1
-            if number:
-                yield from (_words(""), _words(shortened([visible(table.caption)], self.width)[0], "dim"))
-            yield _sheet(table, _fitting(table, self.width), self.width, lines)
-            room -= len(lines) + sections + (4 if number else 2)
-            yield from (_words(line) for line in said if number == 0)
-        yield from (_words(line) for line in said if not tables)
-        yield from (_words(line, "dim") for line in (*below, *remarks))
-
-    def _said(self, text: blocks.Text) -> list[str]:
-        return _wrapped(text.text, self.width, _MOST_VERDICT if text.kind == "verdict" else _MOST_REMARKS)
+def _task(inner: Sequence[blocks.Block], width: int, above: int) -> Iterator[RenderableType]:
+    """The first table with as many rows as have room, then what was said of it; further tables if they fit."""
+    parts = list(_unfolded(inner))
+    tables = [block for block in parts if isinstance(block, blocks.Table)]
+    texts = [block for block in parts if isinstance(block, blocks.Text) and block.kind not in _UNSEEN]
+    most = {"verdict": _MOST_VERDICT}
+    said = [
+        line
+        for one in texts
+        if one.kind != "remark"
+        for line in _wrapped(one.text, width, most.get(one.kind, _MOST_REMARKS))
+    ]
+    remarks = [shortened([visible(one.text)], width)[0] for one in texts if one.kind == "remark"]
+    if len(remarks) > _MOST_REMARKS:
+        remarks[_MOST_REMARKS - 1 :] = [f"{len(remarks) - _MOST_REMARKS + 1} remarks more are in the report."]
+    room = _MOST_LINES - above - len(said) - len(remarks) - 1
+    below: list[str] = []
+    for number, table in enumerate(tables):
+        sections = max(sum(bool(group.lines) for group in table.groups) - 1, 0)
+        if number and len(table.lines) + sections + 4 > room:
+            continue
+        lines = _foremost(table, room - sections - 2)
+        if len(lines) < len(table.lines):
+            below.append(f"{len(table.lines) - len(lines)} rows more are in the report.")
+            room -= 1
+        if number:
+            yield from (_words(""), _words(shortened([visible(table.caption)], width)[0], "dim"))
+        yield _sheet(table, _fitting(table, width), width, lines)
+        room -= len(lines) + sections + (4 if number else 2)
+        yield from (_words(line) for line in said if number == 0)
+    yield from (_words(line) for line in said if not tables)
+    yield from (_words(line, "dim") for line in (*below, *remarks))
 
 
 def _is_task(parts: Sequence[blocks.Block]) -> bool:
@@ -146,18 +125,16 @@ def _unfolded(parts: Sequence[blocks.Block]) -> Iterator[blocks.Block]:
     for block in parts:
         if isinstance(block, blocks.Details):
             yield from _unfolded(block.blocks) if block.open else ()
-        elif not isinstance(block, blocks.Plot | blocks.HeatMap | blocks.Graph):
+        else:
             yield block
 
 
 def _foremost(table: blocks.Table, count: int) -> list[blocks.Line]:
     """So many rows: those that must stay, and the first of the others."""
     lines = table.lines
-    if len(lines) <= count:
-        return lines
-    free = max(1, count - 1 - sum(line.first for line in lines))
-    others = [line for line in lines if not line.first][:free]
-    return [line for line in lines if line.first or any(line is other for other in others)]
+    free = len(lines) if len(lines) <= count else max(1, count - 1 - sum(line.first for line in lines))
+    others = [index for index, line in enumerate(lines) if not line.first][:free]
+    return [line for index, line in enumerate(lines) if line.first or index in others]
 
 
 def _sheets(table: blocks.Table, width: int) -> Iterator[RenderableType]:
@@ -188,13 +165,12 @@ def _measure(table: blocks.Table, width: int) -> Callable[[Sequence[int]], int]:
     from rich.cells import cell_len
 
     longest = _longest_name(width)
-    names = [table.columns[0].title, *shortened(list(map(_name, table.lines)), longest)]
-    first = min(longest, max(map(cell_len, names)))
+    first = min(longest, max(map(cell_len, [table.columns[0].title, *_names(table.lines, longest)])))
     rows = zip(*(line.cells for line in table.lines), strict=True)
     cells = [max(cell_len(visible(spoken(cell))) for cell in column) for column in rows] or [0] * len(table.columns)
 
     def wide(columns: Sequence[int]) -> int:
-        titles = shortened([_title(table.columns[index]) for index in columns], _LONGEST_TITLE)
+        titles = _titles([table.columns[index] for index in columns])
         return first + sum(3 + max(cell_len(title), cells[index]) for title, index in zip(titles, columns, strict=True))
 
     return wide
@@ -202,6 +178,15 @@ def _measure(table: blocks.Table, width: int) -> Callable[[Sequence[int]], int]:
 
 def _longest_name(width: int) -> int:
     return max(12, width * 3 // 8)
+
+
+def _titles(columns: Sequence[blocks.Column]) -> list[str]:
+    return shortened([visible(f"{one.title} {ARROWS.get(one.better, '')}".strip()) for one in columns], _LONGEST_TITLE)
+
+
+def _names(lines: Sequence[blocks.Line], longest: int) -> list[str]:
+    replay = {blocks.REPLAY: " (replay)"}
+    return shortened([visible(spoken(line.cells[0])) + replay.get(line.role, "") for line in lines], longest)
 
 
 def _sheet(table: blocks.Table, columns: Sequence[int], width: int, lines: Sequence[blocks.Line]) -> Sheet:
@@ -212,33 +197,17 @@ def _sheet(table: blocks.Table, columns: Sequence[int], width: int, lines: Seque
     made = Sheet(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
     longest = _longest_name(width)
     made.add_column(_words(table.columns[0].title), no_wrap=True, overflow="ellipsis", max_width=longest)
-    titles = shortened([_title(table.columns[index]) for index in columns], _LONGEST_TITLE)
-    for index, title in zip(columns, titles, strict=True):
-        numeric = table.columns[index].numeric
-        made.add_column(_words(title), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-    shown = {id(line) for line in lines}
-    groups = [[line for line in group.lines if id(line) in shown] for group in table.groups]
-    named = [_name(line) for group in groups for line in group]
-    names = iter(shortened(named, longest))
-    for group in groups:
-        for line in group:
-            cells = [_words(visible(spoken(line.cells[index]))) for index in columns]
-            made.add_row(_words(next(names)), *cells, style=_style(line), end_section=line is group[-1])
+    heads = [table.columns[index] for index in columns]
+    for one, title in zip(heads, _titles(heads), strict=True):
+        made.add_column(_words(title), justify="right" if one.numeric else "left", no_wrap=one.numeric, overflow="fold")
+    group_of = {id(line): number for number, group in enumerate(table.groups) for line in group.lines}
+    for line, name, after in zip(lines, _names(lines, longest), [*lines[1:], None], strict=True):
+        cells = [_words(visible(spoken(line.cells[index]))) for index in columns]
+        strong = isinstance(line.cells[0], blocks.Name | blocks.Number) and line.cells[0].strong
+        style = "dim" if line.role == blocks.CONTROL else "bold" if strong else ""
+        ends = after is None or group_of[id(after)] != group_of[id(line)]
+        made.add_row(_words(name), *cells, style=style, end_section=ends)
     return made
-
-
-def _title(column: blocks.Column) -> str:
-    """Title, small print and arrow in one."""
-    return visible(" ".join(filter(None, (column.title, ARROWS.get(column.better, "")))))
-
-
-def _name(line: blocks.Line) -> str:
-    return visible(spoken(line.cells[0])) + (" (replay)" if line.role == blocks.REPLAY else "")
-
-
-def _style(line: blocks.Line) -> str:
-    strong = isinstance(line.cells[0], blocks.Name | blocks.Number) and line.cells[0].strong
-    return "dim" if line.role == blocks.CONTROL else "bold" if strong else ""
 
 
 def _heading(title: str, note: str) -> Words:
