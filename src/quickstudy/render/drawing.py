@@ -161,6 +161,10 @@ class Scale:
                     yield value, magnitude(value) if shown else ""
 
 
+_LEAST = 1e-300
+"""What is smaller has no fifth, or no logarithm of it: floating point ends there."""
+
+
 def reach(axis: Axis, values: Sequence[float], *, rounded: bool = False) -> tuple[float, float]:
     """Where an axis begins and ends: as it says, or where the values do; rounded: at the round numbers around them."""
     if axis.range is not None:
@@ -169,8 +173,8 @@ def reach(axis: Axis, values: Sequence[float], *, rounded: bool = False) -> tupl
     low, high = (min(known), max(known)) if known else (1.0, 10.0)
     if axis.scale == LOG:
         return (low, high) if high > low else (low, low * 10)
-    if high <= low:
-        low, high = (low - abs(low) / 2, high + abs(high) / 2) if low else (0.0, 1.0)
+    if high - low < _LEAST:
+        low, high = (low - abs(low) / 2, high + abs(high) / 2) if abs(low) > _LEAST else (0.0, 1.0)
     step = round_step((high - low) / 5)
     return (math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step) if rounded else (low, high)
 
