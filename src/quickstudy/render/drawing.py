@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from quickstudy.base.blocks import CONTROL, LINEAR, LOG, ORACLE, Axis, Mark
@@ -135,10 +135,16 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Where a value lies; one outside lies at the edge."""
-        value = min(max(value, self.low), self.high)
+        return self.along([value])[0]
+
+    def along(self, values: Iterable[float]) -> list[float]:
+        """Where each of several lies."""
+        start, length, low, high = self.start, self.length, self.low, self.high
+        inside = [low if value < low else high if value > high else value for value in values]
         if self.kind == LOG:
-            return self.start + self.length * math.log(value / self.low) / math.log(self.high / self.low)
-        return self.start + self.length * (value - self.low) / (self.high - self.low)
+            whole = math.log(high / low)
+            return [start + length * math.log(value / low) / whole for value in inside]
+        return [start + length * (value - low) / (high - low) for value in inside]
 
     def ticks(self) -> list[tuple[float, str]]:
         """Round values and their words, which may be nothing: about six, or more on a long axis that lies."""
