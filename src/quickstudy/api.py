@@ -6,7 +6,7 @@ import fnmatch
 import importlib.util
 import pathlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ class Results:
 
     folder: pathlib.Path
     execution: Execution | None = None
-    plan: Plan | None = None
+    plan: Plan | None = field(default=None, repr=False)
 
     @cached_property
     def asked(self) -> frozenset[str] | None:
