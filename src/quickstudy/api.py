@@ -6,7 +6,7 @@ import fnmatch
 import importlib.util
 import pathlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
 from quickstudy.base.origin import look_again
 from quickstudy.base.record import Record
-from quickstudy.base.registry import include as include_file
 from quickstudy.base.registry import included_files
 from quickstudy.base.trace import Answered, answered
 from quickstudy.learners.naming import bring_all, revive
@@ -26,7 +25,7 @@ from quickstudy.runs.execute import Execution, Report, execute
 from quickstudy.runs.lines import expect_results
 from quickstudy.runs.plan import Plan, make_plan
 from quickstudy.runs.progress import follow
-from quickstudy.runs.reader import Damage, Reading, read_results, uncollected
+from quickstudy.runs.reader import Damage, Reading, uncollected
 from quickstudy.runs.scoring import Scoring, find_measures, score_again
 from quickstudy.runs.setting import Setting, task_controls
 from quickstudy.runs.traces import load_snapshot, load_trace
@@ -43,13 +42,18 @@ MOST_SEEDS = 1_000_000
 class Results:
     """A results folder and, if it has just been worked on, how that went.
 
-    asked: keys of the runs that a call of `run` has asked for, with their controls; `records`, `show` and `as_json`
-    then leave out what else the folder holds. `Results(folder)` is the whole folder.
+    plan: of what a call of `run` has asked for, with the controls; `records`, `show` and `as_json` then leave out what
+    else the folder holds. `Results(folder)` is the whole folder.
     """
 
     folder: pathlib.Path
     execution: Execution | None = None
-    asked: frozenset[str] | None = None
+    plan: Plan | None = field(default=None, repr=False)
+
+    @cached_property
+    def asked(self) -> frozenset[str] | None:
+        """The keys of the runs that were asked for; None where all of the folder is meant."""
+        return frozenset(cell.key for cell in self.plan.cells) if self.plan else None
 
     @cached_property
     def shelf(self) -> Shelf:
@@ -149,10 +153,8 @@ class Results:
         """The data of the report of these runs, or of all, made once as long as the folder stays the same."""
         from quickstudy.report.build import gather
 
-        records = self.shelf.reading().records
-        chosen = frozenset(records if keys is None else records.keys() & set(keys))
-        readings = {self.shelf.folder: self._looked_at(chosen)}
-        return self.shelf.made(chosen, lambda: gather([self.shelf.folder], None, readings))
+        folder, reading = self.shelf.folder, self._looked_at(keys)
+        return self.shelf.made(frozenset(reading.records), lambda: gather([folder], None, {folder: reading}))
 
     def _looked_at(self, keys: Collection[str] | None) -> Reading:
         """What the folder holds, or of that these runs."""
@@ -207,39 +209,31 @@ def run(
     `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be, before anything is run.
     A learner that fails stops nothing: its record says `failed`, with the reason and the traceback.
     """
-    report = follow(progress)
     several = learners if isinstance(learners, list | tuple) else [learners]
     look_again()
     names = bring_all(several)
     if any(not isinstance(learner, str) for learner in several) or defined_here():
         workers = 0
-    folder = pathlib.Path(out)
-    reading = read_results(folder)
+    shelf = Shelf(pathlib.Path(out))
     plan = plan_runs(
-        tasks,
-        names,
-        seeds=seeds,
-        convention=convention,
-        root=root,
-        controls=controls,
-        protocol=protocol,
-        includes=included_files(),
-        reading=reading,
-    )
+        tasks, names, seeds=seeds, convention=convention, root=root, controls=controls, protocol=protocol,
+        reading=shelf.reading(),
+    )  # fmt: skip
     find_measures(measures)  # one that does not exist is said before anything is run
     execution = execute(
         plan,
-        folder,
+        shelf.folder,
         choose_engine(default_workers() if workers is None else workers),
         retry_failed=retry_failed,
         rerun=rerun,
         keep_learners=keep_learners,
         keep_answers=keep_answers,
         limit_seconds=limit_seconds,
-        reading=reading,
-        report=report,
+        reading=shelf.reading(),
+        report=follow(progress),
     )
-    results = Results(folder, execution, frozenset(cell.key for cell in plan.cells))
+    results = Results(shelf.folder, execution, plan)
+    vars(results)["shelf"] = shelf  # where nothing was run it need not be read again
     if measures and not execution.interrupted:
         results.score(measures, keys=results.asked)
     return results
@@ -255,12 +249,9 @@ def plan_runs(
     root: int = 0,
     controls: bool = True,
     protocol: Mapping[str, Any] | None = None,
-    includes: Sequence[str] = (),
 ) -> Plan:
     """What `run` would do, without doing it. reading: what the results folder holds."""
     check_seeds(seeds)
-    for path in includes:
-        include_file(path)
     names = expand_tasks(list(tasks) if isinstance(tasks, list | tuple) else [tasks])
     settings = [
         Setting(task, learner, convention, root, dict(protocol or {}))
@@ -269,7 +260,7 @@ def plan_runs(
     ]
     if not settings:
         raise UsageError("nothing to run: name at least one learner")
-    return make_plan(settings, seeds, reading=reading, includes=includes)
+    return make_plan(settings, seeds, reading=reading, includes=included_files())
 
 
 def check_seeds(seeds: Any) -> None:

@@ -18,6 +18,7 @@ from rich.console import Console
 from quickstudy.base import blocks
 from quickstudy.base.blocks import Column, Group, Line, Name, Number, Table, Text
 from quickstudy.base.measure import Score
+from quickstudy.render import terminal
 from quickstudy.render.latex import as_latex, escape
 from quickstudy.render.numbers import bounds, exact, half_width, scored, spoken, written
 from quickstudy.render.terminal import as_text, show
@@ -54,6 +55,15 @@ def test_a_summary_goes_on_below_on_a_narrow_screen() -> None:
     lines = screen(blocks.Page("", [blocks.Section("In short", [summary], "short")]))
     assert all(sum(f"score number {index} ↑" in line for line in lines) == 1 for index in range(9))
     assert "What the numbers are" in lines
+
+
+@given(st.lists(st.text(max_size=40), min_size=1), st.integers(20, 120), st.sets(st.integers(1, 9), min_size=1))
+def test_a_sheet_is_as_wide_as_rich_measures_it(names: list[str], width: int, columns: set[int]) -> None:
+    table, chosen = big(1), sorted(columns)
+    lines = [replace(line, cells=[Name(name), name, *line.cells[2:]]) for name in names for line in table.lines]
+    table = replace(table, groups=[Group(lines)])
+    sheet = terminal._sheet(table, chosen, width, table.lines)
+    assert terminal._measure(table, width)(chosen) == Console(width=10_000).measure(sheet).maximum
 
 
 def test_a_screen_has_the_verdict_and_no_definitions(page: blocks.Page) -> None:

@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 DEFAULT_SEEDS = 6
 
 
-def add(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command("reproduce")(reproduce)
-
-
 def reproduce(
     study: str = typer.Argument(..., help="A study, such as wade-table4, or a file.toml of yours."),
     seeds: int | None = typer.Option(

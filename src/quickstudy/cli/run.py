@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from quickstudy.cli.output import (
     MEASURE,
     TRACEBACK,
     command_line,
+    include_files,
     name_data,
     print_json,
     print_tracebacks,
@@ -60,45 +61,44 @@ def run(
     from quickstudy.base.machine import pin_threads
 
     pin_threads()  # before NumPy is imported, so that runs in this process give the bits of runs in workers
-    from quickstudy.api import Results, default_workers, plan_runs
+    from quickstudy.api import default_workers, plan_runs
+    from quickstudy.api import run as make
     from quickstudy.base.parameters import parse_assignments
-    from quickstudy.runs.engines import choose_engine
-    from quickstudy.runs.execute import execute
     from quickstudy.runs.progress import choose_progress
+    from quickstudy.runs.reader import read_results
     from quickstudy.runs.scoring import find_measures
 
     name_data(data)
-    progress = choose_progress(quiet=quiet or json, stream=sys.stderr)
-    results = Results(out)
-    reading = results.shelf.reading()
-    plan = plan_runs(
+    include_files(include)
+    find_measures(measure)  # one that does not exist is said before anything is run
+    meant: dict[str, Any] = {
+        "seeds": seeds,
+        "convention": convention,
+        "root": root,
+        "controls": controls,
+        "protocol": parse_assignments(",".join(set_)),
+    }
+    if dry_run:
+        planned = plan_runs(tasks, learner, reading=read_results(out), **meant)
+        number = default_workers() if workers is None else workers
+        preview(replace(planned, found={}) if rerun else planned, retry_failed, number, json)
+        return
+    results = make(
         tasks,
         learner,
-        seeds=seeds,
-        reading=reading,
-        convention=convention,
-        root=root,
-        controls=controls,
-        protocol=parse_assignments(",".join(set_)),
-        includes=include,
-    )
-    find_measures(measure)  # one that does not exist is said before anything is run
-    number = default_workers() if workers is None else workers
-    if dry_run:
-        preview(replace(plan, found={}) if rerun else plan, retry_failed, number, json)
-        return
-    execution = execute(
-        plan,
-        out,
-        choose_engine(number),
+        **meant,
+        out=out,
+        workers=workers,
         retry_failed=retry_failed,
         rerun=rerun,
         keep_learners=keep_learners,
         keep_answers=keep_answers,
         limit_seconds=limit,
-        reading=reading,
-        report=progress,
+        progress=choose_progress(quiet=quiet or json, stream=sys.stderr),
     )
+    execution, plan = results.execution, results.plan
+    assert execution is not None  # it was run
+    assert plan is not None
     asked = {cell.key for cell in plan.cells}
     if measure and not execution.interrupted:
         for left_out in results.score(measure, keys=asked).left_out:

@@ -32,32 +32,24 @@ def ls(
     include_files(include)
     lists = {f"{registry.kind}s": [registry] for registry in catalogue.ALL if registry is not catalogue.quantity}
     lists |= {"learners": [catalogue.core, catalogue.learner, catalogue.control], "quantities": [catalogue.quantity]}
-    rows: list[dict[str, Any]]
+    found: list[tuple[Any, str, str]]
     if kind == "studies":
-        rows = [
-            {"id": found.id, "version": found.version, "kind": found.kind, "summary": f"{found.title}. {found.source}."}
-            for found in map(find_study, study_names())
-        ]
+        found = [(study, study.kind, f"{study.title}. {study.source}.") for study in map(find_study, study_names())]
     elif kind in ("controls", "oracles"):
         # Whether a rule is an oracle is not in its first line: here the rules are imported.
-        role = kind.removesuffix("s")
-        rows = [
-            {"id": entry.id, "version": entry.version, "kind": role, "summary": entry.summary}
+        found = [
+            (entry, kind.removesuffix("s"), entry.summary)
             for entry in catalogue.control.entries()
-            if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle") == (role == "oracle")
+            if (getattr(catalogue.control.get(entry.id), "role", "") == "oracle") == (kind == "oracles")
         ]
     elif kind not in lists:
         raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "oracles", "studies"])}')
     else:
-        rows = [
-            {"id": entry.id, "version": entry.version, "kind": registry.kind, "summary": entry.summary}
-            for registry in lists[kind]
-            for entry in registry.entries()
-        ]
+        found = [(entry, registry.kind, entry.summary) for registry in lists[kind] for entry in registry.entries()]
     if json:
-        print_lines(rows)
+        print_lines({"id": one.id, "version": one.version, "kind": of, "summary": said} for one, of, said in found)
     else:
-        print_table([(row["id"], f"v{row['version']}", row["kind"], row["summary"]) for row in rows])
+        print_table([(one.id, f"v{one.version}", of, said) for one, of, said in found])
 
 
 def show(

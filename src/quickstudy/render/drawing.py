@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from quickstudy.base.blocks import CONTROL, LINEAR, LOG, ORACLE, Axis, Mark
@@ -141,10 +141,16 @@ class Scale:
 
     def at(self, value: float) -> float:
         """Where a value lies; one outside lies at the edge."""
-        value = min(max(value, self.low), self.high)
+        return self.along([value])[0]
+
+    def along(self, values: Iterable[float]) -> list[float]:
+        """Where each of several lies."""
+        start, length, low, high = self.start, self.length, self.low, self.high
+        inside = [low if value < low else high if value > high else value for value in values]
         if self.kind == LOG:
-            return self.start + self.length * math.log(value / self.low) / math.log(self.high / self.low)
-        return self.start + self.length * (value - self.low) / (self.high - self.low)
+            whole = math.log(high / low)
+            return [start + length * math.log(value / low) / whole for value in inside]
+        return [start + length * (value - low) / (high - low) for value in inside]
 
     def ticks(self) -> list[tuple[float, str]]:
         """Round values and their words, which may be nothing: about six, or more on a long axis that lies."""
@@ -167,6 +173,10 @@ class Scale:
                     yield value, magnitude(value) if shown else ""
 
 
+_LEAST = 1e-300
+"""What is smaller has no fifth, or no logarithm of it: floating point ends there."""
+
+
 def reach(axis: Axis, values: Sequence[float], *, rounded: bool = False) -> tuple[float, float]:
     """Where an axis begins and ends: as it says, or where the values do; rounded: at the round numbers around them."""
     if axis.range is not None:
@@ -175,8 +185,8 @@ def reach(axis: Axis, values: Sequence[float], *, rounded: bool = False) -> tupl
     low, high = (min(known), max(known)) if known else (1.0, 10.0)
     if axis.scale == LOG:
         return (low, high) if high > low else (low, low * 10)
-    if high <= low:
-        low, high = (low - abs(low) / 2, high + abs(high) / 2) if low else (0.0, 1.0)
+    if high - low < _LEAST:
+        low, high = (low - abs(low) / 2, high + abs(high) / 2) if abs(low) > _LEAST else (0.0, 1.0)
     step = round_step((high - low) / 5)
     return (math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step) if rounded else (low, high)
 

@@ -149,6 +149,14 @@ class _Writer:
 
     def _inside(self, cell: blocks.Cell, intervals: str) -> Markup:
         match cell:
+            case blocks.Number(value=value, word=word, note=note):  # first, as most are
+                text = tag("strong", written(cell)) if cell.strong else escape(written(cell))
+                if value is None and not word:
+                    return tag("span", text, title=note or None)
+                symbol = not note[:1].isalnum()
+                interval = _small(bounds(cell)) if intervals == blocks.BOUNDS else _small(half_width(cell), True)
+                notes = (interval, _small(note, True)) if symbol else (_small(note), interval)
+                return joined(text, *notes)
             case str():
                 return named(cell) if cell else Markup("")
             case blocks.Several(cells, between):
@@ -157,14 +165,6 @@ class _Writer:
                 key = tag("span", class_=f"key {mark_class(mark)}", aria_hidden="true") if mark else ""
                 name = tag("strong", named(text)) if strong else named(text)
                 return joined(key, self._link(target, name), _small(note, not note[:1].isalnum()))
-            case blocks.Number(value=value, word=word, note=note):
-                text = tag("strong", written(cell)) if cell.strong else escape(written(cell))
-                if value is None and not word:
-                    return tag("span", text, title=note or None)
-                symbol = not note[:1].isalnum()
-                interval = _small(bounds(cell)) if intervals == blocks.BOUNDS else _small(half_width(cell), True)
-                notes = (interval, _small(note, True)) if symbol else (_small(note), interval)
-                return joined(text, *notes)
 
     def _picture(self, block: blocks.Picture) -> Markup:
         extra = []

@@ -31,9 +31,11 @@ def escape(text: str) -> Markup:
     """Text that is only text, between tags as well as in attributes; markup as it is. Control characters, and marks
     that turn the direction of writing, become a visible sign.
     """
-    if isinstance(text, Markup):
-        return text
-    return Markup(text.translate(_SAFE) if _UNSAFE.search(text) else text)
+    return text if isinstance(text, Markup) else Markup(_safe(text))
+
+
+def _safe(text: str) -> str:
+    return text.translate(_SAFE) if _UNSAFE.search(text) else text
 
 
 def joined(*parts: str, by: str = "") -> Markup:
@@ -48,7 +50,8 @@ def tag(name: str, *children: str, **attributes: object) -> Markup:
     >>> tag("a", "1 < 2", href="#x", class_="quiet", id=None)
     '<a href="#x" class="quiet">1 &lt; 2</a>'
     """
-    return Markup(f"<{name}{_attributes(attributes)}>{joined(*children)}</{name}>")
+    inside = "".join([child if type(child) is Markup else escape(child) for child in children])
+    return Markup(f"<{name}{_attributes(attributes)}>{inside}</{name}>")
 
 
 def breakable(text: str) -> Markup:
@@ -64,6 +67,7 @@ def _word(word: str) -> Markup:
     return tag("span", word, class_="option") if word.startswith("--") else escape(word)
 
 
+@lru_cache(maxsize=1024)
 def named(label: str) -> Markup:
     """A name from outside, breakable, which turns nothing around it.
 
@@ -86,7 +90,7 @@ def asset(name: str) -> Markup:
 
 def short_number(value: float) -> str:
     """A coordinate as short as a picture allows: one decimal."""
-    return f"{round(value, 1):.6g}"
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def _attributes(attributes: dict[str, object]) -> str:
@@ -94,8 +98,12 @@ def _attributes(attributes: dict[str, object]) -> str:
     for name, value in attributes.items():
         if value is None or value is False:
             continue
-        text = short_number(value) if isinstance(value, float) else value if isinstance(value, Markup) else str(value)
-        written += f" {_spelled(name)}" if value is True else f' {_spelled(name)}="{escape(text)}"'
+        if value is True:
+            written += f" {_spelled(name)}"
+        elif isinstance(value, float):
+            written += f' {_spelled(name)}="{short_number(value)}"'
+        else:
+            written += f' {_spelled(name)}="{value if isinstance(value, Markup) else _safe(str(value))}"'
     return written
 
 

@@ -277,7 +277,8 @@ def _runs(known: Sequence[bool]) -> list[list[int]]:
 
 def _path(one: Plotted, values: Sequence[float], members: Sequence[int], frame: Frame) -> list[tuple[float, float]]:
     """Some of the values in pixels; of steps, each is held until the next."""
-    line = [(frame.x.at(one.x[index]), frame.y.at(values[index])) for index in members]
+    places = frame.x.along(one.x[index] for index in members), frame.y.along(values[index] for index in members)
+    line = list(zip(*places, strict=True))
     if one.kind != STEP or not line:
         return line
     return [corner for before, after in pairwise(line) for corner in (before, (after[0], before[1]))] + line[-1:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from quickstudy.base import blocks
@@ -139,9 +139,9 @@ def _foremost(table: blocks.Table, count: int) -> list[blocks.Line]:
 
 def _sheets(table: blocks.Table, width: int) -> Iterator[RenderableType]:
     """One table where the width allows it, else several below each other, each with the names: no number is cut."""
-    rest = list(range(1, len(table.columns)))
+    rest, wide = list(range(1, len(table.columns))), _measure(table, width)
     while True:
-        fits = (n for n in range(len(rest), 1, -1) if _width(_sheet(table, rest[:n], width, table.lines)) <= width)
+        fits = (n for n in range(len(rest), 1, -1) if wide(rest[:n]) <= width)
         count = next(fits, 1)
         yield _sheet(table, rest[:count], width, table.lines)
         rest = rest[count:]
@@ -153,10 +153,40 @@ def _sheets(table: blocks.Table, width: int) -> Iterator[RenderableType]:
 def _fitting(table: blocks.Table, width: int) -> list[int]:
     """The columns for which there is room, the first ones before the others."""
     kept: list[int] = []
+    wide = _measure(table, width)
     for column in range(1, len(table.columns)):
-        if not kept or _width(_sheet(table, [*kept, column], width, table.lines)) <= width:
+        if not kept or wide([*kept, column]) <= width:
             kept.append(column)
     return kept
+
+
+def _measure(table: blocks.Table, width: int) -> Callable[[Sequence[int]], int]:
+    """How wide a sheet of some columns is. Rich measures the same, on a sheet that is made for it, 50 times slower."""
+    from rich.cells import cell_len
+
+    longest = _longest_name(width)
+    first = min(longest, max(map(cell_len, [table.columns[0].title, *_names(table.lines, longest)])))
+    rows = zip(*(line.cells for line in table.lines), strict=True)
+    cells = [max(cell_len(visible(spoken(cell))) for cell in column) for column in rows] or [0] * len(table.columns)
+
+    def wide(columns: Sequence[int]) -> int:
+        titles = _titles([table.columns[index] for index in columns])
+        return first + sum(3 + max(cell_len(title), cells[index]) for title, index in zip(titles, columns, strict=True))
+
+    return wide
+
+
+def _longest_name(width: int) -> int:
+    return max(12, width * 3 // 8)
+
+
+def _titles(columns: Sequence[blocks.Column]) -> list[str]:
+    return shortened([visible(f"{one.title} {ARROWS.get(one.better, '')}".strip()) for one in columns], _LONGEST_TITLE)
+
+
+def _names(lines: Sequence[blocks.Line], longest: int) -> list[str]:
+    replay = {blocks.REPLAY: " (replay)"}
+    return shortened([visible(spoken(line.cells[0])) + replay.get(line.role, "") for line in lines], longest)
 
 
 def _sheet(table: blocks.Table, columns: Sequence[int], width: int, lines: Sequence[blocks.Line]) -> Sheet:
@@ -165,16 +195,13 @@ def _sheet(table: blocks.Table, columns: Sequence[int], width: int, lines: Seque
     from rich.table import Table as Sheet
 
     made = Sheet(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
-    longest = max(12, width * 3 // 8)
+    longest = _longest_name(width)
     made.add_column(_words(table.columns[0].title), no_wrap=True, overflow="ellipsis", max_width=longest)
     heads = [table.columns[index] for index in columns]
-    titles = shortened([visible(f"{one.title} {ARROWS.get(one.better, '')}".strip()) for one in heads], _LONGEST_TITLE)
-    for one, title in zip(heads, titles, strict=True):
+    for one, title in zip(heads, _titles(heads), strict=True):
         made.add_column(_words(title), justify="right" if one.numeric else "left", no_wrap=one.numeric, overflow="fold")
     group_of = {id(line): number for number, group in enumerate(table.groups) for line in group.lines}
-    replay = {blocks.REPLAY: " (replay)"}
-    names = shortened([visible(spoken(line.cells[0])) + replay.get(line.role, "") for line in lines], longest)
-    for line, name, after in zip(lines, names, [*lines[1:], None], strict=True):
+    for line, name, after in zip(lines, _names(lines, longest), [*lines[1:], None], strict=True):
         cells = [_words(visible(spoken(line.cells[index]))) for index in columns]
         strong = isinstance(line.cells[0], blocks.Name | blocks.Number) and line.cells[0].strong
         style = "dim" if line.role == blocks.CONTROL else "bold" if strong else ""
@@ -189,12 +216,6 @@ def _heading(title: str, note: str) -> Words:
 
 def _wrapped(text: str, width: int, most: int | None = None) -> list[str]:
     return textwrap.wrap(visible(" ".join(text.split())), width, max_lines=most, placeholder=" …") or [""]
-
-
-def _width(sheet: Sheet) -> int:
-    from rich.console import Console
-
-    return Console(width=10_000).measure(sheet).maximum
 
 
 def _words(text: str, style: str = "") -> Words:

@@ -106,27 +106,25 @@ class _Maker:
         )
         return replace(table, verdict=judge(table))
 
-    def _row(self, found: identity.LearnerGroup, legend: Legend) -> Row:
-        records = sorted(found.records, key=seed_of)
+    def _row(self, group: identity.LearnerGroup, legend: Legend) -> Row:
+        records = sorted(group.records, key=seed_of)
         finished = [record for record in records if record.status == OK]
         runs = tuple(map(self._run, records))
         by_run = [run.scores for run in runs if run.status == OK]
-        names = sorted({name for scores in by_run for name in scores})
-        estimates = {
-            name: estimate([scores.get(name, math.nan) for scores in by_run], legend.score(name)) for name in names
+        values = {
+            name: [scores.get(name, math.nan) for scores in by_run]
+            for name in sorted({name for scores in by_run for name in scores})
         }
         traces = tuple(trace for record in finished if (trace := self._trace(record)) is not None)
         roles = [role_of(record, legend.replay_apart) for record in records]
         return Row(
-            learner=found.title,
+            learner=group.title,
             # Runs that failed go with those that show what the learner does.
             role=REPLAY if REPLAY in roles else roles[0],
             setting={name: part for name, part in records[0].what.items() if name not in ("root", "repetition")},
             runs=runs,
-            scores={name: value for name, value in estimates.items() if value is not None},
+            scores={name: found for name in values if (found := estimate(values[name], legend.score(name)))},
             cost=_mean_cost(run.cost for run in runs if run.status == OK),
-            advantage=Contrast(None),
-            scaled=Contrast(None),
             curve=learning_curve(traces),
             example=example_run(traces[0]) if traces else None,
             traces=traces,
@@ -155,17 +153,12 @@ def _best(table: TaskTable, role: str) -> Row | None:
 
 def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | None) -> Row:
     """The row with its advantage over the best control and its place between control and oracle."""
-    headline, score = table.headline, table.judged
-    own = row.values(headline) if headline else {}
-    reason = ""
-    if not own or headline is None:
-        reason = "no finished run has a score"
-    elif not score.sign:
-        reason = "direction unknown"
-    elif control is None:
-        reason = "no control was run"
-    if reason or headline is None or control is None:
-        return replace(row, advantage=Contrast(None, reason=reason), scaled=Contrast(None, reason=reason))
+    headline, score = table.headline or "", table.judged
+    own = row.values(headline)
+    if not own or not score.sign or control is None:
+        unscored = "" if own else "no finished run has a score"
+        none = Contrast(None, reason=unscored or ("no control was run" if score.sign else "direction unknown"))
+        return replace(row, advantage=none, scaled=none)
     # A control is compared with the best one alone, not with itself.
     rivals = [control] if row.role == CONTROL else table.of_role(CONTROL)
     rules = {rival.learner: values for rival in rivals if (values := rival.values(headline))}
@@ -179,10 +172,9 @@ def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | Non
 
 
 def _mean_cost(costs: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for cost in costs:
-        for name, value in cost.items():
-            found.setdefault(name, []).append(value)
+    known = list(costs)
+    names = dict.fromkeys(name for cost in known for name in cost)
+    found = {name: [cost[name] for cost in known if name in cost] for name in names}
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
@@ -224,8 +216,7 @@ def _too_few(records: Iterable[Record]) -> list[str]:
     """Of every task that has fewer sequences than were asked for: how many, and what was done with them."""
     found: dict[str, str] = {}
     for record in records:
-        protocol = record.what.get("protocol")
-        asked = protocol.get("parameters", {}).get("sequences") if isinstance(protocol, Mapping) else None
+        asked = record.parameters("protocol").get("sequences")
         learned, tested = _sequences(record)
         if isinstance(asked, int) and isinstance(learned, int) and isinstance(tested, int) and learned + tested < asked:
             task = f"{record.labels.get('task', '')} {record.what.get('convention', '')}"

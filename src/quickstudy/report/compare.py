@@ -141,16 +141,11 @@ def compare(
     pairs = [pair for table in found if (pair := _pairs(table, book, (first, second), wanted, score))]
     if not pairs:
         raise UsageError(f"{first} and {second} share no task with two seeds or more")
-    rows = [_compare(pair) for pair in pairs]
-    adjusted = holm([row["p"] for row, _ in rows])
-    needed = fewest(len(rows))
-    left_out = len(merged.damage)
-    judged = []
-    for (row, ahead), p in zip(rows, adjusted, strict=True):
-        leader = row["first"] if ahead > 0 else row["second"]
-        better = leader if p <= ALPHA and ahead != 0 else ""
-        judged.append(Comparison(**row, adjusted=float(p), better=better, needed=needed, left_out=left_out))
-    return judged
+    rows = [replace(_compare(pair), needed=fewest(len(pairs)), left_out=len(merged.damage)) for pair in pairs]
+    return [
+        replace(row, adjusted=float(p), better=row.better if p <= ALPHA else "")
+        for row, p in zip(rows, holm([row.p for row in rows]), strict=True)
+    ]
 
 
 def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
@@ -214,13 +209,12 @@ def _only(table: TaskGroup, name: str, identities: set[str]) -> LearnerGroup | N
 
 
 def _by_seed(learner: LearnerGroup, book: ScoreBook, score: str) -> dict[tuple[int, int], tuple[float, str]]:
-    finished = [record for record in learner.records if record.status == OK]
-    values = [(record, book.of(record).get(score, math.nan)) for record in finished]
+    values = [(record, book.of(record).get(score, math.nan)) for record in learner.records if record.status == OK]
     return {seed_of(record): (value, record.key) for record, value in values if not math.isnan(value)}
 
 
-def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
-    """The numbers of a comparison, and how far the first learner is ahead in them: below 0 if the second is."""
+def _compare(pairs: _Pairs) -> Comparison:
+    """One comparison by itself: nothing is corrected yet, and better is who is ahead at all."""
     table, learners, read, values, keys = pairs
     places = np.array([[read.place(value) for value in pair] for pair in values])
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
@@ -230,30 +224,31 @@ def _compare(pairs: _Pairs) -> tuple[dict[str, Any], float]:
     low, high = gap.interval or (math.nan, math.nan)
     first, second = places.T if statistic == MEAN else (signed_ranks(*places.T), np.zeros(len(places)))
     test = paired_permutation_test(first, second, rng=stream(keys, "permutation"))
-    one_run = learners[0].records[0]
-    row = {
-        "task": table.title,
-        "convention": table.convention,
-        "score": read.name,
-        "pairs": len(values),
-        "first_mean": middle(one, own),
-        "second_mean": middle(other, own),
-        "difference": gap.value,
-        "low": low,
-        "high": high,
-        "p": test.p,
-        "effect": cohens_d_paired(first, second) if statistic == MEAN else cliffs_delta(*places.T),
-        "statistic": statistic,
-        "read": own,
-        "first": learners[0].title,
-        "second": learners[1].title,
-        "versions": _versions(learners),
-        "protocol": one_run.what.get("protocol", {}).get("parameters", {}),
-    }
-    return row, read.sign * test.difference
-
-
-def _versions(learners: tuple[LearnerGroup, LearnerGroup]) -> dict[str, str]:
-    first, second = (alike.records[0] for alike in learners)
-    shared = {part: version_of(first, part) for part in ("task", "protocol")}
-    return {**shared, "first": version_of(first, "learner"), "second": version_of(second, "learner")}
+    ahead = read.sign * test.difference
+    titles = [learner.title for learner in learners]
+    runs = [learner.records[0] for learner in learners]
+    return Comparison(
+        task=table.title,
+        convention=table.convention,
+        score=read.name,
+        pairs=len(values),
+        first_mean=middle(one, own),
+        second_mean=middle(other, own),
+        difference=math.nan if gap.value is None else gap.value,
+        low=low,
+        high=high,
+        p=test.p,
+        adjusted=test.p,
+        effect=cohens_d_paired(first, second) if statistic == MEAN else cliffs_delta(*places.T),
+        better=titles[0] if ahead > 0 else titles[1] if ahead < 0 else "",
+        needed=fewest(),
+        statistic=statistic,
+        read=own,
+        first=titles[0],
+        second=titles[1],
+        versions={
+            **{part: version_of(runs[0], part) for part in ("task", "protocol")},
+            **{side: version_of(run, "learner") for side, run in zip(("first", "second"), runs, strict=True)},
+        },
+        protocol=runs[0].parameters("protocol"),
+    )

@@ -10,9 +10,8 @@ from quickstudy.base.measure import PLAIN, UNKNOWN
 from quickstudy.render.files import csv_text
 from quickstudy.report.curves import Curve
 from quickstudy.report.model import Change, MeasureNote, ReportData, Row, TaskTable
-from quickstudy.report.statistics import Contrast, Estimate
+from quickstudy.report.statistics import Estimate
 from quickstudy.report.words import COST_TITLES
-from quickstudy.stats.intervals import Interval
 
 FORMAT = 1
 _IDENTITY = ("convention", "family", "task", "learner", "role", "root", "repetition", "status", "reason", "key")
@@ -34,7 +33,7 @@ def facts_of(data: ReportData) -> dict[str, Any]:
         "tasks": [_table(table) for table in data.tables],
         "changes": [_change(change) for change in data.changes],
         "measures": [_measure(note) for note in data.measures],
-        "places": [_entries(place, "versions", "machine", "device", "lanes", "runs") for place in data.places],
+        "places": [vars(place) for place in data.places],
     }
 
 
@@ -84,8 +83,8 @@ def _row(row: Row) -> dict[str, Any]:
         **_entries(row, "learner", "role"),
         "runs": len(row.finished),
         "scores": {name: _estimate(value) for name, value in row.scores.items()},
-        "scaled": _contrast(row.scaled),
-        "advantage": _contrast(row.advantage),
+        "scaled": vars(row.scaled),
+        "advantage": vars(row.advantage),
         "cost": row.cost,
         "curve": _curve(row.curve),
         "example": example and {"curve": _curve(example.curve), **_entries(example, "levels", "times")},
@@ -96,42 +95,23 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _estimate(value: Estimate) -> dict[str, Any]:
-    quartiles = [value.lower_quartile, value.upper_quartile]
-    found = _entries(value, "n", "mean", "sd", "median")
-    return {**found, "quartiles": quartiles, "interval": _interval(value.interval)}
-
-
-def _contrast(value: Contrast) -> dict[str, Any]:
-    return {"value": value.value, "interval": _interval(value.interval), "reason": value.reason, "n": value.n}
-
-
-def _interval(value: Interval | None) -> list[float] | None:
-    return [value.low, value.high] if value else None
+    quartiles = value.lower_quartile, value.upper_quartile
+    return {**_entries(value, "n", "mean", "sd", "median"), "quartiles": quartiles, "interval": value.interval}
 
 
 def _curve(value: Curve | None) -> dict[str, Any] | None:
-    names = ("quantity", "unit", "runs", "steps", "mean", "low", "high")
-    return None if value is None else _entries(value, *names)
+    return _entries(value, "quantity", "unit", "runs", "steps", "mean", "low", "high") if value else None
 
 
 def _change(change: Change) -> dict[str, Any]:
-    rows = [
-        {
-            **_entries(row, "learner", "role"),
-            "score": row.score.name,
-            "means": row.means,
-            "difference": _contrast(row.difference),
-        }
-        for row in change.rows
-    ]
+    rows = [{**vars(row), "score": row.score.name, "difference": vars(row.difference)} for row in change.rows]
     return {**_entries(change, "task", "family", "conventions"), "rows": rows}
 
 
 def _measure(note: MeasureNote) -> dict[str, Any]:
     first = note.scores[0] if note.scores else PLAIN
     return {
-        "id": note.id,
-        "version": note.version,
+        **_entries(note, "id", "version"),
         "scores": [score.name for score in note.scores],
         "known": note.known,
         "unit": first.unit,

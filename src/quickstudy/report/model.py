@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from quickstudy.base.blocks import LEARNER, REPLAY
+from quickstudy.base.blocks import CONTROL, LEARNER, ORACLE, REPLAY
 from quickstudy.base.legend import Legend
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.trace import Trace
@@ -16,6 +16,7 @@ from quickstudy.report.statistics import Contrast, Estimate
 
 LEARNING = (LEARNER, REPLAY)
 """Who learns: from material shown once, or shown several times. The two are never ranked with one another."""
+_UNDEFINED = Contrast(None)
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,10 @@ class Row:
     runs: tuple[Run, ...]
     scores: Mapping[str, Estimate]
     cost: Mapping[str, float]
-    advantage: Contrast
-    scaled: Contrast
     curve: Curve | None
     example: Example | None
+    advantage: Contrast = _UNDEFINED
+    scaled: Contrast = _UNDEFINED
     traces: tuple[Trace, ...] = field(default=(), compare=False, repr=False)
 
     def values(self, score: str) -> dict[tuple[int, int], float]:
@@ -115,6 +116,11 @@ class TaskTable:
     def columns(self) -> tuple[Score, ...]:
         """The scores that have a column."""
         return self.legend.shown(self.scores)
+
+    @property
+    def ends(self) -> Mapping[str, str | None]:
+        """The ends of the common scale, by role."""
+        return {CONTROL: self.best_control, ORACLE: self.oracle}
 
     def middle(self, row: Row, score: str | None = None) -> float | None:
         """What a row's headline, or another score, is compared by; None where it has none."""

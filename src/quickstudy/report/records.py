@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.blocks import CONTROL, LEARNER, ORACLE, REPLAY
@@ -119,7 +118,8 @@ def role_of(record: Record, replay_apart: bool = True) -> str:
         return REPLAY
     shown, there = record.cost.get("examples"), _material(record)
     if shown is None or not there:
-        again = _parameter(record, "learner", "passes", 1) > 1 and _shows_again(record)
+        # A protocol that may not show material again says so by its parameter `replay`.
+        again = record.parameters("learner").get("passes", 1) > 1 and record.parameters("protocol").get("replay", True)
     else:
         # As published, a readout meets the first question twice.
         again = float(shown) > there + 1
@@ -133,17 +133,6 @@ def _material(record: Record) -> float:
     count = float(sum(sequences) if isinstance(sequences, list | tuple) else sequences)
     # Rounded up, as the mean number of questions in a sequence is a fraction.
     return math.ceil(count * float(facts.get("tokens_per_sequence", 1))) if facts.get("item") == "question" else count
-
-
-def _shows_again(record: Record) -> bool:
-    """Whether the protocol lets material be shown again; one that may not says so by its parameter `replay`."""
-    return bool(_parameter(record, "protocol", "replay", True))
-
-
-def _parameter(record: Record, part: str, name: str, otherwise: Any) -> Any:
-    component = record.what.get(part)
-    parameters = component.get("parameters") if isinstance(component, Mapping) else None
-    return parameters.get(name, otherwise) if isinstance(parameters, Mapping) else otherwise
 
 
 def _installed(id: str) -> int:

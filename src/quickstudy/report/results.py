@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from quickstudy.base import catalogue
 from quickstudy.base.canonical import canonical, plain, spelled
 from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend, read_legend
@@ -26,7 +25,7 @@ from quickstudy.report.records import score_of
 from quickstudy.report.statistics import Values
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.reader import Damage, Reading, joined, read_results
-from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE
+from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE, find_measures, score_trace
 from quickstudy.runs.setting import Setting, identity
 from quickstudy.runs.traces import load_trace
 
@@ -110,13 +109,11 @@ class Found:
     def _measured(self, record: Record) -> Record:
         """A record with the scores of the measures that it lacks, where they are for traces of its kind."""
         if record.key not in self._scored:
-            trace, scores = self.trace(record), dict(record.scores)
-            for id in self.measures:
-                measure = catalogue.measure.get(id)
-                if id not in scores and trace.kind in measure.kinds:
-                    values = dict(measure(trace, str(record.what["convention"])))
-                    scores[id] = {"version": measure.version, "values": values}
-            self._scored[record.key] = replace(record, scores=scores)
+            trace = self.trace(record)
+            known = find_measures(self.measures)
+            lacking = [one for one in known if one.id not in record.scores and trace.kind in one.kinds]
+            scores = score_trace(trace, lacking, str(record.what["convention"]))
+            self._scored[record.key] = replace(record, scores={**record.scores, **scores})
         return self._scored[record.key]
 
     @cached_property
@@ -232,8 +229,7 @@ def _place(what: Mapping[str, Any]) -> str:
 
 
 def _protocol(record: Record) -> str:
-    protocol = record.what["protocol"]
-    return str(protocol.get("id")) if isinstance(protocol, Mapping) else ""
+    return str(record.part("protocol").get("id"))
 
 
 def _subject(what: Mapping[str, Any]) -> str:

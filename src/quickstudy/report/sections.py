@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -98,7 +98,7 @@ def _prefixed(parts: Sequence[Block], name: str) -> Iterator[Block]:
 
 def how_to_read(data: ReportData, marks: Marks) -> Iterator[Block]:
     """What the words mean, how scores are read off a trace, and every measure with its equation, unit and range."""
-    yield Terms([(term, meaning, "") for term, meaning in TERMS])
+    yield _terms(TERMS)
     kinds = {trace.kind for table in data.tables for row in table.of_role(*LEARNING) for trace in row.traces}
     for kind in sorted(kind for kind in kinds if f"{kind}{_READ}" in catalogue.figure):
         drawn = (
@@ -121,7 +121,11 @@ def _measure(note: MeasureNote) -> Section:
     names = ", ".join(score.name for score in note.scores)
     version = f"version {note.version}" + (f": {names}" if names != note.id else "")
     summary = note.summary if note.known else "This measure is not installed here: all that is known is in the records."
-    return Section(note.id, [Text(summary), Terms([(name, said, "") for name, said in facts if said])], note=version)
+    return Section(note.id, [Text(summary), _terms(facts)], note=version)
+
+
+def _terms(facts: Iterable[tuple[str, str]]) -> Terms:
+    return Terms([(name, said, "") for name, said in facts if said])
 
 
 def _each(note: MeasureNote, say: Callable[[Score], str]) -> str:
@@ -158,4 +162,4 @@ def _place(number: int, place: Place) -> Section:
         ("machine", ", ".join(f"{name} {value}" for name, value in place.machine.items())),
         ("versions", ", ".join(f"{name} {value}" for name, value in place.versions.items())),
     ]
-    return Section(f"Place {number}", [Terms([(name, said, "") for name, said in facts if said])])
+    return Section(f"Place {number}", [_terms(facts)])

@@ -28,7 +28,7 @@ from quickstudy.base.blocks import (
     Number,
     Table,
 )  # fmt: skip
-from quickstudy.base.measure import LOG, MEDIAN, PLAIN, UNKNOWN, Score
+from quickstudy.base.measure import LOG, MEDIAN, PLAIN, Score
 from quickstudy.render.numbers import scored
 from quickstudy.report.model import LEARNING, Change, ReportData, Row, TaskTable
 from quickstudy.report.statistics import FEWEST, Contrast, Estimate
@@ -61,7 +61,7 @@ def score_table(table: TaskTable, marks: Marks, name: str) -> Table:
         CONTROL: "Controls: rules that never learn",
         ORACLE: "Oracle: the best that can be done",
     }
-    columns = [_score_column(score) for score in scores]
+    columns = [Column(one.title, one.better, note="median" if one.shown == MEDIAN else "") for one in scores]
     # The headline first: where there is room for few columns, it is one of them.
     columns[1:1] = [Column("runs"), Column("scaled", "higher")] if scores else [Column("runs")]
     groups = [
@@ -71,11 +71,6 @@ def score_table(table: TaskTable, marks: Marks, name: str) -> Table:
     ]
     caption = f"Scores on {table.task}, convention {table.convention}"
     return Table(name, caption, [_NAME, *columns], groups, paper=True)
-
-
-def _score_column(score: Score) -> Column:
-    better = "" if score.better == UNKNOWN else score.better
-    return Column(score.title, better, note="median" if score.shown == MEDIAN else "")
 
 
 def _score_line(row: Row, table: TaskTable, scores: Sequence[Score], marks: Marks) -> Line:
@@ -90,8 +85,7 @@ def _score_line(row: Row, table: TaskTable, scores: Sequence[Score], marks: Mark
         cells[:1] = [_estimated(found, scores[0], strong=strong, note=note), runs, contrast(row.scaled)]
     else:
         cells = [runs]
-    is_end = row.learner == {CONTROL: table.best_control, ORACLE: table.oracle}.get(row.role)
-    return Line([_named(row, marks, strong), *cells], row.role, first=is_end)
+    return Line([_named(row, marks, strong), *cells], row.role, first=row.learner == table.ends.get(row.role))
 
 
 def _estimated(found: Estimate | None, score: Score, strong: bool = False, note: str = "") -> Number:
@@ -132,14 +126,8 @@ def failure_table(table: TaskTable, name: str) -> Table | None:
         for run in row.unfinished:
             reasons.setdefault((run.status, run.reason), []).append(f"{run.root}/{run.repetition}")
         for (status, reason), seeds in reasons.items():
-            cells: list[Cell] = [
-                Name(row.learner),
-                status,
-                Number(len(seeds), form=COUNT),
-                ", ".join(seeds),
-                reason or "–",
-            ]
-            lines.append(Line(cells, row.role))
+            cells: list[Cell] = [Name(row.learner), status, Number(len(seeds), form=COUNT), ", ".join(seeds)]
+            lines.append(Line([*cells, reason or "–"], row.role))
     titles = ("status", "runs", "seeds (root/repetition)", "reason")
     columns = [_NAME, *(Column(title, numeric=title == "runs") for title in titles)]
     return Table(name, f"Runs without a result on {table.task}", columns, [Group(lines)]) if lines else None
@@ -148,16 +136,11 @@ def failure_table(table: TaskTable, name: str) -> Table | None:
 def change_table(change: Change, name: str) -> Table:
     """What the convention changes on one task."""
     first, last = change.conventions[0], change.conventions[-1]
-    lines = [
-        Line(
-            [
-                Name(row.learner), row.score.title, *(scored(row.score, mean) for mean in row.means),
-                contrast(row.difference, row.score, signed=True),
-            ],
-            row.role,
-        )
-        for row in change.rows
-    ]  # fmt: skip
+    lines = []
+    for row in change.rows:
+        means = [scored(row.score, mean) for mean in row.means]
+        gap = contrast(row.difference, row.score, signed=True)
+        lines.append(Line([Name(row.learner), row.score.title, *means, gap], row.role))
     columns = [_NAME, Column("score", numeric=False), *map(Column, change.conventions), Column(f"{last} − {first}")]
     return Table(name, f"What the convention changes on {change.task}", columns, [Group(lines)])
 
@@ -173,18 +156,12 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
             for name in ordered
         ]
         groups += [Group(lines, title)] if lines else []
-    ends = []
-    for title, role, best in (
-        ("best control", CONTROL, [table.best_control for table in tables]),
-        ("oracle", ORACLE, [table.oracle for table in tables]),
-    ):
-        if any(best):
-            cells = [_glanced(table, role, name) for table, name in zip(tables, best, strict=True)]
-            ends.append(Line([Name(title), *cells], role, first=True))
-    columns = [_NAME]
-    for table in tables:
-        better = "" if table.judged.better == UNKNOWN else table.judged.better
-        columns.append(Column(table.task.removeprefix(f"{table.family}/"), better))
+    ends = [
+        Line([Name(title), *(_glanced(table, role, table.ends[role]) for table in tables)], role, first=True)
+        for title, role in (("best control", CONTROL), ("oracle", ORACLE))
+        if any(table.ends[role] for table in tables)
+    ]
+    columns = [_NAME, *(Column(one.task.removeprefix(f"{one.family}/"), one.judged.better) for one in tables)]
     titles = dict.fromkeys(table.judged.title for table in tables if table.headline)
     groups += [Group(ends, "Controls and oracle")] if ends else []
     every = [cell for group in groups for line in group.lines for cell in line.cells]
@@ -214,11 +191,12 @@ def run_table(table: TaskTable, name: str) -> Table:
     watched = any(run.look_ahead for row in table.rows for run in row.runs)
     lines = []
     for row in table.rows:
+        name_cell = Name(row.learner)
         for run in row.runs:
             seed = [Number(number, form=EXACT) for number in (run.root, run.repetition)]
             scores = [scored(read[score], run.scores.get(score)) for score in read]
             last = [Number(run.cost.get("learn_seconds"), form=SECONDS), Number(run.place + 1, form=COUNT)]
-            cells: list[Cell] = [run.key[:_KEY_LETTERS], Name(row.learner), *seed, run.status, *scores, *last]
+            cells: list[Cell] = [run.key[:_KEY_LETTERS], name_cell, *seed, run.status, *scores, *last]
             lines.append(Line([*cells, *([run.look_ahead] if watched else [])], row.role))
     words = {title: Column(title, numeric=False) for title in ("run", "learner", "status", "looks ahead")}
     columns = [words["run"], words["learner"], Column("root"), Column("repetition"), words["status"]]

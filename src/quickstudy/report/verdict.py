@@ -72,12 +72,14 @@ def _sentence(table: TaskTable, role: str, race: str) -> str:
     ranked = _ranked(table, role)
     if not ranked or table.headline is None:
         return "No learner has a finished run with a score: there is nothing to compare."
-    scores = listing([_named(row, table) for row in ranked])
+    scores = listing([f"{row.learner} has {table.judged.title} {_written(row, table)}" for row in ranked])
     if not table.judged.sign:
         return f"{scores}: direction unknown, so there is no verdict: nobody says whether higher or lower is better."
     few = [row for row in ranked if _runs(row, table) < FEWEST]
     if len(few) == len(ranked):
-        return f"{scores}{_best_control(table)}: {_too_few(few, table)}{race}."
+        known = table.best_control is not None
+        control = f"best control {table.best_control} {_written(_control(table), table)}" if known else "no control"
+        return f"{scores}, {control}: {_too_few(few, table)}{race}."
     rest = f"; {_too_few(few, table)}" if few else ""
     if table.best_control is None:
         return f"{scores}; no control was run, so nothing says what these are worth{rest}{race}."
@@ -92,7 +94,7 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
         standing = row.advantage.standing
         tiny = standing in slight and not row.advantage.matters(table.judged)
         (slight if tiny else sides)[standing].append(row)
-    control = f"the best control, {table.best_control} ({_mean(table, table.best_control)})"
+    control = f"the best control, {table.best_control} ({_written(_control(table), table)})"
     gains = [f"{row.learner} {_gain(row, table)}" for row in sides[ABOVE]]
     # One that is above by too little would contradict a plain no.
     clearly = "clearly " if slight[ABOVE] else ""
@@ -120,7 +122,7 @@ def _gain(row: Row, table: TaskTable) -> str:
 
 def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
     names = listing([f"{row.learner} ({_finely(row, table)})" for row in rows])
-    control = f"it ({_finely(_control(table, table.best_control), table)}) in {table.judged.title}"
+    control = f"it ({_finely(_control(table), table)}) in {table.judged.title}"
     return f"{names} {_be(rows)} {side} {control}, by too little to matter"
 
 
@@ -157,12 +159,12 @@ def _valued(row: Row, name: str, table: TaskTable) -> str:
 
 def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
     """How the two foremost of a role stand to one another, and the first if it is clearly ahead."""
-    ranked = _ranked(table, role)
-    if len(ranked) < 2 or any(row.scores[table.headline or ""].n < FEWEST for row in ranked[:2]):
+    foremost = _ranked(table, role)[:2]
+    if len(foremost) < 2 or any(_count(row, table) < FEWEST for row in foremost):
         return "", None
-    first, second = ranked[:2]
-    headline = table.headline or ""
-    gap = difference(first.values(headline), second.values(headline), table.judged)
+    first, second = foremost
+    own, other = (row.values(table.headline or "") for row in foremost)
+    gap = difference(own, other, table.judged)
     if gap.standing not in (ABOVE, BELOW):
         return f"; {first.learner} and {second.learner} cannot be told apart", None
     if gap.matters(table.judged):
@@ -172,39 +174,26 @@ def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:
     """Whose runs are too few, a learner's own or the control's, and how many would do."""
-    own = [row.scores[table.headline or ""].n for row in few]
-    if min(own) >= FEWEST:
-        counts, who = [_control(table, table.best_control).scores[table.headline or ""].n], f"{table.best_control}"
-    else:
-        short = [row for row, n in zip(few, own, strict=True) if n < FEWEST]
-        counts = [row.scores[table.headline or ""].n for row in short]
-        every = len(short) == sum(len(_ranked(table, role)) for role in {row.role for row in few}) > 1
-        who = "each learner" if every else listing([row.learner for row in short])
+    short = [row for row in few if _count(row, table) < FEWEST]
+    every = len(short) == sum(len(_ranked(table, role)) for role in {row.role for row in few}) > 1
+    who = "each learner" if every else listing([row.learner for row in short or [_control(table)]])
+    counts = [_count(row, table) for row in short or [_control(table)]]
     number = counted(counts[0], "run") if len(set(counts)) == 1 else f"{span(counts)} runs"
     return f"{number} of {who} {'is' if number == '1 run' else 'are'} too few for a verdict, {FEWEST} would do"
 
 
 def _runs(row: Row, table: TaskTable) -> int:
     """The runs that a comparison rests on: the learner's, or the control's where that has fewer."""
-    return row.scores[table.headline or ""].n if table.best_control is None else row.advantage.n
+    return _count(row, table) if table.best_control is None else row.advantage.n
 
 
-def _best_control(table: TaskTable) -> str:
-    if table.best_control is None:
-        return ", no control"
-    return f", best control {table.best_control} {_mean(table, table.best_control)}"
+def _count(row: Row, table: TaskTable) -> int:
+    return row.scores[table.headline or ""].n
 
 
-def _named(row: Row, table: TaskTable) -> str:
-    return f"{row.learner} has {table.judged.title} {_written(row, table)}"
-
-
-def _mean(table: TaskTable, learner: str | None) -> str:
-    return _written(_control(table, learner), table)
-
-
-def _control(table: TaskTable, learner: str | None) -> Row:
-    return next(row for row in table.of_role(CONTROL) if row.learner == learner)
+def _control(table: TaskTable, learner: str | None = None) -> Row:
+    """A control, or the best one."""
+    return next(row for row in table.of_role(CONTROL) if row.learner == (learner or table.best_control))
 
 
 def _written(row: Row, table: TaskTable) -> str:

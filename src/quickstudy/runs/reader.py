@@ -91,6 +91,9 @@ def uncollected() -> Iterator[None]:
         yield
     finally:
         if collecting:
+            if not gc.get_freeze_count():  # what there is now counts as old: else all of it is looked through at once
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 

@@ -124,18 +124,17 @@ def _combined(samples: Sequence[Floats], weights: Sequence[float], level: float)
     _check(level)
     if not all(map(len, samples)):
         raise UsageError("an interval needs at least one run")
-    points = samples[0].shape[1]
-    low, high = np.full((2, points), np.nan)
-    known = np.all([np.isfinite(sample).all(axis=0) & (len(sample) > 1) for sample in samples], axis=0)
+    low, high = np.full((2, samples[0].shape[1]), np.nan)
+    if min(map(len, samples)) < 2:
+        return Band(low, high)
+    known = np.isfinite(np.concatenate(samples)).all(axis=0)
     middle, variance, third = np.zeros((3, int(known.sum())))
     freedom = np.full(len(middle), max(map(len, samples)))
     for sample, weight in zip(samples, weights, strict=True):
         runs, count = sample[:, known], len(sample)
-        if count < 2:
-            continue
         # Around the first run, so that runs that agree give exactly their value and no spread.
-        centre = runs[0] + (runs - runs[0]).mean(axis=0)
-        apart = np.where(np.ptp(runs, axis=0) > 0, runs - centre, 0.0)
+        centre = runs[0] + (runs - runs[0]).sum(axis=0) / count
+        apart = np.where((runs != runs[0]).any(axis=0), runs - centre, 0.0)
         own = weight**2 * (apart**2).sum(axis=0) / ((count - 1) * count)
         middle += weight * centre
         variance += own
@@ -145,8 +144,7 @@ def _combined(samples: Sequence[Floats], weights: Sequence[float], level: float)
             cumulant = count * (apart**3).sum(axis=0) / ((count - 1) * (count - 2)) / count**2
             third += weight**3 * cumulant * (1 + UNSEEN / count)
     error = np.sqrt(variance)
-    degrees, which = np.unique(np.where(variance > 0, freedom, 1), return_inverse=True)
-    quantile = np.array([student_quantile(int(number), level) for number in degrees])[which]
+    quantile = np.array([student_quantile(number, level) for number in np.where(variance > 0, freedom, 1).tolist()])
     # skewness × error = third cumulant / variance
     tail = np.divide(third, variance, out=np.zeros_like(third), where=variance > 0) * (1 + 2 * quantile**2) / 6
     low[known] = middle - quantile * error + np.minimum(tail, 0.0)
