@@ -17,6 +17,7 @@ from quickstudy.api import Results
 from quickstudy.base import catalogue
 from quickstudy.base.blocks import Page, Plot, Section, Table, Terms, Text, every
 from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import parameters_of
 from quickstudy.base.record import Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.build import build_report, gather
@@ -52,7 +53,10 @@ def with_facts(record: Record, **facts: Any) -> Record:
 
 
 def test_a_task_says_what_it_asks_of_how_many_and_shows_an_example(make_record: Make, make_report: Make) -> None:
-    records = [with_facts(make_record(), training_sequences=960, test_sequences=240)]
+    made = with_facts(make_record(), training_sequences=960, test_sequences=240)
+    task = catalogue.task.get("language/qa")
+    own = {"id": task.id, "version": task.version, "parameters": parameters_of(task())}
+    records = [dataclasses.replace(made, what={**made.what, "task": own})]
     page = report_page(make_report(records, "quickstudy run language/qa"))
     asked = "Say whether something was affirmed or denied of a name. 960 sequences to learn from, 240 to be tested on."
     assert asked in texts(page, "question")
@@ -63,6 +67,12 @@ def test_a_task_says_what_it_asks_of_how_many_and_shows_an_example(make_record: 
         "Run 1970-01-01 with quickstudy 0.1.0, python 3.11.2, numpy 2.4.6",
         "quickstudy run language/qa",
     ]
+
+
+def test_of_a_task_with_other_parameters_no_example_is_drawn(make_record: Make, make_report: Make) -> None:
+    page = report_page(make_report([make_record()]))
+    assert texts(page, "question")
+    assert texts(page, "example") == []
 
 
 def test_of_a_task_that_is_not_the_installed_one_nothing_is_said(make_record: Make, make_report: Make) -> None:
