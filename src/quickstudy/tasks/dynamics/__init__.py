@@ -1,1 +1,1 @@
-"""Driven systems (Wringe, Trefzer and Stepney 2024): what can a memory compute?"""
+"""Series that a memory must follow: driven systems, chaotic flows, channels, bits, measured data."""
