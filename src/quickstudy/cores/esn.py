@@ -82,6 +82,9 @@ class EchoState:
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"bias_scale": 0.0}}
     # Measured on NARMA-10, 2,000 steps to learn from, NRMSE of `ridge`: 0.20; with what is usual for symbols 0.74.
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"units": 200, "radius": 0.9, "input_scale": 0.1}}
+    searched: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "radius": (0.01, 2.0), "input_scale": (0.0, 1.0), "bias_scale": (0.0, 1.0), "leak": (0.01, 1.0),
+    }  # fmt: skip
 
     def build(self, inputs: Space, rng: np.random.Generator) -> EchoStateCore:
         """Weights in float32, drawn in the order recurrent, input, bias."""

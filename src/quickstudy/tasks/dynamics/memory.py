@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
 from quickstudy.tasks.controls import FixedRule
+from quickstudy.tasks.dynamics.series import taxonomy
 
 BASES = {"uniform": "legendre", "normal": "hermite", "binary": "walsh"}
 """By the distribution of the inputs, the functions that are orthonormal under it."""
@@ -31,6 +33,7 @@ class Memory:
     """
 
     inputs: ClassVar[Reals] = Reals(1)
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("property", "none")
     delays: int = parameter(20, at_least=1)
     distribution: str = parameter("uniform", choices=tuple(BASES))
     washout: int = parameter(200, at_least=0)
@@ -57,6 +60,17 @@ class Memory:
         """A fresh series."""
         inputs = self.signal(rng, (self.washout + self.training + self.test, 1))
         return Series(inputs, self.response(inputs), self.washout, self.training, 0, self.test)
+
+
+@task("dynamics/charc", version=1, controls=[], oracle="nobody knows all that a substrate can be", protocol="charc")
+@dataclass(frozen=True)
+class Substrate(Memory):
+    """How many different memories can be made of one kind of core?
+
+    Sees: independent numbers, uniform in -1 .. 1. Answers: nothing is asked. Scored: how many voxels of the space of
+    kernel rank, generalisation rank and memory capacity a search for novelty reaches; beside it, as its control, a
+    random search of as many evaluations. Chance: 1. Source: Dale et al. 2019 (CHARC).
+    """
 
 
 class StateRule(FixedRule):
