@@ -151,9 +151,9 @@ def growth(distance: Any, rounding: float, spread: float) -> float | None:
     >>> round(growth(np.exp(-0.2 * np.arange(100))[:, None], 1e-7, 1.0), 6)
     -0.2
     """
-    small = (distance < MOST_SPREAD * spread).all(axis=1)
-    fair = small & ((distance > MOST_NOISE * rounding) & (distance > 0)).all(axis=1)
-    start = int(small.argmax())
+    small, seen = distance < MOST_SPREAD * spread, distance > max(MOST_NOISE * rounding, 0.0)
+    fair = (small & seen).all(axis=1)
+    start = int(fair.argmax())
     steps = len(fair) - start if fair[start:].all() else int(fair[start:].argmin())
     if steps < 4:
         return None

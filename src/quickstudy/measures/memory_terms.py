@@ -21,6 +21,8 @@ BASES = ("legendre", "hermite", "walsh", "trigonometric", "moments")
 EMPTY = 2
 """Shells of a degree, and degrees, without a capacity above the threshold after which no more are looked at: a system
 without even degrees has one that is empty between two that are not."""
+DEAD = 100
+"""Delays, at least, among which the first of which anything is held is looked for."""
 
 
 def orthonormal(inputs: NDArray[np.float64], degrees: int, basis: str = "legendre") -> NDArray[np.float64]:
@@ -145,7 +147,9 @@ def processing_capacity(
         return Processing.of(terms, _capacities(harvest, functions, terms), threshold, True)
     # A system with a dead time holds nothing of the first delays: shells before its onset say nothing of the rest.
     alone = [
-        (delay,) * degree for delay in range(min(2 * harvest.size, before) + 1) for degree in range(1, degrees + 1)
+        (delay,) * degree
+        for delay in range(min(max(2 * harvest.size, DEAD), before) + 1)
+        for degree in range(1, degrees + 1)
     ]
     holding = _capacities(harvest, functions, alone[:: degrees if single else 1]) >= threshold
     onset = int(holding.argmax()) // (1 if single else degrees)

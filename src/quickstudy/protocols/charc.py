@@ -22,7 +22,7 @@ from quickstudy.measures.memory import RIDGE, ranks, significance
 from quickstudy.protocols.examination import Clock, Examination
 
 Genome = list[NDArray[Any]]
-"""The arrays of a core. A gene is an entry of one of them."""
+"""The searched parameters of a core, and its arrays as they are where all of these are 1. A gene is an entry."""
 TOGETHER = 64
 """Cores whose states are made in one call."""
 DEME, RECOMBINATION, LUCK, ARCHIVED = 0.1, 0.5, 0.001, 150
@@ -104,25 +104,50 @@ class Substrate:
         from quickstudy.learners.lanes import Frame
 
         self._core, self._asked = core, asked
-        arrays, self._frame = Frame.of(core.build(spaces_of(task)[0], streams[0].numpy("shape")))
+        self._ranges = dict(getattr(core, "searched", {}))
+        shape = streams[0].integer("shape")
+        built = self._built(dict.fromkeys(self._ranges, 1.0), np.random.default_rng(shape), spaces_of(task)[0])
+        arrays, self._frame = Frame.of(built)
         self._shapes = [np.shape(array) for array in arrays]
+        self._factors = [self._scaled_by(name, arrays, shape, spaces_of(task)[0]) for name in self._ranges]
         self._space = spaces_of(task)[0]
         self.size = int(self._frame.filled(arrays).width)
         self.steps = asked.steps or max(500, 5 * self.size)
         self.washout = max(task.washout, self.size)
         self.drives = [self._drive(task, stream.numpy("drive")) for stream in streams]
 
+    def _built(self, chosen: Mapping[str, float], rng: np.random.Generator, space: Any) -> Any:
+        return dataclasses.replace(self._core, **chosen).build(space, rng)
+
+    def _scaled_by(self, name: str, arrays: Sequence[Any], shape: int, space: Any) -> list[int]:
+        """The numbers of the arrays that a parameter is a factor of. Raises UsageError if there are none."""
+        from quickstudy.learners.lanes import Frame
+
+        halved = {**dict.fromkeys(self._ranges, 1.0), name: 0.5}
+        others = Frame.of(self._built(halved, np.random.default_rng(shape), space))[0]
+        pairs = enumerate(zip(arrays, others, strict=True))
+        found = [place for place, (one, half) in pairs if np.any(one) and np.allclose(one, 2 * np.asarray(half))]
+        if not found:
+            raise UsageError(f"{self._core.id}: {name} cannot be searched, it is a factor of none of the core's arrays")
+        return found
+
     def draw(self, rng: np.random.Generator) -> Genome:
         """A fresh core, its searched parameters uniform in their ranges."""
         from quickstudy.learners.lanes import Frame
 
-        ranges = getattr(self._core, "searched", {})
-        chosen = {name: float(rng.uniform(*bounds)) for name, bounds in ranges.items()}
+        settings = np.array([rng.uniform(*bounds) for bounds in self._ranges.values()], dtype=np.float32)
         while True:  # one in a thousand million has more entries than the others have room for
-            built = dataclasses.replace(self._core, **chosen).build(self._space, rng)
-            arrays = [np.asarray(array) for array in Frame.of(built)[0]]
-            if [array.shape for array in arrays] == self._shapes:
-                return arrays
+            arrays = Frame.of(self._built(dict.fromkeys(self._ranges, 1.0), rng, self._space))[0]
+            if [np.shape(array) for array in arrays] == self._shapes:
+                return [settings, *map(np.asarray, arrays)]
+
+    def _arrays(self, genome: Genome) -> Genome:
+        """Of the core that a genome stands for."""
+        settings, *arrays = genome
+        for value, places in zip(settings, self._factors, strict=True):
+            for place in places:
+                arrays[place] = arrays[place] * value
+        return arrays
 
     def behave(self, genomes: Sequence[Sequence[Genome]]) -> list[NDArray[np.float64]]:
         """Per lane (genome, 3): kernel rank, generalisation rank and memory capacity of its genomes."""
@@ -140,7 +165,10 @@ class Substrate:
         from quickstudy.learners.features import all_states
 
         cores = self._frame.filled(
-            [jnp.asarray(np.stack(arrays)) for arrays in zip(*(g for _, g in chosen), strict=True)]
+            [
+                jnp.asarray(np.stack(arrays))
+                for arrays in zip(*(self._arrays(genome) for _, genome in chosen), strict=True)
+            ]
         )
         wide, narrow = (np.stack([self.drives[lane][place] for lane, _ in chosen]) for place in (0, 1))
         states = np.asarray(all_states(cores, wide, len(chosen), apart=True), np.float64)[:, self.washout :, 0]
@@ -207,9 +235,7 @@ class _Search:
         # Entries at one place of arrays of one shape are one gene: where a weight comes from, and how strong it is.
         shapes = {own.shape for own in fresh}
         taken = {shape: rng.random(shape) < RECOMBINATION for shape in sorted(shapes)}
-        # A whole array at once, too: the scale of weights is a gene that no entry alone can change.
-        share = self._asked.mutation
-        anew = {shape: (rng.random(shape) < share) | (rng.random() < share) for shape in sorted(shapes)}
+        anew = {shape: rng.random(shape) < self._asked.mutation for shape in sorted(shapes)}
         self._next = [
             np.where(anew[own.shape], new, np.where(taken[own.shape], better, own))
             for own, better, new in zip(self._people[self._loser], self._people[winner], fresh, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,10 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base import catalogue
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import LearnerFault, NotApplicable
-from quickstudy.base.learner import Brief, Pupil, Showing, face
-from quickstudy.base.parameters import parameter
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.learner import Brief, Pupil, Showing, face, pace_of
+from quickstudy.base.parameters import configure, parameter, parse_assignments
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
@@ -33,7 +35,8 @@ STATES_TOGETHER = 1 << 26
 @protocol("properties", version=1)
 @dataclass(frozen=True)
 class PropertiesProtocol:
-    """Read noise, and look at the states. Nothing is learned, unless `after` names a task to learn first.
+    """Read noise, and look at the states. Nothing is learned, unless `after` names a task: it is learned before, as the
+    protocol `dynamics` teaches it, on the data that a run of it would show.
 
     One harvest serves memory and processing capacity: `steps` steps to fit and as many to test (none: 20 for every
     state, at least 5,000), delays up to `delays` (none: twice the states), terms up to `degrees`, at most `budget`.
@@ -52,6 +55,7 @@ class PropertiesProtocol:
     shared: int = parameter(25, at_least=1)
     near: float = parameter(0.1, above=0)
     centre: float = parameter(0.0)
+    after: str = ""
 
     measures: ClassVar[tuple[str, ...]] = ("memory-capacity", "processing-capacity", "state-ranks", "stability")
     question: ClassVar[str] = "What does its memory hold?"
@@ -68,16 +72,32 @@ class PropertiesProtocol:
         """One trace per lane, of kind `properties`: memory by delay, capacity by term, singular values, distances."""
         if not callable(getattr(task, "signal", None)):
             raise NotApplicable(f"{task.id} has no signal(rng, shape) to look at states with")
-        brief = Brief(*spaces_of(task), "squared", task.washout + task.training, 1)
         clock = Clock()
         with clock.timing("answer"):
-            pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
-            looked = [self._look(task, _Shown(pupil), streams)]
+            begun = self._begun(task, learner, streams)
+            looked = self._look(task, _Shown(begun.pupil), streams)
+        costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
         traces = [
-            Trace("properties", arrays, {**facts, "passes": 0}, cost)
-            for (arrays, facts), cost in zip(looked[0], clock.charge(pupil.cost()), strict=True)
+            Trace("properties", arrays, {**facts, "passes": pace_of(learner).passes if self.after else 0}, cost)
+            for (arrays, facts), cost in zip(looked, costs, strict=True)
         ]
-        return Examination(traces, pupil, brief)
+        return Examination(traces, begun.pupil, begun.brief)
+
+    def _begun(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """The learner as it was drawn, or as it is after the task that it is to learn before."""
+        if not self.after:
+            brief = Brief(*spaces_of(task), "squared", task.washout + task.training, 1)
+            return Examination([], learner.begin(brief, [stream.for_learner() for stream in streams]), brief)
+        from quickstudy.protocols.dynamics import DynamicsProtocol
+
+        name, _, assignments = self.after.partition(":")
+        before = configure(name, catalogue.task.get(name), parse_assignments(assignments))
+        if spaces_of(before)[0] != spaces_of(task)[0]:
+            raise UsageError(
+                f"after={self.after}: what is learned before must be read as {task.id} is, one number a step"
+            )
+        own = [dataclasses.replace(stream, task=before.id) for stream in streams]
+        return DynamicsProtocol().examine(before, learner, own)
 
     def _look(
         self, task: Any, shown: _Shown, streams: Sequence[Streams]
