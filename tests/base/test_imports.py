@@ -24,7 +24,7 @@ RANKS = {
     "runs": 5,
     **dict.fromkeys(("report", "render", "pages", "testing"), 6),
     "api": 7,
-    **dict.fromkeys(("cli", "web"), 8),
+    **dict.fromkeys(("adapters", "cli", "web"), 8),
     "__main__": 9,
 }
 # A stream makes JAX keys when it is asked for one.

@@ -42,7 +42,7 @@ def orthonormal(inputs: NDArray[np.float64], degrees: int, basis: str = "legendr
     if basis == "walsh":
         return inputs[None].copy()
     if basis == "trigonometric":
-        return np.sqrt(2.0) * np.cos(np.arange(1, degrees + 1)[:, None] * np.pi * (inputs + 1) / 2)
+        return np.asarray(np.sqrt(2.0) * np.cos(np.arange(1, degrees + 1)[:, None] * np.pi * (inputs + 1) / 2))
     found = np.empty((degrees + 1, len(inputs)))
     found[0], found[1] = 1.0, inputs
     for degree in range(1, degrees):
@@ -105,7 +105,8 @@ class Processing:
     ) -> Processing:
         """Of terms as `shell` gives them."""
         said = np.array([(len(term), term[-1], len(set(term))) for term in terms], dtype=np.int64).reshape(-1, 3)
-        return cls(*said.T, capacity, threshold, complete)
+        degree, delay, window = said.T
+        return cls(degree, delay, window, capacity, threshold, complete)
 
     def total(self, degree: int | None = None, window: int | None = None) -> float:
         """The sum of all capacities that count: of everything, a degree, or a number of different delays."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -87,14 +86,12 @@ def dynamics(
 
 def _again(segment: Mapping[str, Any], seed: int, drive: pathlib.Path) -> tuple[Any, Any, Any]:
     """The task, the series and the inputs of a part of a drive, drawn again. Raises UsageError if they are others."""
-    import numpy as np
-
-    from quickstudy.cli.drive import drawn_series, narrow_noise
+    from quickstudy.cli.drive import digest_of, drawn_series, narrow_noise
 
     series, task = drawn_series(segment["task"], segment["convention"], seed, segment["repetition"])
     narrow = segment["role"] == "generalisation"
     inputs = narrow_noise(task, seed, segment["repetition"]) if narrow else series.inputs
-    if hashlib.sha256(np.ascontiguousarray(inputs)).hexdigest()[:16] != segment["sha256"]:
+    if digest_of(inputs) != segment["sha256"]:
         raise UsageError(
             f"{drive}: {segment['task']} now draws other inputs than those that were written; "
             f"it was at version {segment['version']}, and is at {task.version}: write a new drive"
