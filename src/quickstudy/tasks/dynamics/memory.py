@@ -64,7 +64,7 @@ class Memory:
 
 @task("dynamics/charc", version=1, controls=[], oracle="nobody knows all that a substrate can be", protocol="charc")
 @dataclass(frozen=True)
-class Substrate(Memory):
+class Characterisation(Memory):
     """How many different memories can be made of one kind of core?
 
     Sees: independent numbers, uniform in -1 .. 1. Answers: nothing is asked. Scored: how many voxels of the space of
