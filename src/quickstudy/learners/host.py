@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, HostLearner, Pace, Snapshot, face, name_of, pace_of
 from quickstudy.base.lesson import Exam, Lesson
@@ -88,6 +88,8 @@ class HostPupil:
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
             stepper: Any = host if own else Prefixes(self._predicted)
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
+            if not own:  # what is read at once need not be read again after every step
+                self.unroll = self._unroll
 
     @property
     def called(self) -> str:
@@ -219,6 +221,12 @@ class HostPupil:
     def _step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
         state, answers = self._stepper.step(state, own_copy(of_lane(inputs, 0)))
         return state, self._rows(answers, len(answers))[None]
+
+    def _unroll(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
+        if isinstance(inputs, Mapping):
+            raise NotApplicable("a host learner that has no step of its own reads arrays, not fields")
+        state, answers = self._stepper.unroll(state, own_copy(inputs[0]))
+        return state, answers[None]
 
     def _snapshot(self) -> Snapshot:
         kept = self.host.snapshot()  # type: ignore[attr-defined]

@@ -22,7 +22,7 @@ from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, Parts, tax
 
 Term: TypeAlias = tuple[int, float, tuple[int, ...]]
 """Of which coordinate's slope it is a part, its strength, and the coordinates that are multiplied (two at most)."""
-INTERNAL = 0.005
+INTERNAL = 0.002
 """The longest step of the integration."""
 
 
@@ -32,8 +32,8 @@ class Flow(Forecast):
 
     A system of one's own is a class with `width` and `terms`. step: time from one value to the next, at k times the
     step exactly. transient: values that are dropped first. start: the first of these; none: as `origin`, each
-    coordinate moved by up to 0.1, anew in every repetition. method: `rk4`, with internal steps of 0.005 at most, or
-    `dop853`, at a relative tolerance of 1e-10. Values are shown less `offset`, over `scale`, unless they are raw.
+    coordinate moved by up to 0.1, anew in every repetition. method: `rk4`, with internal steps of 0.002 at most, or
+    `dop853`, at a relative tolerance of 1e-10. Values are shown over `scale`, unless they are raw.
     """
 
     step: float = parameter(0.02, above=0)
@@ -43,7 +43,6 @@ class Flow(Forecast):
     free: int = parameter(500, at_least=0)
     starts: int = parameter(20, at_least=1)
 
-    offset: ClassVar[float] = 0.0
     scale: ClassVar[float] = 1.0
     taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "known", running="driven and free")
 
@@ -97,10 +96,10 @@ class Flow(Forecast):
         facts = {
             "first": start.tolist(),
             "internal_step": self.step / np.ceil(self.step / INTERNAL - 1e-9) if self.method == "rk4" else None,
-            "shown": "raw" if self.raw else f"(x - {self.offset:g}) / {self.scale:g}",
+            "shown": "raw" if self.raw else f"x / {self.scale:g}",
             "varies": ["start", "weights"] if self.draws else ["weights"],
         }
-        return raw if self.raw else (raw - self.offset) / self.scale, facts
+        return raw if self.raw else raw / self.scale, facts
 
     def drive(self, rng: np.random.Generator) -> Series:
         """The values behind the transient."""
@@ -109,9 +108,9 @@ class Flow(Forecast):
 
     def exact(self, inputs: Floats) -> Floats:
         """`ahead` steps from every state that is read."""
-        raw = inputs if self.raw else inputs * self.scale + self.offset
+        raw = inputs if self.raw else inputs * self.scale
         later = np.stack([self.flow(state, self.ahead + 1)[-1] for state in raw])
-        return later if self.raw else (later - self.offset) / self.scale
+        return later if self.raw else later / self.scale
 
 
 @lru_cache(maxsize=8)
@@ -164,10 +163,10 @@ def _by_rk4(
 class Lorenz63(Flow):
     """Predict the flow of Lorenz (1963).
 
-    Sees: x, y, z of x' = sigma (y - x), y' = x (rho - z) - y, z' = x y - beta z, every `step`. Answers: the same `ahead`
-    steps later. Scored: NRMSE with the true values read; running free, how long the error stays below 0.4, in Lyapunov
-    times of 1 / 0.9056. Chance 1, by the mean. Ceiling: the flow itself. Source: Wringe, Trefzer and Stepney, section
-    5.4, whose first equation has the wrong sign.
+    Sees: x, y, z of x' = sigma (y - x), y' = x (rho - z) - y, z' = x y - beta z, every `step`. Answers: the same,
+    `ahead` steps later. Scored: NRMSE with the true values read; running free, how long the error stays below 0.4, in
+    Lyapunov times of 1 / 0.9056. Chance 1, by the mean. Ceiling: the flow itself. Source: Wringe, Trefzer and Stepney,
+    section 5.4, whose first equation has the wrong sign.
     """
 
     sigma: float = 10.0
@@ -175,8 +174,7 @@ class Lorenz63(Flow):
     beta: float = 8 / 3
 
     width: ClassVar[int] = 3
-    offset: ClassVar[float] = 8.0
-    scale: ClassVar[float] = 15.0
+    scale: ClassVar[float] = 20.0
     lyapunov: ClassVar[float | None] = 0.9056
 
     @property
@@ -217,9 +215,9 @@ class Roessler(Flow):
 class Lorenz96(Flow):
     """Predict the ring of Lorenz (1996), 40 places, forced by 8 (Vlachas et al. 2018, 2020).
 
-    Sees: x_i of x_i' = (x_(i+1) - x_(i-2)) x_(i-1) - x_i + force, on a ring of `places`, every `step`. Answers: the same
-    `ahead` steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean. Ceiling: the
-    flow itself. It starts at the force everywhere, 0.01 more at the first place. Source: Wringe, Trefzer and Stepney,
+    Sees: x_i of x_i' = (x_(i+1) - x_(i-2)) x_(i-1) - x_i + force, on a ring of `places`, every `step`. Answers: the
+    same, `ahead` steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean.
+    Ceiling: the flow itself. It starts at the force everywhere, 0.01 more at the first place. Source: Wringe, Trefzer and Stepney,
     section 5.5 and Table 4, where "0-40 places" is the range of a plot.
     """
 
@@ -228,8 +226,7 @@ class Lorenz96(Flow):
     step: float = parameter(0.05, above=0)
     free: int = parameter(200, at_least=0)
 
-    offset: ClassVar[float] = 2.3
-    scale: ClassVar[float] = 3.6
+    scale: ClassVar[float] = 4.0
     taps: ClassVar[int] = 4
 
     @property

@@ -31,8 +31,8 @@ class KuramotoSivashinsky(Forecast):
     Solved by ETDRK4 (Kassam and Trefethen) at `step`, its functions as means over `contour` points of a unit circle;
     dealias: products are rid of the upper third of their waves. start: `smooth`, cos(p) (1 + sin(p)) once round the
     ring; `random`: three waves of random strength and phase, anew in every repetition. transient: values that are
-    dropped first. Source: Wringe, Trefzer and Stepney, section 5.6 and Table 4. 12 to 100: Rafayelyan et al.; 200: Vlachas
-    et al.; 100 to 1,600, and the forced one: Pathak et al.
+    dropped first. Source: Wringe, Trefzer and Stepney, section 5.6 and Table 4. 12 to 100: Rafayelyan et al.; 200:
+    Vlachas et al.; 100 to 1,600, and the forced one: Pathak et al.
     """
 
     size: float = parameter(22.0, above=0)

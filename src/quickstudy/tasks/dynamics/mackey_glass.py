@@ -19,7 +19,9 @@ INTERNAL = {"euler-0.1": 0.1, "rk4": 0.1, "exact": 0.01}
 """The internal step of each method."""
 
 
-@task("dynamics/mackey-glass-17", version=1, **RULES, oracle="the state is a whole history, of which every tenth is seen")
+@task(
+    "dynamics/mackey-glass-17", version=1, **RULES, oracle="the state is a whole history, of which every tenth is seen"
+)
 @dataclass(frozen=True)
 class MackeyGlass(Forecast):
     """Predict the series of Mackey and Glass, mildly chaotic at delay 17 (Jaeger 2001).

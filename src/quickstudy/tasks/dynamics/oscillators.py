@@ -96,5 +96,6 @@ class LazyEight(Forecast):
 
 task.variant(
     "dynamics/lazy-eight-warped", version=1, of=LazyEight,
-    summary="Go on drawing a lying figure eight whose speed goes up and down.", warp=0.5, oracle="unknown, as it is warped",
+    summary="Go on drawing a lying figure eight whose speed goes up and down.", warp=0.5,
+    oracle="nobody knows, as it is warped",
 )  # fmt: skip

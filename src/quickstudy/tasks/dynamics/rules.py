@@ -142,6 +142,9 @@ class ExactState(FixedRule):
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._exact = getattr(task, "exact", None) or task.response
+        if hasattr(task, "exact"):  # the state is what is read: nothing must be kept in mind
+            self.start, self.rows = (lambda rows, capacity: None), (lambda state, numbers: None)
+            self.step = lambda state, inputs: (None, self.predict(inputs))
 
     def predict(self, inputs: Floats) -> Floats:
         """One answer per row."""

@@ -4,7 +4,6 @@ where each stands in the review's taxonomy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -84,6 +83,7 @@ class Forecast(Parts):
 
     ahead: steps from what was just read to what is asked. raw: the values as the system gives them. free: steps that
     the learner runs on its own answers (at ahead=1). starts: from so many places of the test part, evenly apart.
+    running: `free` where the score is that of one free run through the whole test part.
     """
 
     ahead: int = parameter(1, at_least=1)
@@ -91,6 +91,7 @@ class Forecast(Parts):
     free: int = parameter(0, at_least=0)
     starts: int = parameter(1, at_least=1)
 
+    running: ClassVar[str] = "driven"
     width: ClassVar[int] = 1
     interval: ClassVar[float] = 1.0
     lyapunov: ClassVar[float | None] = None
@@ -120,14 +121,13 @@ class Forecast(Parts):
 
     def free_run(self, series: Series) -> FreeRun | None:
         """The true values from some places of the test part on; None where nothing runs free."""
-        if not self.free or self.ahead != 1:
+        steps = self.test if self.running == "free" else self.free
+        if not steps or self.ahead != 1:
             return None
-        if self.free > self.test:
-            raise UsageError(f"a free run of {self.free} steps does not fit into a test part of {self.test}")
+        if steps > self.test:
+            raise UsageError(f"a free run of {steps} steps does not fit into a test part of {self.test}")
         first = len(series.inputs) - self.test
         read = min(first + 1, MOST_READ)
-        places = np.linspace(first, first + self.test - self.free, self.starts).astype(np.int64)
+        places = np.linspace(first, first + self.test - steps, self.starts).astype(np.int64)
         before = places + np.arange(1 - read, 1)[:, None]
-        return FreeRun(series.inputs[before], series.targets[places[:, None] + np.arange(self.free)])
-
-
+        return FreeRun(series.inputs[before], series.targets[places[:, None] + np.arange(steps)])
