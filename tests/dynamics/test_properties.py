@@ -103,3 +103,16 @@ def test_a_search_finds_memories_and_counts_them():
 
 def test_voxels_are_counted_when_they_are_new():
     assert covered(np.array([[1.0, 1, 1], [1.2, 1, 1], [3, 1, 1], [1, 1, 1]]), 1.0).tolist() == [1, 1, 2, 2]
+
+
+def test_what_was_found_is_drawn():
+    from quickstudy.base.blocks import Mark, Traced
+
+    searched = examined("esn:units=10", "dynamics/charc", population="8", generations="30", steps="100")[0].traces
+    *pairs, coverage = catalogue.figure.get("behaviours")("task", [Traced("esn", "learner", Mark(), searched)])
+    assert [len(pair.panels[0].series[1].x) for pair in pairs] == [38] * 3
+    assert coverage.panels[0].series[0].y[-1] == covered(searched[0].arrays["behaviour"], 1.0)[-1]
+    held, _ = examined("delay-line")
+    memory, processing = catalogue.figure.get("properties")("task", [Traced("line", "oracle", Mark(), held.traces)])
+    assert memory.panels[0].series[0].y[:6] == pytest.approx([1] * 6)
+    assert processing.panels[0].series[0].y == pytest.approx([6, 0, 0], abs=1e-6)
