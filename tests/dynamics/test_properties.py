@@ -105,11 +105,26 @@ def test_voxels_are_counted_when_they_are_new():
     assert covered(np.array([[1.0, 1, 1], [1.2, 1, 1], [3, 1, 1], [1, 1, 1]]), 1.0).tolist() == [1, 1, 2, 2]
 
 
-def test_what_was_found_is_drawn():
-    from quickstudy.base.blocks import Mark, Traced
+def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
+    from quickstudy.base.blocks import Mark, Table, Traced
 
-    searched = examined("esn:units=10", "dynamics/charc", population="8", generations="30", steps="100")[0].traces
-    *pairs, coverage = catalogue.figure.get("behaviours")("task", [Traced("esn", "learner", Mark(), searched)])
+    parts = "washout=50,training=200,validation=50,test=60"
+    tasks = f"dynamics/narma-10:{parts} + dynamics/memory:delays=1,washout=50,training=250,test=60"
+    given = {"population": "8", "generations": "30", "steps": "100", "tasks": tasks}
+    (found, (scores,)) = examined("esn:units=10", "dynamics/charc", **given)
+    searched = found.traces
+    count = int(scores["voxels"])
+    assert searched[0].arrays["errors"].shape == (count, 2)
+    assert searched[0].arrays["placed"].shape == (count, 3)
+    # Every reservoir remembers the last input; none of ten units follows NARMA as well.
+    remembered, followed = (min(searched[0].arrays["errors"][:, place]) for place in (1, 0))
+    assert remembered < 0.2 < followed < 1
+    assert scores[f"best-nrmse-{tasks.partition(' + ')[0]}"] == followed
+    *pairs, coverage, table, text = catalogue.figure.get("behaviours")(
+        "task", [Traced("esn", "learner", Mark(), searched)]
+    )
+    assert isinstance(table, Table)
+    assert "dynamics/memory" in text.text
     assert [len(pair.panels[0].series[1].x) for pair in pairs] == [38] * 3
     assert coverage.panels[0].series[0].y[-1] == covered(searched[0].arrays["behaviour"], 1.0)[-1]
     held, _ = examined("delay-line")

@@ -70,3 +70,49 @@ def coverage(trace: Trace, convention: str) -> Mapping[str, float]:
             f"{axis}-median-deviation": float(np.median(np.abs(values - np.median(values)))),
         }
     return scores
+
+
+@measure(
+    "task-places",
+    version=1,
+    kinds=("behaviours",),
+    equation="least NRMSE of all cores that were placed; R^2 of ln NRMSE on a line in the behaviours",
+    chance="NRMSE 1; R^2 0",
+    scores=(
+        Score("best-nrmse-*", "least NRMSE", "deviations of the target", "lower", (0, math.inf), read="log"),
+        Score("explained-*", "explained by behaviour", "share of the variance", "higher", (0, 1)),
+    ),
+)
+def task_places(trace: Trace, convention: str) -> Mapping[str, float]:
+    """How well the best core does each task, and how much of its error the three axes tell."""
+    found: dict[str, float] = {}
+    for name, errors in zip(trace.facts.get("tasks", ()), trace.arrays.get("errors", np.zeros((0, 0))).T, strict=True):
+        rows, wrong = np.column_stack([trace.arrays["placed"], np.ones(len(errors))]), np.log(errors)
+        rest = wrong - rows @ np.linalg.lstsq(rows, wrong, rcond=None)[0]
+        found[f"best-nrmse-{name}"] = float(errors.min())
+        if wrong.var() > 0:
+            found[f"explained-{name}"] = max(0.0, 1.0 - float(rest.var() / wrong.var()))
+    return found
+
+
+def places(trace: Trace) -> NDArray[np.float64]:
+    """(task, 3): where a task is done best, the mean behaviour of the tenth of the cores with the least error."""
+    errors, placed = trace.arrays["errors"], trace.arrays["placed"]
+    best = np.argsort(errors, axis=0)[: max(1, len(errors) // 10)]
+    return np.asarray(placed[best].mean(axis=0))
+
+
+def spanning(points: NDArray[np.float64], count: int) -> list[int]:
+    """The numbers of points (point, axis) that span most: the two that are furthest apart, then always the one that is
+    furthest from those chosen.
+
+    >>> spanning(np.array([[0.0], [1.0], [9.0], [5.0]]), 3)
+    [0, 2, 3]
+    """
+    apart = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    chosen = sorted(map(int, np.unravel_index(apart.argmax(), apart.shape)))[: min(count, len(points))]
+    while len(chosen) < min(count, len(points)):
+        nearest = apart[:, chosen].min(axis=1)
+        nearest[chosen] = -1
+        chosen.append(int(nearest.argmax()))
+    return chosen

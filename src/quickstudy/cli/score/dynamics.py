@@ -105,6 +105,7 @@ def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> 
 
     from quickstudy.base import catalogue
     from quickstudy.base.trace import Trace
+    from quickstudy.learners.ridge import read_out
 
     taps = min(states.shape[1], series.washout + 1)
     padded = np.concatenate([np.zeros((taps - 1, series.inputs.shape[1])), series.inputs])
@@ -113,8 +114,8 @@ def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> 
     shown = series.targets[series.washout :][: series.training]
     before = series.inputs if hasattr(task, "free_run") else np.concatenate([shown[:1], series.targets[:-1]])
     answers = {
-        "readout": _fitted(states, series),
-        "linear": _fitted(windows, series),
+        "readout": read_out(states, series),
+        "linear": read_out(windows, series),
         "persistence": before[first:],
         "mean": np.broadcast_to(shown.mean(axis=0), (series.test, shown.shape[1])),
     }
@@ -126,28 +127,6 @@ def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> 
             values |= catalogue.measure.get(id)(trace, segment["convention"])
         found[name] = values
     return found
-
-
-def _fitted(features: Any, series: Any) -> Any:
-    """(step, output): the answers to the test part of a ridge regression on standardised features."""
-    import numpy as np
-
-    from quickstudy.learners.ridge import STRENGTHS, WITHOUT_VALIDATION, Sums
-
-    bounds = np.cumsum([series.washout, series.training, series.validation])
-    train, held_back, test = (slice(*pair) for pair in zip(bounds, [*bounds[1:], len(features)], strict=True))
-    spread = features[train].std(axis=0)
-    rows = (features - features[train].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-    sums = Sums(rows.shape[1], series.targets.shape[1])
-    sums.add(rows[train], series.targets[train])
-    fits = sums.weights(STRENGTHS if series.validation else (WITHOUT_VALIDATION,))
-    chosen = next((fit for fit in fits if not np.isnan(fit).any()), None)
-    if chosen is None:
-        raise UsageError("the states are too much alike for a readout: no strength of the ridge is enough")
-    if series.validation:
-        errors = [np.square(rows[held_back] @ fit[:-1] + fit[-1] - series.targets[held_back]).sum() for fit in fits]
-        chosen = fits[int(np.nanargmin(errors))]
-    return rows[test] @ chosen[:-1] + chosen[-1]
 
 
 def _add_properties(

@@ -15,18 +15,27 @@ from quickstudy.base.blocks import (
     POINTS,
     Axis,
     Block,
+    Column,
+    Group,
+    Line,
     Mark,
+    Name,
+    Number,
     Panel,
     Plot,
     Plotted,
+    Table,
+    Text,
     Traced,
 )  # fmt: skip
 from quickstudy.base.catalogue import figure
-from quickstudy.measures.charc import AXES, covered
+from quickstudy.measures.charc import AXES, covered, places, spanning
 
 Floats = NDArray[np.float64]
 
 WORDS = {"kernel-rank": "kernel rank", "generalisation-rank": "generalisation rank", "memory": "memory capacity"}
+PROPOSED = 3
+"""Tasks that are named to span the space."""
 MOST_POINTS = 2000
 """Behaviours of a learner that are drawn: the first of them."""
 
@@ -89,7 +98,8 @@ def _delays(values: Floats) -> list[float]:
 @figure("behaviours", version=1)
 def behaviours(task: str, rows: Sequence[Traced]) -> list[Block]:
     """The behaviours that were found, two axes at a time, in the first run; and coverage against evaluations."""
-    return [*(_pair(task, rows, first, second) for first, second in ((0, 1), (0, 2), (1, 2))), _coverage(task, rows)]
+    pairs = [_pair(task, rows, first, second) for first, second in ((0, 1), (0, 2), (1, 2))]
+    return [*pairs, _coverage(task, rows), *_map(rows)]
 
 
 def _pair(task: str, rows: Sequence[Traced], first: int, second: int) -> Plot:
@@ -132,3 +142,24 @@ def _coverage(task: str, rows: Sequence[Traced]) -> Plot:
         panels=[Panel(series)],
         live=True,
     )
+
+
+def _map(rows: Sequence[Traced]) -> list[Block]:
+    """Where each task is done best, of learners whose cores were tried on tasks; and some tasks that span the space."""
+    found: list[Block] = []
+    for row in rows:
+        traces = [trace for trace in row.traces if "errors" in trace.arrays]
+        if not traces:
+            continue
+        names = list(map(str, traces[0].facts["tasks"]))
+        where = np.mean([places(trace) for trace in traces], axis=0)
+        order = spanning(where / np.maximum(np.ptp(where, axis=0), 1e-9), PROPOSED)
+        lines = [
+            Line([Name(name), *(Number(float(value)) for value in place)], role=LEARNER)
+            for name, place in zip(names, where, strict=True)
+        ]
+        columns = [Column("task", numeric=False), *(Column(WORDS[axis]) for axis in AXES)]
+        caption = f"Where {row.learner} does each task best: mean behaviour of the best tenth of its cores."
+        found.append(Table("places", caption, columns, [Group(lines)]))
+        found.append(Text(f"Tasks that span the space: {', '.join(names[place] for place in order)}."))
+    return found
