@@ -56,6 +56,15 @@ DIGITS = _of_user(
     "https://archive.ics.uci.edu/dataset/80/optical+recognition+of+handwritten+digits",
 )  # fmt: skip
 
+MNIST = _of_user(
+    "mnist", "5,000 training images of MNIST", "mnist_train5k.npz", "http://yann.lecun.com/exdb/mnist/"
+)  # fmt: skip
+MNIST_TEST = _of_user("mnist-test", "the test images of MNIST", "mnist_t10k.npz", MNIST.home)
+SPOKEN = _of_user(
+    "spoken-digits", "the Free Spoken Digit Dataset, recordings 0 to 19", "fsdd_8khz_subset.npz",
+    "https://github.com/Jakobovski/free-spoken-digit-dataset",
+)  # fmt: skip
+
 
 def columns(data: DataSet, names: tuple[str, ...]) -> NDArray[np.float64]:
     """(row, column): named columns of a data set's CSV file. Raises UsageError for what is missing or no number."""
