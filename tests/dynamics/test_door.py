@@ -181,6 +181,29 @@ def test_what_is_not_stated_is_named():
     assert one_sided(["imitation", "prediction"]) == ""
 
 
+def test_an_experiment_from_elsewhere_is_held_to_the_checklist(command, tmp_path):
+    stated = {name: "said" for part in WANTED.values() for name in part}
+    (tmp_path / "whole.json").write_text(json.dumps(stated), encoding="utf-8")
+    (tmp_path / "half.json").write_text(json.dumps({**stated, "scaling": ""}), encoding="utf-8")
+    assert command("score", "checklist", "whole.json")[0] == 0
+    status, out, _ = command("score", "checklist", "half.json", "--json")
+    assert status == 1
+    assert list(json.loads(out)["missing"]["half.json"]) == ["scaling"]
+
+
+def test_runs_of_a_folder_are_held_to_it_too(command):
+    import quickstudy as qs
+
+    given = {"steps": 300, "budget": 50}
+    qs.run("dynamics/memory", "delay-line", seeds=1, out="alone", controls=False, protocol=given, workers=0)
+    qs.run("dynamics/memory", "esn:units=5", seeds=1, out="alone", controls=False, protocol=given, workers=0)
+    assert command("score", "checklist", "alone")[1].startswith("dynamics/memory esn:units=5  checklist: everything")
+    qs.run("dynamics/memory", "esn:units=5", seeds=1, out="bare", controls=False, protocol=given, workers=0)
+    status, out, _ = command("score", "checklist", "bare")
+    assert status == 1
+    assert "controls not stated" in out
+
+
 PROGRAM = """
 import sys
 state = 0.0

@@ -6,8 +6,8 @@
     class Bench(LineDevice):
         command = ["./bench", "--port", "3"]  # a process that answers every line of inputs by a line of states
 
-Run it by its file: `quickstudy run dynamics/narma-10 dynamics/memory --learner bench.py:Bench`. A program or a device is
-no part of the identity of a run: raise a number in the class when it is changed.
+Run it by its file: `quickstudy run dynamics/narma-10 --learner bench.py:Bench`. A program or a device is no part of the
+identity of a run: raise a number in the class when it is changed.
 """
 
 from __future__ import annotations
