@@ -101,6 +101,11 @@ def test_a_search_finds_memories_and_counts_them():
     assert again[0]["voxels"] == scores[0]["voxels"]
 
 
+def test_what_is_one_memory_is_one_voxel():
+    _, (scores,) = examined("no-memory", "dynamics/charc")
+    assert scores["voxels"] == scores["voxels-at-random"] == 1
+
+
 def test_voxels_are_counted_when_they_are_new():
     assert covered(np.array([[1.0, 1, 1], [1.2, 1, 1], [3, 1, 1], [1, 1, 1]]), 1.0).tolist() == [1, 1, 2, 2]
 

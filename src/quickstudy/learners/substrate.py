@@ -28,8 +28,8 @@ TOGETHER = 64
 """Cores whose states are made in one call; of the long series of tasks a quarter."""
 
 
-class Substrate:
-    """A kind of core: draws them, and says how they behave, many in one call.
+class Probe:
+    """What a memory of some size is driven with, and how it behaves by its states.
 
     Every lane has inputs of its own, the same for all its cores. rank: the threshold of ranks, or `charc`. steps: that
     are fitted to, and as many that are tested (none: 5 for every state, at least 500). as_coded: generalisation from
@@ -37,28 +37,70 @@ class Substrate:
     """
 
     def __init__(
-        self, core: Any, task: Any, streams: Sequence[Streams], rank: str, steps: int | None, as_coded: bool
+        self, size: int, task: Any, streams: Sequence[Streams], rank: str, steps: int | None, as_coded: bool
     ) -> None:
-        self._core, self._rank, self._as_coded = core, rank, as_coded
-        self._ranges = dict(getattr(core, "searched", {}))
-        shape = streams[0].integer("shape")
-        built = self._built(dict.fromkeys(self._ranges, 1.0), np.random.default_rng(shape), spaces_of(task)[0])
-        arrays, self._frame = Frame.of(built)
-        self._shapes = [np.shape(array) for array in arrays]
-        self._factors = [self._scaled_by(name, arrays, shape, spaces_of(task)[0]) for name in self._ranges]
-        self._space = spaces_of(task)[0]
-        self.size = int(self._frame.filled(arrays).width)
-        self.steps = steps or max(500, 5 * self.size)
-        self.washout = max(task.washout, self.size)
+        self.size, self._rank, self._as_coded = size, rank, as_coded
+        self.steps = steps or max(500, 5 * size)
+        self.washout = max(task.washout, size)
         self.drives = [self._drive(task, stream.numpy("drive")) for stream in streams]
 
-    def _built(self, chosen: Mapping[str, float], rng: np.random.Generator, space: Any) -> Any:
-        return dataclasses.replace(self._core, **chosen).build(space, rng)
+    def behaviours(self, wide: NDArray[Any], narrow: NDArray[Any], inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(memory, 3) of states (memory, time, state), those under inputs (memory, time) and those under narrow ones."""
+        states, near = (np.asarray(part, np.float64)[:, self.washout :] for part in (wide, narrow))
+        if not (np.isfinite(states).all() and np.isfinite(near).all()):
+            raise LearnerFault("a core's states are not finite: it has diverged")
+        rows = [np.linalg.svd(matrix, compute_uv=False) for matrix in (states[:, : near.shape[1]], near)]
+        kernel, generalisation = ([ranks(values)[self._rank] for values in both] for both in rows)
+        return np.column_stack([kernel, generalisation, self._memory(states, inputs)])
 
-    def _scaled_by(self, name: str, arrays: Sequence[Any], shape: int, space: Any) -> list[int]:
+    def _memory(self, states: NDArray[np.float64], inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(core,): memory capacity, all cores at once: one batch of products, one of solves."""
+        first, half = self.washout, self.steps
+        targets = np.stack([inputs[:, first - k : first - k + 2 * half] for k in range(1, self.size + 1)], axis=2)
+        shown, wanted = (part[:, :half] - part[:, :half].mean(axis=1, keepdims=True) for part in (states, targets))
+        across = np.swapaxes(shown, 1, 2)
+        squares = across @ shown
+        held_back = np.maximum(np.trace(squares, axis1=1, axis2=2), 1e-30) * RIDGE / self.size
+        squares += held_back[:, None, None] * np.eye(self.size)
+        given = states[:, half:] @ np.linalg.solve(squares, across @ wanted)
+        asked = targets[:, half:] - targets[:, half:].mean(axis=1, keepdims=True)
+        given -= given.mean(axis=1, keepdims=True)
+        both = np.square(given).sum(axis=1) * np.square(asked).sum(axis=1)
+        shares = np.square((given * asked).sum(axis=1)) / np.where(both > 0, both, 1.0)
+        least = 0.1 if self._as_coded else significance(1, half)
+        return np.asarray(np.where(shares > least, shares, 0.0).sum(axis=1))
+
+    def _drive(self, task: Any, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(time, 1, 1) inputs of the whole range, and of a narrow one."""
+        if task.distribution != "uniform":
+            raise UsageError(f"{task.id} is searched with uniform inputs, got distribution={task.distribution}")
+        wide = task.signal(rng, (self.washout + 2 * self.steps, 1, 1))
+        centre, near = (0.5, 0.05) if self._as_coded else (0.0, 0.1)
+        count = min(2 * self.steps, round(1.5 * self.size))
+        return wide, centre + near * task.signal(rng, (self.washout + count, 1, 1))
+
+
+class Substrate(Probe):
+    """A kind of core: draws them, and says how they behave, many in one call."""
+
+    def __init__(
+        self, core: Any, task: Any, streams: Sequence[Streams], rank: str, steps: int | None, as_coded: bool
+    ) -> None:
+        self._core, self._space = core, spaces_of(task)[0]
+        self._ranges = dict(getattr(core, "searched", {}))
+        shape = streams[0].integer("shape")
+        arrays, self._frame = Frame.of(self._built(dict.fromkeys(self._ranges, 1.0), np.random.default_rng(shape)))
+        self._shapes = [np.shape(array) for array in arrays]
+        self._factors = [self._scaled_by(name, arrays, shape) for name in self._ranges]
+        super().__init__(int(self._frame.filled(arrays).width), task, streams, rank, steps, as_coded)
+
+    def _built(self, chosen: Mapping[str, float], rng: np.random.Generator) -> Any:
+        return dataclasses.replace(self._core, **chosen).build(self._space, rng)
+
+    def _scaled_by(self, name: str, arrays: Sequence[Any], shape: int) -> list[int]:
         """The numbers of the arrays that a parameter is a factor of. Raises UsageError if there are none."""
         halved = {**dict.fromkeys(self._ranges, 1.0), name: 0.5}
-        others = Frame.of(self._built(halved, np.random.default_rng(shape), space))[0]
+        others = Frame.of(self._built(halved, np.random.default_rng(shape)))[0]
         pairs = enumerate(zip(arrays, others, strict=True))
         found = [place for place, (one, half) in pairs if np.any(one) and np.allclose(one, 2 * np.asarray(half))]
         if not found:
@@ -69,7 +111,7 @@ class Substrate:
         """A fresh core, its searched parameters uniform in their ranges."""
         settings = np.array([rng.uniform(*bounds) for bounds in self._ranges.values()], dtype=np.float32)
         while True:  # one in a thousand million has more entries than the others have room for
-            arrays = Frame.of(self._built(dict.fromkeys(self._ranges, 1.0), rng, self._space))[0]
+            arrays = Frame.of(self._built(dict.fromkeys(self._ranges, 1.0), rng))[0]
             if [np.shape(array) for array in arrays] == self._shapes:
                 return [settings, *map(np.asarray, arrays)]
 
@@ -116,38 +158,6 @@ class Substrate:
 
     def _behave(self, chosen: Sequence[tuple[int, Genome]]) -> NDArray[np.float64]:
         cores = self._cores([genome for _, genome in chosen])
-        wide, narrow = (np.stack([self.drives[lane][place] for lane, _ in chosen]) for place in (0, 1))
-        states = np.asarray(all_states(cores, wide, len(chosen), apart=True), np.float64)[:, self.washout :, 0]
-        near = np.asarray(all_states(cores, narrow, len(chosen), apart=True), np.float64)[:, self.washout :, 0]
-        if not (np.isfinite(states).all() and np.isfinite(near).all()):
-            raise LearnerFault("a core's states are not finite: it has diverged")
-        matrices = (states[:, : near.shape[1]], near)
-        rows = [np.linalg.svd(matrix, compute_uv=False) for matrix in matrices]
-        kernel, generalisation = ([ranks(values)[self._rank] for values in both] for both in rows)
-        return np.column_stack([kernel, generalisation, self._memory(states, wide[:, :, 0, 0])])
-
-    def _memory(self, states: NDArray[np.float64], inputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(core,): memory capacity, all cores at once: one batch of products, one of solves."""
-        first, half = self.washout, self.steps
-        targets = np.stack([inputs[:, first - k : first - k + 2 * half] for k in range(1, self.size + 1)], axis=2)
-        shown, wanted = (part[:, :half] - part[:, :half].mean(axis=1, keepdims=True) for part in (states, targets))
-        across = np.swapaxes(shown, 1, 2)
-        squares = across @ shown
-        held_back = np.maximum(np.trace(squares, axis1=1, axis2=2), 1e-30) * RIDGE / self.size
-        squares += held_back[:, None, None] * np.eye(self.size)
-        given = states[:, half:] @ np.linalg.solve(squares, across @ wanted)
-        asked = targets[:, half:] - targets[:, half:].mean(axis=1, keepdims=True)
-        given -= given.mean(axis=1, keepdims=True)
-        both = np.square(given).sum(axis=1) * np.square(asked).sum(axis=1)
-        shares = np.square((given * asked).sum(axis=1)) / np.where(both > 0, both, 1.0)
-        least = 0.1 if self._as_coded else significance(1, half)
-        return np.asarray(np.where(shares > least, shares, 0.0).sum(axis=1))
-
-    def _drive(self, task: Any, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(time, 1, 1) inputs of the whole range, and of a narrow one."""
-        if task.distribution != "uniform":
-            raise UsageError(f"{task.id} is searched with uniform inputs, got distribution={task.distribution}")
-        wide = task.signal(rng, (self.washout + 2 * self.steps, 1, 1))
-        centre, near = (0.5, 0.05) if self._as_coded else (0.0, 0.1)
-        count = min(2 * self.steps, round(1.5 * self.size))
-        return wide, centre + near * task.signal(rng, (self.washout + count, 1, 1))
+        drives = [np.stack([self.drives[lane][place] for lane, _ in chosen]) for place in (0, 1)]
+        wide, narrow = (all_states(cores, drive, len(chosen), apart=True)[:, :, 0] for drive in drives)
+        return self.behaviours(wide, narrow, drives[0][:, :, 0, 0])

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import NotApplicable
-from quickstudy.base.learner import Brief
+from quickstudy.base.learner import Brief, Showing, face
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
@@ -74,11 +73,11 @@ class CharcProtocol:
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `behaviours`: `behaviour` and `at_random` (evaluation, 3)."""
-        core = getattr(learner, "core", None)
-        if core is None:
-            raise NotApplicable("only a core can be searched: what it is made of must be known")
         from quickstudy.learners.substrate import Substrate
 
+        core = getattr(learner, "core", None)
+        if core is None:
+            return self._single(task, learner, streams)
         brief = Brief(*spaces_of(task), "squared", 1, 1)
         clock = Clock()
         with clock.timing("answer"):
@@ -99,6 +98,28 @@ class CharcProtocol:
         traces = [
             Trace("behaviours", {"behaviour": np.array(search.found), "at_random": rest, **more}, facts, cost)
             for search, rest, more, cost in zip(searches, at_random, placed, clock.charge(pupil.cost()), strict=True)
+        ]
+        return Examination(traces, pupil, brief)
+
+    def _single(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """Of what is no core, and of which nothing else can be made: a memory that is one behaviour."""
+        from quickstudy.learners.substrate import Probe
+
+        brief, clock = Brief(*spaces_of(task), "squared", 1, 1), Clock()
+        with clock.timing("answer"):
+            pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
+            states = face(pupil, Showing).states
+            size = np.shape(states(np.zeros((1, 1, 1))))[-1]
+            probe = Probe(size, task, streams, self.rank, self.steps, self.as_coded)
+            found = []
+            for lane, drives in enumerate(probe.drives):
+                wide, narrow = (np.asarray(states(drive))[lane : lane + 1, :, 0] for drive in drives)
+                found.append(probe.behaviours(wide, narrow, drives[0][None, :, 0, 0]))
+        facts = {"size": size, "voxel": self.edge(size), "passes": 0}
+        costs = clock.charge(pupil.cost())
+        traces = [
+            Trace("behaviours", {"behaviour": one, "at_random": one}, facts, cost)
+            for one, cost in zip(found, costs, strict=True)
         ]
         return Examination(traces, pupil, brief)
 

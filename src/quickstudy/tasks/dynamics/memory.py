@@ -62,14 +62,21 @@ class Memory:
         return Series(inputs, self.response(inputs), self.washout, self.training, 0, self.test)
 
 
-@task("dynamics/charc", version=1, controls=[], oracle="nobody knows all that a substrate can be", protocol="charc")
+@task(
+    "dynamics/charc",
+    version=1,
+    controls=["no-memory"],
+    oracle="nobody knows all that a substrate can be",
+    protocol="charc",
+)
 @dataclass(frozen=True)
 class Characterisation(Memory):
     """How many different memories can be made of one kind of core?
 
     Sees: independent numbers, uniform in -1 .. 1. Answers: nothing is asked. Scored: how many voxels of the space of
     kernel rank, generalisation rank and memory capacity a search for novelty reaches; beside it, as its control, a
-    random search of as many evaluations. Chance: 1. Source: Dale et al. 2019 (CHARC).
+    random search of as many evaluations. Chance: 1, what a thing that is one memory reaches. Source: Dale et al. 2019
+    (CHARC).
     """
 
 
