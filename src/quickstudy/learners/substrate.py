@@ -45,7 +45,7 @@ class Probe:
         self.drives = [self._drive(task, stream.numpy("drive")) for stream in streams]
 
     def behaviours(self, wide: NDArray[Any], narrow: NDArray[Any], inputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(memory, 3) of states (memory, time, state), those under inputs (memory, time) and those under narrow ones."""
+        """(memory, 3) of states (memory, time, state), under inputs (memory, time) and under narrow ones."""
         states, near = (np.asarray(part, np.float64)[:, self.washout :] for part in (wide, narrow))
         if not (np.isfinite(states).all() and np.isfinite(near).all()):
             raise LearnerFault("a core's states are not finite: it has diverged")
@@ -131,7 +131,7 @@ class Substrate(Probe):
         found = []
         for first in range(0, len(flat), together):
             chosen = flat[first : first + together]
-            found.append(self._behave([*chosen, *chosen[:1] * (together - len(chosen))])[: len(chosen)])
+            found.append(self._behave(chosen + chosen[:1] * (together - len(chosen)))[: len(chosen)])
         return np.split(np.concatenate(found), np.cumsum([len(own) for own in genomes])[:-1])
 
     def errors(self, genomes: Sequence[Genome], name: str, streams: Streams) -> NDArray[np.float64]:
@@ -143,8 +143,8 @@ class Substrate(Probe):
         series = task.drive(dataclasses.replace(streams, task=id).numpy("data"))
         found = []
         for first in range(0, len(genomes), TOGETHER // 4):
-            chosen = genomes[first : first + TOGETHER // 4]
-            filled = [*chosen, *chosen[:1] * (TOGETHER // 4 - len(chosen))]
+            chosen = list(genomes[first : first + TOGETHER // 4])
+            filled = chosen + chosen[:1] * (TOGETHER // 4 - len(chosen))
             states = np.asarray(all_states(self._cores(filled), series.inputs[:, None], len(filled)))[
                 : len(chosen), :, 0
             ]

@@ -93,7 +93,7 @@ class CharcProtocol:
             at_random = substrate.behave([search.pool for search in searches])
             placed = [self._placed(substrate, *both) for both in zip(searches, streams, strict=True)]
             pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
-        facts = {"size": substrate.size, "voxel": self.edge(substrate.size), "passes": 0}
+        facts: dict[str, Any] = {"size": substrate.size, "voxel": self.edge(substrate.size), "passes": 0}
         facts |= {"tasks": self._names} if self.tasks else {}
         traces = [
             Trace("behaviours", {"behaviour": np.array(search.found), "at_random": rest, **more}, facts, cost)

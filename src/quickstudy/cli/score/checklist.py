@@ -83,14 +83,15 @@ def _stated(runs: list[Record], learners: Iterable[str]) -> dict[str, Any]:
 
     first = runs[0]
     task, learner, facts = first.part("task"), first.part("learner"), _facts(first)
-    spec = catalogue.task.get(str(task["id"])).__doc__ if task.get("id") in catalogue.task else None
+    id = str(task.get("id"))
+    spec = catalogue.task.get(id).__doc__ if id in catalogue.task else None
     ours = "code" not in learner and ".py:" not in str(learner.get("id"))
     parameters = first.parameters("learner")
     steps = {name: facts.get(f"{name}_steps", facts.get(name)) for name in ("washout", "training", "test")}
     return {
         **steps,
         **({"training": facts.get("steps"), "test": facts.get("tested_steps")} if "tested_steps" in facts else {}),
-        "source": f"{task.get('id')} version {task.get('version')}",
+        "source": f"{id} version {task.get('version')}",
         "variant": first.parameters("task") or spec,
         **dict.fromkeys(("distribution", "scaling"), spec),
         "seed": first.what.get("root"),
@@ -114,4 +115,5 @@ def _is_rule(learner: str) -> bool:
 
 
 def _facts(record: Record) -> Mapping[str, Any]:
-    return record.trace.get("facts", {})
+    facts = record.trace.get("facts")
+    return facts if isinstance(facts, Mapping) else {}
