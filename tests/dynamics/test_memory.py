@@ -12,7 +12,7 @@ import pytest
 from numpy.polynomial import hermite_e, legendre
 
 from quickstudy.base.errors import UsageError
-from quickstudy.measures.memory import Harvest, effective_rank, ranks, significance
+from quickstudy.measures.memory import Harvest, effective_rank, orthonormal_columns, ranks, significance
 from quickstudy.measures.memory_scores import groups, growth
 from quickstudy.measures.memory_terms import orthonormal, processing_capacity, shell
 
@@ -138,6 +138,17 @@ def test_states_that_hang_together_count_once(drive, states):
     alone = Harvest(states[WASHOUT:])
     np.testing.assert_allclose(doubled.memory(drive, range(4)), alone.memory(drive, range(4)), atol=1e-9)
     assert doubled.threshold() == alone.threshold()
+
+
+@pytest.mark.parametrize("likeness", [0.0, 1e-3, 1e-6, 1e-9, 1e-13])
+def test_states_are_factored_to_rounding_however_alike_they_are(likeness):
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(600, 6))
+    rows[:, 5] = rows[:, 0] + likeness * rows[:, 5]
+    found, triangle = orthonormal_columns(rows)
+    np.testing.assert_allclose(found.T @ found, np.eye(6), atol=1e-13)
+    np.testing.assert_allclose(found @ triangle, rows, atol=1e-13)
+    np.testing.assert_array_equal(triangle, np.triu(triangle))
 
 
 def test_ranks_are_counted_on_states_that_are_not_centred(states, harvest):

@@ -79,6 +79,8 @@ def test_a_network_is_looked_at_before_and_after_it_has_learned():
         for given in ({}, {"after": "dynamics/memory:training=400,test=50"})
     )
     assert before["memory-capacity"] != after["memory-capacity"]
+    _, (line,) = examined("delay-line", after="dynamics/narma-10:training=100,test=50")
+    assert line["capacity-over-size"] == pytest.approx(1, abs=1e-6)
 
 
 def test_a_search_finds_memories_and_counts_them():

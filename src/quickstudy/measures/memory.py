@@ -24,6 +24,8 @@ THRESHOLDS = (0.1, 0.01, 0.001, 1e-6)
 """Of the largest singular value: the thresholds under which ranks are given."""
 SHARE = 0.99
 """Of the sum of singular values: those that CHARC counts make up this much."""
+LOST = 1e-2
+"""How far from orthonormal columns may be that another factor of their Gram matrix makes orthonormal to rounding."""
 BYTES = 1 << 25
 """Of targets that are held at once."""
 TOO_LATE = (
@@ -76,7 +78,7 @@ class Harvest:
     @cached_property
     def _factors(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         # A constant in front: the other columns of the first factor then span the centred states.
-        return np.linalg.qr(np.column_stack([np.ones(self.steps), self.states]))
+        return orthonormal_columns(np.column_stack([np.ones(self.steps), self.states]))
 
     @cached_property
     def singular_values(self) -> NDArray[np.float64]:
@@ -87,11 +89,13 @@ class Harvest:
     def span(self) -> NDArray[np.float64]:
         """(time, rank): orthonormal columns that span the centred states."""
         whole, triangle = self._factors
-        turned, values, _ = np.linalg.svd(triangle[1:, 1:])
+        values = np.linalg.svd(triangle[1:, 1:], compute_uv=False)
         # Of states far from 0, centring leaves rounding of the size of their mean.
         noise = self.steps * np.finfo(np.float64).eps * max(float(self.singular_values[0]), float(values[0]))
         rank = int((values > noise).sum())
-        return whole[:, 1:] if rank == self.size else np.asarray(whole[:, 1:] @ turned[:, :rank])
+        if rank == self.size:
+            return whole[:, 1:]
+        return np.asarray(whole[:, 1:] @ np.linalg.svd(triangle[1:, 1:])[0][:, :rank])
 
     @property
     def rank(self) -> int:
@@ -151,6 +155,27 @@ def _blocks(inputs: NDArray[np.float64], delays: Sequence[int], steps: int) -> I
     for first in range(0, len(delays), together):
         chosen = delays[first : first + together]
         yield np.stack([inputs[before - delay : len(inputs) - delay] for delay in chosen])
+
+
+def orthonormal_columns(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """A table (row, column) as one with orthonormal columns, times an upper triangle.
+
+    By two Cholesky factors of Gram matrices, which are products and faster than reflections: the second mends
+    what the first has lost, unless that was too much; then by reflections.
+    """
+    from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+    found, triangle = rows, np.eye(rows.shape[1])
+    try:
+        for last in (False, True):
+            squares = found.T @ found
+            if last and np.abs(squares - np.eye(len(squares))).max() > LOST:
+                return np.linalg.qr(rows)
+            upper = cholesky(squares)
+            found, triangle = solve_triangular(upper, found.T, trans="T").T, upper @ triangle
+    except LinAlgError:
+        return np.linalg.qr(rows)
+    return found, triangle
 
 
 def significance(freedom: int, steps: int, p: float = P_VALUE, factor: float = FACTOR) -> float:

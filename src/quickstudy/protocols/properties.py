@@ -25,7 +25,7 @@ from quickstudy.tasks.dynamics.memory import BASES
 
 LEAST_STEPS, STEPS_PER_STATE = 5000, 20
 """Steps that are measured, of each half: at least so many, and so many for every state."""
-PATHS, TAIL, NUDGE = 8, 200, 0.01
+PATHS, TAIL, NUDGE = 8, 1000, 0.01
 """Paths with different pasts, the steps that they then have in common, and by how much the last input before these is
 changed for the copies of them that show whether differences grow."""
 STATES_TOGETHER = 1 << 26

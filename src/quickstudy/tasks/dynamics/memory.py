@@ -86,11 +86,11 @@ class StateRule(FixedRule):
     reads = gives = (Reals,)
 
     def __init__(self, task: Memory, brief: Brief, seed: int) -> None:
-        self._task = task
+        self._task, self._width = task, brief.outputs.width
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """The mean of all answers."""
-        return np.zeros((len(inputs), self._task.delays))
+        return np.zeros((len(inputs), self._width))
 
 
 @control("no-memory", version=1, role="control")
@@ -106,8 +106,10 @@ class NoMemory(StateRule):
 class DelayLine(StateRule):
     """Its states are the inputs of 1 .. `delays` steps ago: every one of them holds all that a state can hold."""
 
-    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
-        """What is asked for."""
+    def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """(time, delay)."""
         return self._task.response(inputs)
 
-    states = predict
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """What is asked for; before it is looked at, another task may have asked for something else."""
+        return self.states(inputs) if self._width == self._task.delays else super().predict(inputs)
