@@ -93,7 +93,7 @@ class SpatialXor(Parts):
 
     def response(self, inputs: Floats) -> Floats:
         """Of given bits, by their signs."""
-        return -np.sign(inputs).prod(axis=1, keepdims=True)
+        return np.asarray(-np.sign(inputs).prod(axis=1, keepdims=True))
 
     def drive(self, rng: np.random.Generator) -> Series:
         """Fresh bits."""

@@ -81,7 +81,7 @@ class Flow(Forecast):
 
         def slope(_: float, x: Floats) -> Floats:
             products = strengths * np.append(x, 1.0)[factors].prod(axis=1)
-            return np.bincount(into, products, minlength=len(x))
+            return np.bincount(into, products, minlength=len(x)).astype(np.float64)
 
         at = self.step * np.arange(count)
         return np.asarray(solve_ivp(slope, (0.0, at[-1]), start, "DOP853", at, rtol=1e-10, atol=1e-12).y.T)
