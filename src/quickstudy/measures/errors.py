@@ -82,7 +82,7 @@ def errors(trace: Trace, convention: str) -> Mapping[str, float]:
     equation="share of answers whose nearest symbol is not the target; the upper bound of its exact 95 % interval",
     chance="1 less the share of the most frequent symbol",
     scores=(
-        Score("symbol-error-rate", "SER", "share of the symbols", "lower", (0, 1), read="log"),
+        Score("symbol-error-rate", "SER", "share of the symbols", "lower", (0, 1), least=1e-5),
         Score("symbol-error-bound", "SER at most", "share of the symbols, 95 %", "lower", (0, 1), read="log"),
     ),
 )

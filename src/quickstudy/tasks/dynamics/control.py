@@ -1,4 +1,4 @@
-"""Control by imitation: a teacher forces an oscillator onto a circle, and then the learner is in the teacher's place."""
+"""Control by imitation: a teacher forces an oscillator onto a circle; then the learner is in the teacher's place."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Linear:
 
     def rows(self, state: Floats, numbers: NDArray[Any]) -> Floats:
         """These rows."""
-        return state[numbers]
+        return np.asarray(state[numbers])
 
     def _windows(self, inputs: Floats) -> Floats:
         """(time, taps x width + 1): the last inputs, the latest first, and 1."""
