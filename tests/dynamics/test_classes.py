@@ -26,7 +26,7 @@ def make(id, **given):
 
 
 def test_scores_by_hand():
-    """Three classes: two of the first right, one taken for the second; the second right; the third taken for the first."""
+    """Of the first class two are right, one is taken for the second; the third is taken for the first."""
     score = np.array([[3.0, 1, 0], [2, 1, 0], [1, 2, 0], [0, 5, 0], [4, 0, 1]])
     trace = Trace("classes", {"score": score, "label": np.array([0, 0, 0, 1, 2])})
     assert confusion(trace).tolist() == [[2, 1, 0], [0, 1, 0], [1, 0, 0]]

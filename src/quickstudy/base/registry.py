@@ -104,7 +104,7 @@ class Registry(Generic[T]):
         for parameter, value in defaults.items():
             metadata = known[parameter].metadata if parameter in known else None
             body[parameter] = value if metadata is None else dataclasses.field(default=value, metadata=metadata)
-        made = dataclasses.dataclass(frozen=True)(type(name, (of,), body))
+        made: Any = dataclasses.dataclass(frozen=True)(type(name, (of,), body))
         setattr(sys.modules[of.__module__], name, made)
         return self(id, version=version, variant_of=of)(made)
 

@@ -20,6 +20,9 @@ def ls(
     kind: str = typer.Argument(
         ..., help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities or studies."
     ),
+    where: list[str] = typer.Option(
+        [], "--where", help="Only tasks of such a place in a taxonomy, as type=prediction; may be given several times."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -53,10 +56,26 @@ def ls(
             for registry in lists[kind]
             for entry in registry.entries()
         ]
+    if where:
+        rows = [row for row in rows if _stands_at(kind, row["id"], where)]
+        if not rows:
+            raise UsageError(f"no task has {' and '.join(where)} in its taxonomy; quickstudy show TASK prints it")
     if json:
         print_lines(rows)
     else:
         print_table([(row["id"], f"v{row['version']}", row["kind"], row["summary"]) for row in rows])
+
+
+def _stands_at(kind: str, id: str, places: list[str]) -> bool:
+    """Whether a task's taxonomy has all these entries, each `name=value`. One without a taxonomy stands nowhere."""
+    from quickstudy.base import catalogue
+    from quickstudy.base.parameters import parse_assignments
+
+    if kind != "tasks":
+        raise UsageError(f"--where is for tasks; {kind} have no taxonomy")
+    stands = {name: str(value).lower() for name, value in getattr(catalogue.task.get(id), "taxonomy", {}).items()}
+    wanted = {name: value for place in places for name, value in parse_assignments(place).items()}
+    return bool(stands) and all(value.lower() in stands.get(name, "").split(" and ") for name, value in wanted.items())
 
 
 def show(
@@ -115,7 +134,7 @@ def show(
 
 _MOST_NAMED = 12
 _FACTS = (
-    "controls", "oracle", "role", "unit", "direction", "range", "chance", "equation",
+    "controls", "oracle", "taxonomy", "role", "unit", "direction", "range", "chance", "equation",
     "question", "measures", "headline", "second", "columns", "exact", "usual",
 )  # fmt: skip
 

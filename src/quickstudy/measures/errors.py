@@ -82,7 +82,7 @@ def errors(trace: Trace, convention: str) -> Mapping[str, float]:
     equation="share of answers whose nearest symbol is not the target; the upper bound of its exact 95 % interval",
     chance="1 less the share of the most frequent symbol",
     scores=(
-        Score("symbol-error-rate", "SER", "share of the symbols", "lower", (0, 1), read="log"),
+        Score("symbol-error-rate", "SER", "share of the symbols", "lower", (0, 1), least=1e-5),
         Score("symbol-error-bound", "SER at most", "share of the symbols, 95 %", "lower", (0, 1), read="log"),
     ),
 )
@@ -147,6 +147,30 @@ def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
         apart = np.linalg.norm(answer.reshape(-1, 1, answer.shape[2]) - target[0], axis=2).min(axis=1)
         found["curve-distance"] = float(np.sqrt(np.square(apart).mean()))
     return found
+
+
+@measure(
+    "in-situ",
+    version=1,
+    kinds=("predictions",),
+    equation="NRMSE of the states that were reached against the reference, from a settling time on, over all starts; "
+    "share of starts that stay within ten times the reference",
+    chance="NRMSE 1, by standing still at the mean of the reference",
+    scores=(
+        _error("in-situ-nrmse", "NRMSE in situ", "deviations of the reference"),
+        Score("bounded", unit="share of starts", better="higher", range=(0, 1)),
+    ),
+)
+def in_situ(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Of learners whose answers have moved a system, measured at the system and not at the answers."""
+    if "situ_answer" not in trace.arrays:
+        return {}
+    reached, target = trace.arrays["situ_answer"], trace.arrays["situ_target"]
+    settled = slice(int(trace.facts.get("settled", 0)), None)
+    width = target.shape[2]
+    error = math.sqrt(nmse(reached[:, settled].reshape(-1, width), target[:, settled].reshape(-1, width)))
+    bounded = (np.abs(reached) <= 10 * np.abs(target).max()).all(axis=(1, 2))
+    return {"in-situ-nrmse": error, "bounded": float(bounded.mean())}
 
 
 @measure(

@@ -43,11 +43,13 @@ class DynamicsProtocol:
     lengths: int = parameter(1, at_least=1, at_most=12)
     window: int = parameter(50, at_least=1)
 
-    measures: ClassVar[tuple[str, ...]] = ("errors", "symbol-errors", "free-running", "training-length")
+    measures: ClassVar[tuple[str, ...]] = (
+        "errors", "symbol-errors", "free-running", "in-situ", "training-length",
+    )  # fmt: skip
     question: ClassVar[str] = "What can its memory compute?"
     headline: ClassVar[str] = "nrmse"
     columns: ClassVar[tuple[str, ...]] = (
-        "nrmse", "symbol-error-rate", "free-nrmse", "nrmse-84", "valid-time", "saturation-length",
+        "nrmse", "symbol-error-rate", "free-nrmse", "nrmse-84", "valid-time", "in-situ-nrmse",
     )  # fmt: skip
     replay_apart: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -63,7 +65,8 @@ class DynamicsProtocol:
         self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
     ) -> Examination:
         """One trace per lane, of kind `predictions`: answer and target (time, width), driven or free as the task says;
-        free_answer and free_target (start, step, width); lengths and answers (length, time, width) with driven_target.
+        free_answer and free_target (start, step, width), situ_answer and situ_target where the answers act on a
+        system; lengths and answers (length, time, width) with driven_target.
         """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
@@ -141,29 +144,39 @@ def _pieces(series: Series, ends: Sequence[int]) -> Examples:
 
 
 def _run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, NDArray[Any]]]:
-    """Of every lane what was answered and what is true in its free runs; nothing where there are none."""
+    """Of every lane what was answered and what is true in its free runs; nothing where there are none, and where a
+    learner does not read step by step and is not scored by them.
+    """
     wanted = [task.free_run(lane) for lane in series] if hasattr(task, "free_run") else []
     if not wanted or wanted[0] is None:
         return [{} for _ in series]
     from quickstudy.learners.stepping import unrolled
 
-    stepping = face(pupil, Stepping)
+    try:
+        stepping = face(pupil, Stepping)
+    except NotApplicable:
+        if getattr(task, "running", "driven") == "free":
+            raise
+        return [{} for _ in series]
     warm = np.stack([run.warm for run in wanted])  # (lane, time, row, width)
     steps = wanted[0].target.shape[1]
     state = stepping.start(warm.shape[2], warm.shape[1] + steps)
     for first in range(0, warm.shape[1], READ_TOGETHER):
         state, scores = unrolled(stepping, state, warm[:, first : first + READ_TOGETHER])
-    reached = np.empty((len(series), steps, *scores[:, -1].shape[1:]))
+    reached = np.empty((len(series), steps, warm.shape[2], wanted[0].target.shape[2]))
     answers = scores[:, -1]
+    plants = [run.begin() for run in wanted]
     for step in range(steps):
-        moved = [run.advance(np.asarray(answers[lane], np.float64)) for lane, run in enumerate(wanted)]
-        reached[:, step] = [there for _, there in moved]
+        given = np.asarray(answers, np.float64)
+        moved = [run.advance(plants[lane], given[lane], step) for lane, run in enumerate(wanted)]
+        plants = [plant for plant, _, _ in moved]
+        reached[:, step] = [there for _, _, there in moved]
         if step + 1 < steps:
-            state, answers = stepping.step(state, np.stack([following for following, _ in moved]))
+            state, answers = stepping.step(state, np.stack([following for _, following, _ in moved]))
     if not np.isfinite(reached).all():
         raise LearnerFault("the learner's answers are not finite when it runs free: it has diverged")
     free = np.swapaxes(reached, 1, 2)
-    return [{"free_answer": free[lane], "free_target": run.target} for lane, run in enumerate(wanted)]
+    return [{f"{run.kind}_answer": free[lane], f"{run.kind}_target": run.target} for lane, run in enumerate(wanted)]
 
 
 def _facts(task: Any, series: Series) -> dict[str, Any]:

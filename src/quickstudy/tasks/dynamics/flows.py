@@ -81,7 +81,7 @@ class Flow(Forecast):
 
         def slope(_: float, x: Floats) -> Floats:
             products = strengths * np.append(x, 1.0)[factors].prod(axis=1)
-            return np.bincount(into, products, minlength=len(x))
+            return np.bincount(into, products, minlength=len(x)).astype(np.float64)
 
         at = self.step * np.arange(count)
         return np.asarray(solve_ivp(slope, (0.0, at[-1]), start, "DOP853", at, rtol=1e-10, atol=1e-12).y.T)
@@ -218,7 +218,7 @@ class Lorenz96(Flow):
     Sees: x_i of x_i' = (x_(i+1) - x_(i-2)) x_(i-1) - x_i + force, on a ring of `places`, every `step`. Answers: the
     same, `ahead` steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean.
     Ceiling: the flow itself. It starts at the force everywhere, 0.01 more at the first place. Source: Wringe, Trefzer
-    and Stepney, section 5.5 and Table 4, where "0-40 places" is the range of a plot.
+    and Stepney, section 5.4 and Table 4, where "0-40 places" is the range of a plot.
     """
 
     places: int = parameter(40, at_least=4)

@@ -31,7 +31,7 @@ class KuramotoSivashinsky(Forecast):
     Solved by ETDRK4 (Kassam and Trefethen) at `step`, its functions as means over `contour` points of a unit circle;
     dealias: products are rid of the upper third of their waves. start: `smooth`, cos(p) (1 + sin(p)) once round the
     ring; `random`: three waves of random strength and phase, anew in every repetition. transient: values that are
-    dropped first. Source: Wringe, Trefzer and Stepney, section 5.6 and Table 4. 12 to 100: Rafayelyan et al.; 200:
+    dropped first. Source: Wringe, Trefzer and Stepney, section 5.5. 12 to 100: Rafayelyan et al.; 200:
     Vlachas et al.; 100 to 1,600, and the forced one: Pathak et al.
     """
 
@@ -162,7 +162,7 @@ class KuramotoSivashinskyObserver(Parts):
     """Infer the equation of Kuramoto and Sivashinsky between the places that are seen.
 
     Sees: every eighth of 64 places on a ring of length 22. Answers: the other 56 at the same time. Scored: NRMSE of all
-    together. Chance 1, by the mean. Ceiling: unknown. Source: Wringe, Trefzer and Stepney, section 5.6.
+    together. Chance 1, by the mean. Ceiling: unknown. Source: Wringe, Trefzer and Stepney, section 5.5.
     """
 
     every: int = parameter(8, choices=(2, 4, 8, 16, 32))

@@ -82,7 +82,7 @@ class Sunspots(Measured):
 
     Sees: the monthly mean number. Answers: that of `ahead` months later. Scored: NRMSE over the test part. Chance 1, by
     the mean; persistence is at 0.396 over the whole series, and autoregression hardly above any reservoir. Ceiling:
-    unknown. Data: 1749 to 1983, 2,820 months. Source: Wringe, Trefzer and Stepney, section 5.7 and Table 5.
+    unknown. Data: 1749 to 1983, 2,820 months. Source: Wringe, Trefzer and Stepney, section 5.6 and Table 5.
     """
 
     washout: int = parameter(100, at_least=0)
@@ -114,7 +114,7 @@ class Laser(Measured):
     Sees: the intensity, 0 to 255. Answers: the one of `ahead` steps later. Scored: NRMSE over the test part. Chance 1,
     by the mean; persistence 0.969 over the whole series; ten taps of autoregression about 0.44. Ceiling: unknown.
     Data: 10,093 values; the first 1,000 are what the competition gave, the next 100 what it asked for. The washout is
-    the first part of what publications count as training. Source: Wringe, Trefzer and Stepney, section 5.8 and Table 6,
+    the first part of what publications count as training. Source: Wringe, Trefzer and Stepney, section 5.7 and Table 6,
     where "25000" stands for 2,500.
     """
 

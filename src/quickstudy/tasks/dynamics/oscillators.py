@@ -25,7 +25,8 @@ class Oscillators(Forecast):
     Sees: x(t) = sin(0.2 t) + sin(0.311 t) + ..., t = start, start + 1 ... Answers: x(t + ahead). Scored: NRMSE running
     free through the whole test part, and in windows of it. Chance 1, by the mean. Ceiling: the linear rule, which has
     2n taps for n sines and solves it to rounding: a score means nothing without it.
-    Source: Wierstra et al., Koryakin et al.: washout 100, training 300, test 300. Wringe, Trefzer and Stepney, 5.2.
+    Source: Wierstra et al., Koryakin et al.: washout 100, training 300, test 300. Wringe, Trefzer and Stepney, section
+    5.2.
     """
 
     washout: int = parameter(100, at_least=0)

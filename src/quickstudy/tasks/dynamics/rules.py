@@ -55,7 +55,7 @@ class Persistence(FixedRule):
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._before: Floats | None = None
-        if not hasattr(task, "free_run"):  # the series is not read: it must be told
+        if not hasattr(task, "forecast"):  # the series is not read: it must be told
             self.told = self._told
 
     def _told(self, answers: Floats) -> None:
@@ -119,7 +119,7 @@ class Linear:
 
     def rows(self, state: Floats, numbers: NDArray[Any]) -> Floats:
         """These rows."""
-        return state[numbers]
+        return np.asarray(state[numbers])
 
     def _windows(self, inputs: Floats) -> Floats:
         """(time, taps x width + 1): the last inputs, the latest first, and 1."""
@@ -131,7 +131,7 @@ class Linear:
         if self._weights is None:
             # Not by normal equations: squared, the condition of a few sines is beyond all digits.
             self._weights = np.linalg.lstsq(np.concatenate(self._rows), np.concatenate(self._answers), rcond=None)[0]
-        return self._weights
+        return np.asarray(self._weights)
 
 
 @control("exact-state", version=1, role="oracle")

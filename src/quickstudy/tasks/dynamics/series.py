@@ -64,17 +64,24 @@ class Parts:
 
 @dataclass(frozen=True)
 class FreeRun:
-    """What a learner reads before it runs free, and what should come then; its own answer is its next input.
+    """What a learner reads before its answers decide what it reads next, and what should come then.
 
-    warm: (time, row, width) true inputs, one row for each start; target: (row, step, width).
+    warm: (time, row, width) true inputs, one row for each start; target: (row, step, width). Here its own answer is its
+    next input. kind: the name under which a trace keeps what was reached.
     """
 
     warm: Floats
     target: Floats
 
-    def advance(self, answers: Floats) -> tuple[Floats, Floats]:
-        """Of the answers (row, width): what is read next, and what was reached."""
-        return np.clip(answers, -FED_BACK, FED_BACK), answers
+    kind: ClassVar[str] = "free"
+
+    def begin(self) -> Any:
+        """The state of what it acts on, before its first answer."""
+        return None
+
+    def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
+        """Of the answers (row, width) at a step: the state after it, what is read next, and what was reached."""
+        return None, np.clip(answers, -FED_BACK, FED_BACK), answers
 
 
 @dataclass(frozen=True)
