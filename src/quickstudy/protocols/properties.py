@@ -42,8 +42,8 @@ class PropertiesProtocol:
     state, at least 5,000), delays up to `delays` (none: twice the states), terms up to `degrees`, at most `budget`.
     Ranks by two algorithms: of the last states after `streams` streams (none: twice the states) of `length` steps from
     one washed-out state, without and with the last `shared` steps in common; and of all states of one stream, in the
-    whole range and, for generalisation, in +- `near` around `centre`. Published, as in the code of CHARC: 1.5 streams a
-    state there, 0.05 around 0.5. Then paths with different pasts and one future: do they meet, do differences grow?
+    whole range and, for generalisation, in +- `near` around `centre`. Published, as in the code of CHARC: 0.05 around
+    0.5. Then paths with different pasts and one future: do they meet, do differences grow?
     """
 
     steps: int | None = parameter(None, at_least=1)
