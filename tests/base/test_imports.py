@@ -27,7 +27,7 @@ RANKS = {
     "pages": 8,
     "api": 9,
     "reproducing": 10,
-    **dict.fromkeys(("cli", "web"), 11),
+    **dict.fromkeys(("adapters", "cli", "web"), 11),
     "__main__": 12,
 }
 # A stream makes JAX keys when it is asked for one.

@@ -217,9 +217,10 @@ class Rehearsing(Pupil, Protocol):
 class Showing(Pupil, Protocol):
     """Shows its states, for the measures of what a memory holds."""
 
-    def states(self, inputs: Any) -> Any:
+    def states(self, inputs: Any, apart: bool = False) -> Any:
         """(lane, time, example, feature) states on the way through inputs (time, example, ...), the same for all lanes,
-        with all learning frozen.
+        with all learning frozen. apart: every lane has its own, (lane, time, example, ...); where there is only one
+        lane nobody asks that way.
         """
 
 

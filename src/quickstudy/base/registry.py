@@ -8,6 +8,7 @@ imports no implementation; a component's module is imported when the component i
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.metadata
 import importlib.util
@@ -32,6 +33,12 @@ _included: list[str] = []
 _DECORATOR = re.compile(
     r'^@(?:\w+\.)?(?P<kind>\w+)\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+).*?"""(?P<summary>[^\n]*)',
     re.MULTILINE | re.DOTALL,
+)
+# `task.variant("family/other", version=1, of=Task, summary="What it is.", ...)` at the start of a line.
+_VARIANT = re.compile(
+    r'^(?:\w+\.)?(?P<kind>\w+)\.variant\(\s*"(?P<id>[^"]+)",\s*version=(?P<version>\d+),'
+    r'\s*of=\w+,\s*summary="(?P<summary>[^"]*)"',
+    re.MULTILINE,
 )
 
 
@@ -80,6 +87,26 @@ class Registry(Generic[T]):
             return target
 
         return register
+
+    def variant(self, id: str, *, version: int, of: Any, summary: str, **defaults: Any) -> Any:
+        """A component under an id of its own that differs from another in defaults alone, as published settings do.
+
+        of: a frozen dataclass. summary: the first line of its spec sheet; the rest is that of `of`. defaults: of its
+        parameters, or class attributes. The class is also put into the module of `of`, so that it can be pickled.
+        """
+        name = "".join(part.capitalize() for part in re.split(r"\W+", id.partition("/")[2] or id))
+        known = {field.name: field for field in dataclasses.fields(of)}
+        body: dict[str, Any] = {
+            "__doc__": "\n".join([summary, *(of.__doc__ or "").split("\n")[1:]]),
+            "__module__": of.__module__,
+            "__annotations__": {parameter: known[parameter].type for parameter in defaults if parameter in known},
+        }
+        for parameter, value in defaults.items():
+            metadata = known[parameter].metadata if parameter in known else None
+            body[parameter] = value if metadata is None else dataclasses.field(default=value, metadata=metadata)
+        made: Any = dataclasses.dataclass(frozen=True)(type(name, (of,), body))
+        setattr(sys.modules[of.__module__], name, made)
+        return self(id, version=version, variant_of=of)(made)
 
     def add(self, id: str, version: int, target: T) -> None:
         """Enter a component that is already there. The same id and version from elsewhere is an error."""
@@ -157,7 +184,8 @@ def _announced(sources: Callable[[], Iterator[tuple[str, pathlib.Path]]]) -> dic
     """What is written in the sources, by kind: read once for all registries that look through the same ones."""
     found: dict[str, list[Entry[Any]]] = {}
     for module, path in sources():
-        for match in _DECORATOR.finditer(path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        for match in (*_DECORATOR.finditer(text), *_VARIANT.finditer(text)):
             summary = match["summary"].removesuffix('"""').strip()
             entry: Entry[Any] = Entry(match["id"], int(match["version"]), summary, str(path), module)
             found.setdefault(match["kind"], []).append(entry)

@@ -22,6 +22,9 @@ def ls(
         help="tasks, learners, cores, trainings, controls, oracles, measures, protocols, quantities, blocks, figures "
         "or studies.",
     ),
+    where: list[str] = typer.Option(
+        [], "--where", help="Only tasks of such a place in a taxonomy, as type=prediction; may be given several times."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -46,10 +49,26 @@ def ls(
         raise UsageError(f'cannot list "{kind}"; {nearest(kind, [*lists, "oracles", "studies"])}')
     else:
         found = [(entry, registry.kind, entry.summary) for registry in lists[kind] for entry in registry.entries()]
+    if where:
+        found = [one for one in found if _stands_at(kind, one[0].id, where)]
+        if not found:
+            raise UsageError(f"no task has {' and '.join(where)} in its taxonomy; quickstudy show TASK prints it")
     if json:
         print_lines({"id": one.id, "version": one.version, "kind": of, "summary": said} for one, of, said in found)
     else:
         print_table([(one.id, f"v{one.version}", of, said) for one, of, said in found])
+
+
+def _stands_at(kind: str, id: str, places: list[str]) -> bool:
+    """Whether a task's taxonomy has all these entries, each `name=value`. One without a taxonomy stands nowhere."""
+    from quickstudy.base import catalogue
+    from quickstudy.base.parameters import parse_assignments
+
+    if kind != "tasks":
+        raise UsageError(f"--where is for tasks; {kind} have no taxonomy")
+    stands = {name: str(value).lower() for name, value in getattr(catalogue.task.get(id), "taxonomy", {}).items()}
+    wanted = {name: value for place in places for name, value in parse_assignments(place).items()}
+    return bool(stands) and all(value.lower() in stands.get(name, "").split(" and ") for name, value in wanted.items())
 
 
 def show(
@@ -109,7 +128,7 @@ def show(
 
 _MOST_NAMED = 12
 _FACTS = (
-    "controls", "oracle", "role", "unit", "direction", "range", "chance", "equation",
+    "controls", "oracle", "taxonomy", "role", "unit", "direction", "range", "chance", "equation",
     "question", "measures", "headline", "second", "columns", "exact", "usual",
 )  # fmt: skip
 

@@ -86,6 +86,9 @@ class EchoState:
         "reals": {"units": 200, "radius": 0.9, "input_scale": 0.1},
         "strings": {"units": 200},
     }
+    searched: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "radius": (0.01, 2.0), "input_scale": (0.0, 1.0), "bias_scale": (0.0, 1.0), "leak": (0.01, 1.0),
+    }  # fmt: skip
 
     def build(self, inputs: Space, rng: np.random.Generator) -> EchoStateCore:
         """Weights in float32, drawn in the order recurrent, input, bias."""

@@ -27,7 +27,7 @@ class DataSet:
 
     id: its short name. title: what people call it. layouts: names of files and folders it may come as, the first one
     found is taken. home: address of the public file, whose name is `archive` (one of the layouts) and whose SHA-256
-    is `checksum`.
+    is `checksum`; without a checksum it is only said where it can be had, and never fetched.
     """
 
     id: str
@@ -51,12 +51,13 @@ def find(data: DataSet) -> pathlib.Path:
             path = folder / layout
             if path.exists():
                 return path
-    if os.environ.get(DOWNLOAD) == "1":
+    if os.environ.get(DOWNLOAD) == "1" and data.checksum:
         return fetch(data)
     places = " and ".join(str(folder) for folder in _folders())
     raise UsageError(
         f"{data.title}: no {_either(data)} in {places}; it can be had at {data.home}\n"
-        f"type: export {FOLDER}=FOLDER for the folder you put it in, or export {DOWNLOAD}=1 to have it fetched"
+        f"type: export {FOLDER}=FOLDER for the folder you put it in"
+        f"{f', or export {DOWNLOAD}=1 to have it fetched' if data.checksum else ''}"
     )
 
 

@@ -234,9 +234,9 @@ class AdamPupil(SteppingPupil):
             raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
         return self._frame.filled(self._arrays)[0]  # type: ignore[no-any-return]
 
-    def states(self, inputs: Any) -> Any:
+    def states(self, inputs: Any, apart: bool = False) -> Any:
         """(lane, time, example, feature) features of the cores as they are now."""
-        return all_states(self._frame.filled(self._arrays)[0].core, inputs, self.lanes)
+        return all_states(self._frame.filled(self._arrays)[0].core, inputs, self.lanes, apart)
 
     def snapshot(self) -> Snapshot:
         """Model, moments and keys, with the lane axis."""

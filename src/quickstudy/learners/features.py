@@ -171,14 +171,22 @@ def _placed(rows: Any, piece: Any, starts: Any) -> Any:
 
 
 @eqx.filter_jit
-def all_states(cores: Any, inputs: Any, lanes: int) -> Any:
-    """(lane, time, example, feature) features at every step of inputs (time, example, ...), the same for all lanes."""
+def all_states(cores: Any, inputs: Any, lanes: int, apart: bool = False) -> Any:
+    """(lane, time, example, feature) features at every step of inputs (time, example, ...), the same for all lanes; or,
+    apart, of inputs (lane, time, example, ...).
+    """
+    return _all_states(cores, jax.tree.map(jnp.asarray, inputs), lanes, apart)
 
-    def single(core: Any) -> Any:
-        steps, batch = jax.tree.leaves(inputs)[0].shape[:2]
-        return core.unroll(core.start(batch, steps), inputs)[1]
 
-    return over_lanes(single, lanes)(cores)
+@eqx.filter_jit
+def _all_states(cores: Any, inputs: Any, lanes: int, apart: bool) -> Any:
+    def single(core: Any, own: Any) -> Any:
+        steps, batch = jax.tree.leaves(own)[0].shape[:2]
+        return core.unroll(core.start(batch, steps), own)[1]
+
+    if apart:
+        return over_lanes(single, lanes)(cores, inputs)
+    return over_lanes(lambda core: single(core, inputs), lanes)(cores)
 
 
 class Block(NamedTuple):

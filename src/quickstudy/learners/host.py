@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, HostLearner, Pace, Snapshot, face, name_of, pace_of
 from quickstudy.base.lesson import Exam, Lesson
@@ -92,7 +92,7 @@ class HostPupil:
             stepper: Any = host if own else Prefixes(self._predicted)
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
             self.by_prediction = not own
-            if own and hasattr(host, "unroll"):
+            if not own or hasattr(host, "unroll"):  # what is read at once need not be read again after every step
                 self.unroll = self._unroll
             if own and hasattr(host, "same"):
                 self.same = host.same
@@ -241,6 +241,11 @@ class HostPupil:
         return state, self._rows(answers, len(answers))[None]
 
     def _unroll(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
+        if self.by_prediction:
+            if isinstance(inputs, Mapping):
+                raise NotApplicable("a host learner that has no step of its own reads arrays, not fields")
+            state, answers = self._stepper.unroll(state, own_copy(inputs[0]))
+            return state, answers[None]
         state, answers = self._stepper.unroll(state, own_copy(of_lane(inputs, 0)))
         return state, np.stack([self._rows(some, len(some)) for some in answers])[None]
 

@@ -96,6 +96,11 @@ class Prefixes:
         longer = tuple([*read, x] for read, x in zip(state, inputs, strict=True))
         return longer, np.stack([self._predicted(np.stack(read))[-1] for read in longer])
 
+    def unroll(self, state: tuple[list[Any], ...], inputs: NDArray[Any]) -> tuple[Any, NDArray[np.float64]]:
+        """Many steps (time, row, ...), each row read once: (time, row, output) predictions."""
+        longer = tuple([*read, *inputs[:, row]] for row, read in enumerate(state))
+        return longer, np.stack([self._predicted(np.stack(read))[-len(inputs) :] for read in longer], axis=1)
+
     def rows(self, state: tuple[list[Any], ...], numbers: NDArray[Any]) -> tuple[list[Any], ...]:
         """What these rows have read."""
         return tuple(state[number] for number in numbers)

@@ -76,9 +76,9 @@ class ReservoirPupil(SteppingPupil):
         self._tokens = isinstance(brief.outputs, Tokens)
         self._shown = np.zeros(self.lanes, dtype=np.int64)
 
-    def states(self, inputs: Any) -> Any:
+    def states(self, inputs: Any, apart: bool = False) -> Any:
         """(lane, time, example, feature) states of the cores."""
-        return all_states(self._cores, inputs, self.lanes)
+        return all_states(self._cores, inputs, self.lanes, apart)
 
     def _costs(self, updates: Iterable[int], trained: int) -> list[Cost]:
         """Of every lane. Fixed parameters are the core's numbers that are not zero."""

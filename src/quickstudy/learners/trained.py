@@ -142,8 +142,8 @@ class DoublePupil:
             return found
 
         @wraps(found)
-        def called(*given: Any) -> Any:
+        def called(*given: Any, **named: Any) -> Any:
             with self._double():
-                return found(*given)
+                return found(*given, **named)
 
         return called

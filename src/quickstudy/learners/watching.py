@@ -88,9 +88,9 @@ class Watched:
         self._exam = exam
         return answer(self._own("exam", exam))
 
-    def _states(self, states: Callable[[Any], Any], inputs: NDArray[Any]) -> Any:
-        self._inputs = inputs
-        return states(inputs if self._hosted else inputs.copy())
+    def _states(self, states: Callable[..., Any], inputs: NDArray[Any], **apart: bool) -> Any:
+        self._inputs = inputs[0] if apart.get("apart") else inputs
+        return states(inputs if self._hosted else inputs.copy(), **apart)
 
     def _own(self, name: str, given: T) -> T:
         if self._hosted:

@@ -1,0 +1,1 @@
+"""Learners and systems of other libraries, programs and devices, as ours."""

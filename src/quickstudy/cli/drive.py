@@ -1,0 +1,133 @@
+"""`quickstudy drive`: write down what a device, or a simulator of somebody else's, is to be driven with."""
+
+from __future__ import annotations
+
+import hashlib
+import pathlib
+from typing import Any
+
+import typer
+
+from quickstudy.base.errors import UsageError
+from quickstudy.cli.output import (
+    CONVENTION,
+    DATA,
+    INCLUDE,
+    JSON,
+    check_target,
+    include_files,
+    name_data,
+    print_json,
+    say,
+)
+
+NARROW, NARROW_STEPS = 0.1, 1000
+"""The range of the inputs that a generalisation rank is measured with, of the whole range, and how many there are."""
+
+
+def drive(
+    tasks: list[str] = typer.Argument(..., help="Tasks, with parameters after a colon if need be."),
+    out: pathlib.Path = typer.Option(..., "--out", "-o", help="The file to write."),
+    seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
+    repetitions: int = typer.Option(1, "--repetitions", "-r", help="Series of every task, each with its own washout."),
+    rate: float | None = typer.Option(None, "--rate", help="Samples per second: adds a column of times."),
+    volts: str = typer.Option("", "--volts", help="LOW:HIGH, what the least and the greatest input become."),
+    convention: str = CONVENTION,
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+    data: pathlib.Path | None = DATA,
+) -> None:
+    """Write the inputs of tasks, one after another, for a device to read; score what it gives by `score dynamics`."""
+    import numpy as np
+
+    from quickstudy.data.recordings import write_drive
+
+    name_data(data)
+    include_files(include)
+    check_target(out)
+    if repetitions < 1 or (rate is not None and rate <= 0):
+        raise UsageError(f"--repetitions must be at least 1 and --rate above 0, got {repetitions} and {rate}")
+    low, high = _range(volts)
+    parts, segments, start = [], [], 0
+    for task in tasks:
+        for repetition in range(repetitions):
+            for segment, inputs in _segments(task, convention, seed, repetition):
+                least, most = segment.pop("range")
+                scale = (high - low) / (most - least) if volts else 1.0
+                offset = low - scale * least if volts else 0.0
+                parts.append(inputs * scale + offset)
+                digest = digest_of(inputs)
+                segments.append({**segment, "start": start, "scale": scale, "offset": offset, "sha256": digest})
+                start += len(inputs)
+    widths = {part.shape[1] for part in parts}
+    if len(widths) > 1:
+        raise UsageError(f"the tasks have inputs of {sorted(widths)} channels; write one drive for each number")
+    header: dict[str, Any] = {"format": 1, "seed": seed, "samples": start, "channels": widths.pop()}
+    header |= {"rate": rate, "volts": [low, high] if volts else None, "segments": segments}
+    write_drive(out, header, np.concatenate(parts), rate)
+    if json:
+        print_json({"file": str(out), **header})
+        return
+    channels = "one channel" if header["channels"] == 1 else f"{header['channels']} channels"
+    washouts = ", ".join(sorted({str(segment["washout"]) for segment in segments}))
+    say(
+        f"wrote {out}: {start:,} samples, {channels}, washout {washouts}; "
+        "keep the sample clock, record every node once per sample"
+    )
+
+
+def _segments(task: str, convention: str, seed: int, repetition: int) -> list[tuple[dict[str, Any], Any]]:
+    """The series of a task; behind noise that memory is measured with, noise of a narrow range."""
+    series, made = drawn_series(task, convention, seed, repetition)
+    lengths = {part: getattr(series, part) for part in ("washout", "training", "validation", "test")}
+    said = {"task": task, "version": made.version, "convention": convention, "repetition": repetition, **lengths}
+    bounds = [float(series.inputs.min()), float(series.inputs.max())]
+    if bounds[0] == bounds[1]:
+        raise UsageError(
+            f"{task} is driven by nothing that changes: it runs by itself, and needs no device to be driven"
+        )
+    found = [({**said, "role": "series", "range": bounds}, series.inputs)]
+    if hasattr(made, "signal"):
+        narrow = narrow_noise(made, seed, repetition)
+        lengths = {"washout": made.washout, "training": 0, "validation": 0, "test": NARROW_STEPS}
+        found.append(({**said, **lengths, "role": "generalisation", "range": bounds}, narrow))
+    return found
+
+
+def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tuple[Any, Any]:
+    """The series of a task's repetition, as a run draws it, and the task. Raises UsageError where it is no series."""
+    from quickstudy.base import catalogue
+    from quickstudy.base.parameters import configure, parse_assignments
+    from quickstudy.base.seeds import Streams
+    from quickstudy.base.task import SeriesTask
+
+    name, _, assignments = task.partition(":")
+    made: Any = configure(name, catalogue.task.get(name), parse_assignments(assignments), convention)
+    if not isinstance(made, SeriesTask):
+        raise UsageError(f"{name} is no series, and cannot drive a device")
+    return made.drive(Streams(seed, catalogue.task.get(name).id, repetition).numpy("data")), made
+
+
+def digest_of(inputs: Any) -> str:
+    """By which inputs that are drawn again are known to be the same, to the last bit."""
+    return hashlib.sha256(inputs.tobytes()).hexdigest()[:16]
+
+
+def narrow_noise(task: Any, seed: int, repetition: int) -> Any:
+    """(step, 1): the noise by which a generalisation rank is measured, its own washout first."""
+    from quickstudy.base.seeds import Streams
+
+    rng = Streams(seed, task.id, repetition).numpy("generalisation")
+    return NARROW * task.signal(rng, (task.washout + NARROW_STEPS, 1))
+
+
+def _range(volts: str) -> tuple[float, float]:
+    if not volts:
+        return 0.0, 0.0
+    try:
+        low, high = map(float, volts.split(":"))
+    except ValueError:
+        low, high = 1.0, 0.0
+    if not low < high:
+        raise UsageError(f"--volts must be two numbers, the lower one first, as -1:1; got {volts}")
+    return low, high

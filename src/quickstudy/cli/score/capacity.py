@@ -1,0 +1,83 @@
+"""`quickstudy score capacity`: memory, processing capacity and ranks of states that were recorded elsewhere."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Any
+
+import typer
+
+from quickstudy.base.errors import UsageError
+from quickstudy.cli.output import JSON, print_json, print_table, say
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("capacity")(capacity)
+
+
+def capacity(
+    file: pathlib.Path = typer.Argument(..., help="States: CSV, NPY or Parquet, a row after each input."),
+    inputs: pathlib.Path = typer.Option(..., "--inputs", help="What the system was driven with: one column."),
+    washout: int = typer.Option(200, "--washout", help="Rows at the start that are not measured."),
+    delays: str = typer.Option(
+        "", "--delays", help="Largest delay for degree 1, 2 ...: 40,14,8,5. As far as anything is found, if left out."
+    ),
+    train: int | None = typer.Option(
+        None, "--train", help="Rows after the washout that the memory is fitted to; half of them, if left out."
+    ),
+    basis: str = typer.Option("legendre", "--basis", help="legendre, hermite, walsh, trigonometric or moments."),
+    p: float = typer.Option(1e-4, "--p", help="How rarely a capacity without memory may pass the threshold."),
+    factor: float = typer.Option(2.0, "--factor", help="The factor on top of it."),
+    json: bool = JSON,
+) -> None:
+    """Memory, processing capacity and ranks of recorded states.
+
+    Delay 0 is the input just read. Capacities are in-sample, of centred states; `memory_split` is fitted to the first
+    rows and tested on the others. Singular values are those of the states as they are, not centred.
+    """
+    from quickstudy.data.recordings import read_states
+    from quickstudy.data.tables import read_table
+    from quickstudy.measures.memory import Harvest
+    from quickstudy.measures.memory_report import describe
+
+    drive = read_table(inputs)
+    if drive.shape[1] != 1:
+        raise UsageError(f"{inputs} has {drive.shape[1]} columns; capacities are of a system with one input")
+    states = read_states(file)
+    if len(states) != len(drive):
+        raise UsageError(f"{file} has {len(states)} rows, but {inputs} has {len(drive)}; give one row per input")
+    if not 0 <= washout < len(states):
+        raise UsageError(f"--washout must be shorter than the series of {len(states)} rows, got {washout}")
+    if not 0 < p < 1 or factor <= 0:
+        raise UsageError(f"--p must lie between 0 and 1, and --factor above 0, got {p:g} and {factor:g}")
+    harvest = Harvest(states[washout:])
+    found = describe(harvest, drive[:, 0], largest_delays(delays), train, basis, p, factor)
+    if json:
+        print_json(found)
+    else:
+        _show(found)
+
+
+def largest_delays(text: str) -> list[int] | None:
+    """`40,14,8,5` as numbers. Raises UsageError for anything that is no list of delays."""
+    if not text:
+        return None
+    parts = text.split(",")
+    if not all(part.strip().isdigit() for part in parts):
+        raise UsageError(f"--delays must be whole numbers from 0, one per degree, as 40,14,8,5; got {text}")
+    return [int(part) for part in parts]
+
+
+def _show(found: dict[str, Any]) -> None:
+    constant = f", {found['constant']} more are constant and left out" if found["constant"] else ""
+    say(f"{found['steps']} steps, {found['states']} states of rank {found['dimensions']}{constant}")
+    split, inside = (sum(found[name][1:]) for name in ("memory_split", "memory_in_sample"))
+    longest = len(found["memory_split"]) - 1
+    say(f"memory capacity {split:.3f} on other steps, {inside:.3f} in-sample (delays 1 to {longest})")
+    rows = [(degree, str(part["terms"]), f"{part['total']:.4f}") for degree, part in found["ipc"].items()]
+    print_table([("degree", "terms", "capacity"), *rows])
+    more = "" if found["ipc_complete"] else "; not all that is above the threshold was looked at"
+    say(f"total {found['ipc_total']:.4f} of at most {found['dimensions']}, threshold {found['threshold']:.6f}{more}")
+    say("rank " + ", ".join(f"{rank} ({name})" for name, rank in found["rank"].items()))
+    say(f"effective rank {found['effective_rank']:.3f}")

@@ -1,0 +1,65 @@
+"""How well sequences are told apart: errors, the confusion of classes, and the area under the curve of either error."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import measure
+from quickstudy.base.measure import Score
+from quickstudy.base.trace import Trace
+
+
+def confusion(trace: Trace) -> NDArray[np.int64]:
+    """(true class, answered class): how many sequences of each class were answered with which."""
+    scores, label = trace.arrays["score"], trace.arrays["label"]
+    classes = scores.shape[1]
+    pairs = label * classes + scores.argmax(axis=1)
+    return np.bincount(pairs, minlength=classes**2).reshape(classes, classes)
+
+
+def roc(score: NDArray[np.float64], positive: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """False and true positives, as shares, for every threshold from the highest score down; both begin at 0.
+
+    >>> [shares.tolist() for shares in roc(np.array([3.0, 2.0, 1.0]), np.array([True, False, True]))]
+    [[0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0]]
+    """
+    order = np.argsort(-score, kind="stable")
+    last_of_equals = np.append(np.diff(score[order]) != 0, True)
+    counts = [np.cumsum(found[order])[last_of_equals] for found in (~positive, positive)]
+    false, true = (np.concatenate([[0.0], count / max(count[-1], 1)]) for count in counts)
+    return false, true
+
+
+@measure(
+    "classification",
+    version=1,
+    kinds=("classes",),
+    equation="error rate = wrong / all; AUC: mean over classes of the area under true over false positives, one class "
+    "against the rest",
+    chance="1 less the share of the most frequent class; AUC 0.5",
+    scores=(
+        Score("error-rate", "error rate", "share of the sequences", "lower", (0, 1)),
+        Score("accuracy", unit="share of the sequences", better="higher", range=(0, 1)),
+        Score("auc", "AUC", "mean over classes", "higher", (0, 1)),
+        Score("wrong-answers", "wrong", "sequences", "lower", (0, math.inf), least=1),
+        Score("false-negatives-*", "missed of class", "share of the class", "lower", (0, 1)),
+        Score("false-positives-*", "taken for class", "share of the others", "lower", (0, 1)),
+    ),
+)
+def classification(trace: Trace, convention: str) -> Mapping[str, float]:
+    """The error rate is the word error rate where words are told apart. Classes are counted from 0."""
+    table = confusion(trace)
+    total, right = int(table.sum()), np.diag(table)
+    wrong = total - int(right.sum())
+    found = {"error-rate": wrong / total, "accuracy": 1 - wrong / total, "wrong-answers": float(wrong)}
+    areas = []
+    for place, (those, said) in enumerate(zip(table.sum(axis=1), table.sum(axis=0), strict=True)):
+        if 0 < those < total:
+            areas.append(np.trapezoid(*roc(trace.arrays["score"][:, place], trace.arrays["label"] == place)[::-1]))
+            found[f"false-negatives-{place}"] = float(1 - right[place] / those)
+            found[f"false-positives-{place}"] = float((said - right[place]) / (total - those))
+    return {**found, "auc": float(np.mean(areas))} if areas else found

@@ -1,0 +1,195 @@
+"""How far answers are from what was asked for: errors of driven series, of symbols in them, of free runs, of training
+lengths, and of sequences that are to be told apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import measure
+from quickstudy.base.measure import Score
+from quickstudy.base.trace import Trace
+
+Floats = NDArray[np.float64]
+
+MOST_DIMENSIONS = 8
+"""Of an answer, up to which each has an error of its own."""
+HORIZONS = (84, 120)
+WINDOWS = ((1, 300), (301, 1000), (1001, 10_000))
+"""Steps of a free run, both included, that have an error of their own."""
+TOO_FAR = 0.4
+"""The error, over the root mean square of the series, up to which a free run counts as valid."""
+SATURATED = 1.05
+"""A training length is enough if the error there is at most so many times that of the whole."""
+
+
+def nmse(answer: Floats, target: Floats) -> float:
+    """Squared errors over squared deviations of the target from its own mean, (time, width), pooled over the width.
+
+    The variance is that of the population of the scored targets, so that their mean scores exactly 1; nan where they
+    are all the same.
+
+    >>> nmse(np.array([[2.0], [2.0]]), np.array([[1.0], [3.0]]))
+    1.0
+    """
+    spread = float(np.square(target - target.mean(axis=0)).sum())
+    return float(np.square(answer - target).sum()) / spread if spread else math.nan
+
+
+def _error(name: str, title: str, unit: str) -> Score:
+    return Score(name, title, unit, "lower", (0, math.inf), read="log")
+
+
+_DEVIATIONS = "deviations of the target"
+
+
+@measure(
+    "errors",
+    version=1,
+    kinds=("predictions",),
+    equation="MSE = mean (y - t)^2; NMSE = MSE / mean (t - mean t)^2; NRMSE = sqrt NMSE, pooled over dimensions",
+    chance="NRMSE 1, by the mean of the targets",
+    scores=(
+        _error("nrmse", "NRMSE", _DEVIATIONS),
+        _error("nmse", "NMSE", "variances of the target"),
+        _error("rmse", "RMSE", "as the target"),
+        _error("mse", "MSE", "squared target"),
+        _error("dimension-nrmse-*", "NRMSE of dimension", _DEVIATIONS),
+    ),
+)
+def errors(trace: Trace, convention: str) -> Mapping[str, float]:
+    """The errors over the test part, all dimensions together; each alone where there are a few. Targets that never
+    change have no normalised error.
+    """
+    answer, target = trace.arrays["answer"], trace.arrays["target"]
+    squared = float(np.square(answer - target).mean())
+    found = {"nrmse": math.sqrt(nmse(answer, target)), "nmse": nmse(answer, target)}
+    found |= {"rmse": math.sqrt(squared), "mse": squared}
+    if 1 < target.shape[1] <= MOST_DIMENSIONS:
+        parts = [(answer[:, [place]], target[:, [place]]) for place in range(target.shape[1])]
+        found |= {f"dimension-nrmse-{place + 1}": math.sqrt(nmse(*part)) for place, part in enumerate(parts)}
+    return {name: value for name, value in found.items() if not math.isnan(value)}
+
+
+@measure(
+    "symbol-errors",
+    version=1,
+    kinds=("predictions",),
+    equation="share of answers whose nearest symbol is not the target; the upper bound of its exact 95 % interval",
+    chance="1 less the share of the most frequent symbol",
+    scores=(
+        Score("symbol-error-rate", "SER", "share of the symbols", "lower", (0, 1), least=1e-5),
+        Score("symbol-error-bound", "SER at most", "share of the symbols, 95 %", "lower", (0, 1), read="log"),
+    ),
+)
+def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Of series whose answers are a few symbols. Of no error in n symbols the bound is about 3/n."""
+    if "levels" not in trace.facts:
+        return {}
+    from scipy.special import betaincinv
+
+    levels = np.asarray(trace.facts["levels"])
+
+    def nearest(values: Floats) -> NDArray[np.int64]:
+        return np.asarray(np.abs(values[..., None] - levels).argmin(axis=-1))
+
+    wrong = nearest(trace.arrays["answer"]) != nearest(trace.arrays["target"])
+    count, total = int(wrong.sum()), wrong.size
+    bound = 1.0 if count == total else float(betaincinv(count + 1, total - count, 0.95))
+    return {"symbol-error-rate": count / total, "symbol-error-bound": bound}
+
+
+@measure(
+    "free-running",
+    version=1,
+    kinds=("predictions",),
+    equation=(
+        "NRMSE_h = sqrt(mean over starts (y(h) - t(h))^2 / var t); valid time: first t with |y - t| > 0.4 sqrt(mean "
+        "|t|^2), mean over starts"
+    ),
+    chance="NRMSE 1, by the mean of the targets",
+    scores=(
+        _error("free-nrmse", "NRMSE free", _DEVIATIONS),
+        _error("nrmse-84", "NRMSE 84", _DEVIATIONS),
+        _error("nrmse-120", "NRMSE 120", _DEVIATIONS),
+        Score("valid-time", "valid time", "Lyapunov times", "higher", (0, math.inf)),
+        Score("valid-duration", "valid duration", "time units of the system", "higher", (0, math.inf)),
+        Score("still-valid", "still valid", "share of starts that are valid to the end", "higher", (0, 1)),
+        _error("window-nrmse-*", "NRMSE in steps", _DEVIATIONS),
+        _error("curve-distance", "distance from the curve", "root mean square, as the target"),
+    ),
+)
+def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Of what a learner made of its own answers. A run that is valid to its end counts as long as it is."""
+    if "free_answer" not in trace.arrays:
+        return {}
+    answer, target = trace.arrays["free_answer"], trace.arrays["free_target"]
+    series = trace.arrays["target"]
+    wrong, variance = np.square(answer - target), float(np.square(series - series.mean(axis=0)).mean())
+    found = {"free-nrmse": math.sqrt(wrong.mean() / variance)}
+    steps = answer.shape[1]
+    found |= {f"nrmse-{h}": math.sqrt(wrong[:, h - 1].mean() / variance) for h in HORIZONS if steps >= h}
+    for first, last in WINDOWS if steps >= WINDOWS[0][1] else ():
+        if steps > first:
+            part = wrong[:, first - 1 : last].mean()
+            found[f"window-nrmse-{first}-{min(last, steps)}"] = math.sqrt(part / variance)
+    relative = np.sqrt(wrong.sum(axis=2) / np.square(series).sum(axis=1).mean())
+    valid = np.where((relative > TOO_FAR).any(axis=1), (relative > TOO_FAR).argmax(axis=1), steps)
+    found["valid-duration"] = float(valid.mean() * trace.facts.get("interval", 1.0))
+    found["still-valid"] = float((valid == steps).mean())
+    if trace.facts.get("lyapunov"):
+        found["valid-time"] = found["valid-duration"] * trace.facts["lyapunov"]
+    if trace.facts.get("closed_curve"):
+        apart = np.linalg.norm(answer.reshape(-1, 1, answer.shape[2]) - target[0], axis=2).min(axis=1)
+        found["curve-distance"] = float(np.sqrt(np.square(apart).mean()))
+    return found
+
+
+@measure(
+    "in-situ",
+    version=1,
+    kinds=("predictions",),
+    equation="NRMSE of the states that were reached against the reference, from a settling time on, over all starts; "
+    "share of starts that stay within ten times the reference",
+    chance="NRMSE 1, by standing still at the mean of the reference",
+    scores=(
+        _error("in-situ-nrmse", "NRMSE in situ", "deviations of the reference"),
+        Score("bounded", unit="share of starts", better="higher", range=(0, 1)),
+    ),
+)
+def in_situ(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Of learners whose answers have moved a system, measured at the system and not at the answers."""
+    if "situ_answer" not in trace.arrays:
+        return {}
+    reached, target = trace.arrays["situ_answer"], trace.arrays["situ_target"]
+    settled = slice(int(trace.facts.get("settled", 0)), None)
+    width = target.shape[2]
+    error = math.sqrt(nmse(reached[:, settled].reshape(-1, width), target[:, settled].reshape(-1, width)))
+    bounded = (np.abs(reached) <= 10 * np.abs(target).max()).all(axis=(1, 2))
+    return {"in-situ-nrmse": error, "bounded": float(bounded.mean())}
+
+
+@measure(
+    "training-length",
+    version=1,
+    kinds=("predictions",),
+    equation=f"least training length whose NRMSE is at most {SATURATED} times that of the whole; NRMSE at each",
+    chance="none",
+    scores=(
+        Score("saturation-length", "saturation length", "training steps", "lower", (0, math.inf)),
+        _error("nrmse-after-*", "NRMSE after", _DEVIATIONS),
+    ),
+)
+def training_length(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Of runs that were tested after several training lengths."""
+    if len(trace.arrays.get("lengths", ())) < 2:
+        return {}
+    lengths, target = trace.arrays["lengths"], trace.arrays["driven_target"]
+    found = [math.sqrt(nmse(answer, target)) for answer in trace.arrays["answers"]]
+    enough = next(length for length, error in zip(lengths, found, strict=True) if error <= SATURATED * found[-1])
+    named = {f"nrmse-after-{length}": error for length, error in zip(lengths, found, strict=True)}
+    return {"saturation-length": float(enough), **named}

@@ -1,0 +1,203 @@
+"""What kinds of memory can be made of one core? A search for novelty in the space of behaviours (CHARC)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import protocol
+from quickstudy.base.learner import Brief, Showing, face
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.task import spaces_of
+from quickstudy.base.trace import Trace
+from quickstudy.protocols.examination import Clock, Examination
+
+if TYPE_CHECKING:
+    from quickstudy.learners.substrate import Genome, Substrate
+
+DEME, RECOMBINATION, LUCK, ARCHIVED = 0.1, 0.5, 0.001, 150
+"""How far apart on their ring two parents may be, of the population; the chance of a gene to be taken over; that of an
+offspring to be kept in the archive though it is not new; and how many are kept there."""
+PLACED = 200
+"""The most cores by which tasks are placed."""
+REVIEWED, TOO_MANY, EASED, RAISED = 100, 10, 0.95, 1.1
+"""Generations after which the bar for the archive is looked at: eased if nothing passed, raised if many did."""
+
+
+@protocol("charc", version=1)
+@dataclass(frozen=True)
+class CharcProtocol:
+    """Search for cores that behave in new ways; and, with as many evaluations, draw cores at random.
+
+    Behaviour: kernel rank and generalisation rank of the states of one stream, of 1.5 times as many steps as states
+    (inputs in -1 .. 1, and in +- 0.1), and memory capacity for as many delays as states, fitted to `steps` steps (none:
+    5 for every state, at least 500) and tested on as many. rank: a threshold, or `charc`. A steady-state genetic
+    algorithm: of two neighbours on a ring the less novel one takes over genes of the other, and `mutation` of all genes
+    are replaced by those of freshly drawn cores. Novelty: mean distance to the `neighbours` nearest of population and
+    archive. voxel: the edge of what counts as different (none: a tenth of the states). tasks: names of series with one
+    input, joined by `+`; one core of every voxel, up to 200, then has a ridge readout on each of them, which gives
+    tasks a place in the space.
+
+    Published, as in the code of CHARC: population 100, 2,000 generations, a core is the first of its own neighbours,
+    generalisation from +- 0.05 around 0.5, memory below 0.1 of a delay not counted. Its choice of a ridge by the test
+    error is not repeated. Source: Dale et al. 2019.
+    """
+
+    population: int = parameter(50, at_least=4)
+    generations: int = parameter(500, at_least=1)
+    mutation: float = parameter(0.02, at_least=0, at_most=1)
+    neighbours: int = parameter(10, at_least=1)
+    rank: str = parameter("charc", choices=("charc", "0.1", "0.01", "0.001", "1e-06"))
+    voxel: float | None = parameter(None, above=0)
+    steps: int | None = parameter(None, at_least=10)
+    tasks: str = ""
+    as_coded: bool = False
+
+    measures: ClassVar[tuple[str, ...]] = ("coverage", "task-places")
+    question: ClassVar[str] = "How many kinds of memory can be made of it?"
+    headline: ClassVar[str] = "voxels"
+    columns: ClassVar[tuple[str, ...]] = (
+        "voxels", "voxels-at-random", "voxels-gained", "kernel-rank-range", "generalisation-rank-range", "memory-range",
+    )  # fmt: skip
+    replay_apart: ClassVar[bool] = False
+    asks: ClassVar[str] = "reals"
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"population": 100, "generations": 2000, "as_coded": True}
+    }
+
+    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """One trace per lane, of kind `behaviours`: `behaviour` and `at_random` (evaluation, 3)."""
+        from quickstudy.learners.substrate import Substrate
+
+        core = getattr(learner, "core", None)
+        if core is None:
+            return self._single(task, learner, streams)
+        brief = Brief(*spaces_of(task), "squared", 1, 1)
+        clock = Clock()
+        with clock.timing("answer"):
+            substrate = Substrate(core, task, streams, self.rank, self.steps, self.as_coded)
+            searches = [_Search(self, substrate, stream) for stream in streams]
+            drawn = [search.pool[: self.population] for search in searches]
+            for search, behaviours in zip(searches, substrate.behave(drawn), strict=True):
+                search.begin(behaviours)
+            for _ in range(self.generations):
+                offspring = [[search.offspring()] for search in searches]
+                for search, behaviours in zip(searches, substrate.behave(offspring), strict=True):
+                    search.add(behaviours[0])
+            at_random = substrate.behave([search.pool for search in searches])
+            placed = [self._placed(substrate, *both) for both in zip(searches, streams, strict=True)]
+            pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
+        facts: dict[str, Any] = {"size": substrate.size, "voxel": self.edge(substrate.size), "passes": 0}
+        facts |= {"tasks": self._names} if self.tasks else {}
+        traces = [
+            Trace("behaviours", {"behaviour": np.array(search.found), "at_random": rest, **more}, facts, cost)
+            for search, rest, more, cost in zip(searches, at_random, placed, clock.charge(pupil.cost()), strict=True)
+        ]
+        return Examination(traces, pupil, brief)
+
+    def _single(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """Of what is no core, and of which nothing else can be made: a memory that is one behaviour."""
+        from quickstudy.learners.substrate import Probe
+
+        brief, clock = Brief(*spaces_of(task), "squared", 1, 1), Clock()
+        with clock.timing("answer"):
+            pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
+            states = face(pupil, Showing).states
+            size = np.shape(states(np.zeros((1, 1, 1))))[-1]
+            probe = Probe(size, task, streams, self.rank, self.steps, self.as_coded)
+            found = []
+            for lane, drives in enumerate(probe.drives):
+                wide, narrow = (np.asarray(states(drive))[lane : lane + 1, :, 0] for drive in drives)
+                found.append(probe.behaviours(wide, narrow, drives[0][None, :, 0, 0]))
+        facts = {"size": size, "voxel": self.edge(size), "passes": 0}
+        costs = clock.charge(pupil.cost())
+        traces = [
+            Trace("behaviours", {"behaviour": one, "at_random": one}, facts, cost)
+            for one, cost in zip(found, costs, strict=True)
+        ]
+        return Examination(traces, pupil, brief)
+
+    def edge(self, size: int) -> float:
+        """Of a voxel, for cores of so many states."""
+        return self.voxel or max(1.0, size / 10)
+
+    @property
+    def _names(self) -> list[str]:
+        return [name.strip() for name in self.tasks.split("+")]
+
+    def _placed(self, substrate: Substrate, search: _Search, streams: Streams) -> dict[str, NDArray[np.float64]]:
+        """`placed` (core, 3), the behaviour of one core of every voxel, and its `errors` (core, task); or nothing."""
+        if not self.tasks:
+            return {}
+        chosen = list(search.different.values())[:PLACED]
+        errors = [substrate.errors([genome for _, genome in chosen], name, streams) for name in self._names]
+        return {"placed": np.array([behaviour for behaviour, _ in chosen]), "errors": np.stack(errors, axis=1)}
+
+
+class _Search:
+    """One search for novelty, and the cores that a random search would draw, whose genes it takes for new ones."""
+
+    def __init__(self, asked: CharcProtocol, substrate: Substrate, streams: Streams) -> None:
+        self._asked, self._rng = asked, streams.numpy("search")
+        draws = streams.numpy("cores")
+        self.pool = [substrate.draw(draws) for _ in range(asked.population + asked.generations)]
+        self.found: list[NDArray[np.float64]] = []
+        self.different: dict[tuple[float, ...], tuple[NDArray[np.float64], Genome]] = {}
+        self._voxel = asked.edge(substrate.size)
+        self._people = list(self.pool[: asked.population])
+        self._bar, self._passed = float(np.sqrt(substrate.size)), 0
+        self._archive: deque[NDArray[np.float64]] = deque(maxlen=ARCHIVED)
+        self._places: list[NDArray[np.float64]] = []
+        self._loser, self._next = 0, self._people[0]
+
+    def begin(self, behaviours: NDArray[np.float64]) -> None:
+        """The first population has been evaluated."""
+        self._places, self.found = list(behaviours), list(behaviours)
+        for behaviour, genome in zip(behaviours, self._people, strict=True):
+            self._note(behaviour, genome)
+
+    def offspring(self) -> Genome:
+        """The less novel of two neighbours, with genes of the other, mutated."""
+        rng, size = self._rng, len(self._people)
+        one = int(rng.integers(size))
+        other = (one + int(rng.integers(1, max(2, round(DEME * size) + 1)))) % size
+        winner, self._loser = (one, other) if self._novelty(one) > self._novelty(other) else (other, one)
+        fresh = self.pool[int(rng.integers(len(self.pool)))]
+        # Entries at one place of arrays of one shape are one gene: where a weight comes from, and how strong it is.
+        shapes = {own.shape for own in fresh}
+        taken = {shape: rng.random(shape) < RECOMBINATION for shape in sorted(shapes)}
+        anew = {shape: rng.random(shape) < self._asked.mutation for shape in sorted(shapes)}
+        self._next = [
+            np.where(anew[own.shape], new, np.where(taken[own.shape], better, own))
+            for own, better, new in zip(self._people[self._loser], self._people[winner], fresh, strict=True)
+        ]
+        return self._next
+
+    def add(self, behaviour: NDArray[np.float64]) -> None:
+        """The offspring has been evaluated: it takes the loser's place, and if it is new, one in the archive."""
+        self.found.append(behaviour)
+        self._note(behaviour, self._next)
+        self._people[self._loser], self._places[self._loser] = self._next, behaviour
+        novelty, lucky = self._novelty(self._loser), self._rng.random() < LUCK
+        if novelty > self._bar or lucky:
+            self._archive.append(behaviour)
+            self._passed += 1
+        if (len(self.found) - len(self._people)) % REVIEWED == 0:
+            self._bar *= EASED if not self._passed else RAISED if self._passed > TOO_MANY else 1.0
+            self._passed = 0
+
+    def _note(self, behaviour: NDArray[np.float64], genome: Genome) -> None:
+        self.different.setdefault(tuple(np.round(behaviour / self._voxel)), (behaviour, genome))
+
+    def _novelty(self, one: int) -> float:
+        others = [*self._places, *self._archive]
+        if not self._asked.as_coded:
+            del others[one]
+        distances = np.linalg.norm(np.array(others) - self._places[one], axis=1)
+        return float(np.sort(distances)[: self._asked.neighbours].mean())

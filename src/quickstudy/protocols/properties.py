@@ -1,0 +1,231 @@
+"""What a memory can do, whatever it is used for: its states are looked at while noise is read, and nothing is asked."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base import catalogue
+from quickstudy.base.catalogue import protocol
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.learner import Brief, Pupil, Showing, face, pace_of
+from quickstudy.base.parameters import configure, parameter, parse_assignments
+from quickstudy.base.seeds import Streams
+from quickstudy.base.task import spaces_of
+from quickstudy.base.trace import Trace
+from quickstudy.measures.memory import Harvest
+from quickstudy.measures.memory_terms import processing_capacity
+from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.tasks.dynamics.memory import BASES
+
+LEAST_STEPS, STEPS_PER_STATE = 5000, 20
+"""Steps that are measured, of each half: at least so many, and so many for every state."""
+PATHS, TAIL, NUDGE = 8, 1000, 0.01
+"""Paths with different pasts, the steps that they then have in common, and by how much the last input before these is
+changed for the copies of them that show whether differences grow."""
+STATES_TOGETHER = 1 << 26
+"""Bytes of states that one call may give where only the last of them are looked at."""
+
+
+@protocol("properties", version=1)
+@dataclass(frozen=True)
+class PropertiesProtocol:
+    """Read noise, and look at the states. Nothing is learned, unless `after` names a task: it is learned before, as the
+    protocol `dynamics` teaches it, on the data that a run of it would show.
+
+    One harvest serves memory and processing capacity: `steps` steps to fit and as many to test (none: 20 for every
+    state, at least 5,000), delays up to `delays` (none: twice the states), terms up to `degrees`, at most `budget`.
+    Ranks by two algorithms: of the last states after `streams` streams (none: twice the states) of `length` steps from
+    one washed-out state, without and with the last `shared` steps in common; and of all states of one stream, in the
+    whole range and, for generalisation, in +- `near` around `centre`. Published, as in the code of CHARC: 0.05 around
+    0.5. Then paths with different pasts and one future: do they meet, do differences grow?
+    """
+
+    steps: int | None = parameter(None, at_least=1)
+    delays: int | None = parameter(None, at_least=1)
+    degrees: int = parameter(7, at_least=1)
+    budget: int = parameter(3000, at_least=1)
+    streams: int | None = parameter(None, at_least=1)
+    length: int = parameter(50, at_least=1)
+    shared: int = parameter(25, at_least=1)
+    near: float = parameter(0.1, above=0)
+    centre: float = parameter(0.0)
+    after: str = ""
+
+    measures: ClassVar[tuple[str, ...]] = ("memory-capacity", "processing-capacity", "state-ranks", "stability")
+    question: ClassVar[str] = "What does its memory hold?"
+    headline: ClassVar[str] = "capacity-over-size"
+    columns: ClassVar[tuple[str, ...]] = (
+        "capacity-over-size", "memory-capacity", "processing-capacity", "kernel-rank", "generalisation-rank",
+        "effective-rank", "lyapunov-exponent",
+    )  # fmt: skip
+    replay_apart: ClassVar[bool] = False
+    asks: ClassVar[str] = "reals"
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"near": 0.05, "centre": 0.5}}
+
+    def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """One trace per lane, of kind `properties`: memory by delay, capacity by term, singular values, distances."""
+        if not callable(getattr(task, "signal", None)):
+            raise NotApplicable(f"{task.id} has no signal(rng, shape) to look at states with")
+        clock = Clock()
+        with clock.timing("answer"):
+            begun = self._begun(task, learner, streams)
+            looked = self._look(task, _Shown(begun.pupil), streams)
+        costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
+        traces = [
+            Trace("properties", arrays, {**facts, "passes": pace_of(learner).passes if self.after else 0}, cost)
+            for (arrays, facts), cost in zip(looked, costs, strict=True)
+        ]
+        return Examination(traces, begun.pupil, begun.brief)
+
+    def _begun(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+        """The learner as it was drawn, or as it is after the task that it is to learn before."""
+        if not self.after:
+            brief = Brief(*spaces_of(task), "squared", task.washout + task.training, 1)
+            return Examination([], learner.begin(brief, [stream.for_learner() for stream in streams]), brief)
+        from quickstudy.protocols.dynamics import DynamicsProtocol
+
+        name, _, assignments = self.after.partition(":")
+        before = configure(name, catalogue.task.get(name), parse_assignments(assignments))
+        if spaces_of(before)[0] != spaces_of(task)[0]:
+            raise UsageError(
+                f"after={self.after}: what is learned before must be read as {task.id} is, one number a step"
+            )
+        own = [dataclasses.replace(stream, task=before.id) for stream in streams]
+        return DynamicsProtocol().examine(before, learner, own)
+
+    def _look(
+        self, task: Any, shown: _Shown, streams: Sequence[Streams]
+    ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        size = shown.last(np.zeros((len(streams), 1, 1))).shape[-1]
+        steps = max(LEAST_STEPS, STEPS_PER_STATE * size) if self.steps is None else self.steps
+        delays = 2 * size if self.delays is None else self.delays
+        count = 2 * size if self.streams is None else self.streams
+        washout = max(task.washout, delays)
+        drives = np.stack([task.signal(stream.numpy("drive"), (washout + 2 * steps, 1)) for stream in streams])
+        states = shown.all(drives)[:, washout:, 0]
+        narrow = np.stack(
+            [
+                self.centre + self.near * task.signal(stream.numpy("generalisation"), (task.washout + count, 1))
+                for stream in streams
+            ]
+        )
+        near = shown.all(narrow)[:, task.washout :, 0]
+        stretches = np.stack([self._stretches(task, stream.numpy("streams"), count) for stream in streams])
+        ends = shown.last(stretches)
+        found = []
+        for lane in range(len(streams)):
+            arrays, facts = _capacities(self, Harvest(states[lane]), drives[lane, :, 0], steps, delays, task)
+            matrices = {
+                "kernel": ends[lane, :count],
+                "generalisation": ends[lane, count:],
+                "kernel_stream": states[lane, :count],
+                "generalisation_stream": near[lane],
+            }
+            arrays |= {f"{name}_values": np.linalg.svd(rows, compute_uv=False) for name, rows in matrices.items()}
+            found.append((arrays, {**facts, "size": size, "streams": count, "washout": washout}))
+        for (arrays, facts), (more, said) in zip(found, _paths(task, shown, streams), strict=True):
+            arrays.update(more)
+            facts.update(said)
+        return found
+
+    def _stretches(self, task: Any, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """(time, stream): a washout in common, then streams without a common end, and as many with one."""
+        before, own = task.signal(rng, (task.washout, 1)), task.signal(rng, (self.length, 2 * count))
+        own[self.length - min(self.shared, self.length) :, count:] = own[
+            self.length - min(self.shared, self.length) :, :1
+        ]
+        return np.concatenate([np.repeat(before, 2 * count, axis=1), own])
+
+
+class _Shown:
+    """The states of a pupil, in double precision as it gives them, finite or its fault."""
+
+    def __init__(self, pupil: Pupil) -> None:
+        self._pupil = face(pupil, Showing)
+
+    def all(self, inputs: NDArray[np.float64]) -> NDArray[Any]:
+        """(lane, time, example, state) of inputs (lane, time, example)."""
+        given = inputs[..., None]
+        found = self._pupil.states(given, apart=True) if len(given) > 1 else self._pupil.states(given[0])
+        states = np.asarray(found)
+        if states.ndim != 4 or states.shape[:3] != inputs.shape:
+            raise LearnerFault(f"states must have the shape {(*inputs.shape, 'state')}, got {states.shape}")
+        if not np.isfinite(states).all():
+            raise LearnerFault("the learner's states are not finite: it has diverged")
+        return states
+
+    def last(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(lane, example, state) after all of inputs (lane, time, example), some examples at a time."""
+        lanes, steps, examples = inputs.shape
+        first = self.all(inputs[:, :, :1])
+        together = max(1, STATES_TOGETHER // (4 * lanes * steps * first.shape[-1]))
+        groups = np.array_split(np.arange(examples), -(-examples // together))
+        largest = max(map(len, groups))
+        # All groups have one shape: they share a compiled program.
+        filled = [np.resize(group, largest) for group in groups]
+        parts = [
+            self.all(inputs[:, :, chosen])[:, -1, : len(group)] for group, chosen in zip(groups, filled, strict=True)
+        ]
+        return np.concatenate(parts, axis=1).astype(np.float64)
+
+
+def _capacities(
+    asked: PropertiesProtocol, harvest: Harvest, drive: NDArray[np.float64], steps: int, delays: int, task: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Memory and processing capacity of one lane, and what they were measured on."""
+    threshold = harvest.threshold()
+    terms = processing_capacity(harvest, drive, threshold, None, BASES[task.distribution], asked.degrees, asked.budget)
+    arrays = {
+        "memory": harvest.memory_split(drive, range(1, delays + 1), steps),
+        "memory_in_sample": harvest.memory(drive, range(1, delays + 1)),
+        "degree": terms.degree,
+        "delay": terms.delay,
+        "window": terms.window,
+        "capacity": terms.capacity,
+        "singular_values": harvest.singular_values,
+    }
+    facts = {
+        "steps": harvest.steps,
+        "tested_steps": harvest.steps - steps,
+        "rank": harvest.rank,
+        "constant": harvest.constant,
+        "threshold": threshold,
+        "complete": terms.complete,
+    }
+    return arrays, facts
+
+
+def _paths(task: Any, shown: _Shown, streams: Sequence[Streams]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Per lane: `gaps` (path, path) between paths at the end, `apart` (step, path) from the first path, `distance`
+    (step, path) from its nudged copy.
+    """
+    drives = []
+    for rng in (stream.numpy("paths") for stream in streams):
+        pasts, tail = task.signal(rng, (task.washout + 1, PATHS)), task.signal(rng, (TAIL, 1))
+        nudged = pasts.copy()
+        nudged[-1] += NUDGE
+        whole = np.concatenate([pasts, nudged], axis=1)
+        drives.append(np.concatenate([whole, np.repeat(tail, 2 * PATHS, axis=1)]))
+    found = []
+    for states in shown.all(np.stack(drives)):
+        rounding = float(np.finfo(states.dtype).eps) if states.dtype.kind == "f" else 0.0
+        late = states[task.washout :].astype(np.float64)
+        spread = float(np.sqrt(late[:, :PATHS].var(axis=0).sum(axis=-1).mean()))
+        scale = float(np.sqrt(np.square(late).sum(axis=-1).mean()))
+        ends = late[-1, :PATHS]
+        gaps = np.linalg.norm(ends[:, None] - ends[None], axis=-1)
+        distance = np.linalg.norm(late[:, PATHS:] - late[:, :PATHS], axis=-1)
+        apart = np.linalg.norm(late[:, 1:PATHS] - late[:, :1], axis=-1)
+        found.append(
+            (
+                {"gaps": gaps, "apart": apart, "distance": distance},
+                {"spread": spread, "rounding": rounding * scale},
+            )
+        )
+    return found

@@ -1,0 +1,187 @@
+"""Prediction of measured series, whose dynamics nobody knows: sunspots, a laser, a sleeper, a radar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import task
+from quickstudy.base.errors import UsageError
+from quickstudy.base.examples import Series
+from quickstudy.base.parameters import parameter
+from quickstudy.data.finding import DataSet, find
+from quickstudy.data.measured import APNEA, IPIX, LASER, NOAA, SILSO, ZURICH, columns, digest
+from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, taxonomy
+
+UNKNOWN = {**RULES, "oracle": "nobody knows what can be foretold of it"}
+
+
+@dataclass(frozen=True)
+class Measured(Forecast):
+    """A series out of a file. first: the row at which the washout begins; none: drawn anew in every repetition, so that
+    runs are slices of one series, each with a washout of its own. Unless they are raw, values are brought to -1 .. 1 by
+    the least and the greatest value of the washout and training part, which alone is learned from.
+    """
+
+    first: int | None = parameter(0, at_least=0)
+
+    data: ClassVar[DataSet]
+    columns: ClassVar[tuple[str, ...]] = ("sunspot_number",)
+
+    @property
+    def width(self) -> int:  # type: ignore[override]  # by the columns
+        """One value per column."""
+        return len(self.columns)
+
+    @property
+    def draws(self) -> bool:
+        """Whether repetitions differ."""
+        return self.first is None
+
+    def ready(self) -> None:
+        """Raise UsageError, which says what to do, if the data is not on this machine."""
+        find(self.data)
+
+    def whole(self) -> Floats:
+        """(row, column): all there is, as it was measured."""
+        return columns(self.data, self.columns)
+
+    def drive(self, rng: np.random.Generator) -> Series:
+        """The rows from the first on."""
+        whole = self.whole()
+        last = len(whole) - self.length
+        if last < (self.first or 0):
+            raise UsageError(
+                f"{self.data.title} has {len(whole)} rows, and {self.length} are asked for from row {self.first or 0} "
+                "on; give shorter parts or an earlier first"
+            )
+        first = int(rng.integers(last + 1)) if self.first is None else self.first
+        values, learned = whole[first : first + self.length], whole[first : first + self.washout + self.training]
+        low, high = learned.min(axis=0), learned.max(axis=0)
+        facts = {
+            "rows": [first, first + self.length],
+            "sha256": digest(self.data),
+            "shown": "raw" if self.raw else "-1 .. 1 by the washout and training part",
+            "varies": ["slice", "weights"] if self.draws else ["weights"],
+        }
+        if not self.raw:
+            values = (values - low) / np.where(high > low, high - low, 1.0) * 2.0 - 1.0
+        return self.forecast(values, **facts)
+
+
+FREE_USE = "free use with attribution"
+
+
+@task("dynamics/sunspots-zurich", version=1, **UNKNOWN)
+@dataclass(frozen=True)
+class Sunspots(Measured):
+    """Predict the sunspots of the next month, by the Zurich numbers.
+
+    Sees: the monthly mean number. Answers: that of `ahead` months later. Scored: NRMSE over the test part. Chance 1, by
+    the mean; persistence is at 0.396 over the whole series, and autoregression hardly above any reservoir. Ceiling:
+    unknown. Data: 1749 to 1983, 2,820 months. Source: Wringe, Trefzer and Stepney, section 5.6 and Table 5.
+    """
+
+    washout: int = parameter(100, at_least=0)
+    training: int = parameter(1500, at_least=10)
+    validation: int = parameter(219, at_least=0)
+
+    data: ClassVar[DataSet] = ZURICH
+    interval: ClassVar[float] = 1 / 12
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "unknown", stationary=False, licence=FREE_USE)
+
+
+task.variant(
+    "dynamics/sunspots-noaa", version=1, of=Sunspots,
+    summary="Predict the sunspots of the next month, by the numbers of NOAA.", data=NOAA,
+    taxonomy=taxonomy("prediction", "unknown", stationary=False, licence="public domain"),
+)  # fmt: skip
+task.variant(
+    "dynamics/sunspots-silso", version=1, of=Sunspots,
+    summary="Predict the sunspots of the next month, by SILSO version 2 (1,600, 500 and 1,000 months, as CHARC).",
+    data=SILSO, validation=500, taxonomy=taxonomy("prediction", "unknown", stationary=False, licence="CC BY-NC 4.0"),
+)  # fmt: skip
+
+
+@task("dynamics/santa-fe-laser", version=1, **UNKNOWN)
+@dataclass(frozen=True)
+class Laser(Measured):
+    """Predict the Santa Fe laser (2,500, 1,250 and 1,250 values, Dale et al. 2018).
+
+    Sees: the intensity, 0 to 255. Answers: the one of `ahead` steps later. Scored: NRMSE over the test part. Chance 1,
+    by the mean; persistence 0.969 over the whole series; ten taps of autoregression about 0.44. Ceiling: unknown.
+    Data: 10,093 values; the first 1,000 are what the competition gave, the next 100 what it asked for. The washout is
+    the first part of what publications count as training. Source: Wringe, Trefzer and Stepney, section 5.7 and Table 6,
+    where "25000" stands for 2,500.
+    """
+
+    training: int = parameter(2300, at_least=10)
+    validation: int = parameter(1250, at_least=0)
+    test: int = parameter(1250, at_least=2)
+
+    data: ClassVar[DataSet] = LASER
+    columns: ClassVar[tuple[str, ...]] = ("intensity",)
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "unknown", licence="free research use")
+
+
+task.variant(
+    "dynamics/santa-fe-laser-brunner", version=1, of=Laser,
+    summary="Predict the Santa Fe laser (3,200 and 800 values, Brunner et al.).",
+    training=3000, validation=0, test=800,
+)  # fmt: skip
+task.variant(
+    "dynamics/santa-fe-laser-guo", version=1, of=Laser,
+    summary="Predict the Santa Fe laser (3,000 and 1,000 values, Guo et al.).",
+    training=2800, validation=0, test=1000,
+)  # fmt: skip
+task.variant(
+    "dynamics/santa-fe-laser-competition", version=1, of=Laser,
+    summary="Go on with the Santa Fe laser for 100 steps, as in the competition.",
+    training=800, validation=0, test=100, running="free",
+)  # fmt: skip
+
+
+@task("dynamics/sleep-apnea", version=1, **UNKNOWN)
+@dataclass(frozen=True)
+class SleepApnea(Measured):
+    """Predict heart rate, respiration and blood oxygen of a sleeper (Wringe et al. 2024).
+
+    Sees: all three, twice a second. Answers: the same `ahead` steps later. Scored: NRMSE of all together and of each.
+    Chance 1, by the mean; persistence is low. Ceiling: unknown. Data: Santa Fe set B, from row 22,000 on: 1,000 values
+    of washout, 3,000 to learn from, 1,000 to be tested on. Artefacts and drop-outs are left as they are.
+    """
+
+    first: int | None = parameter(22_000, at_least=0)
+    washout: int = parameter(1000, at_least=0)
+    training: int = parameter(3000, at_least=10)
+    validation: int = parameter(0, at_least=0)
+
+    data: ClassVar[DataSet] = APNEA
+    columns: ClassVar[tuple[str, ...]] = ("heart_rate", "respiration", "blood_oxygen")
+    interval: ClassVar[float] = 0.5
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "prediction", "unknown", stationary=False, licence="Open Data Commons Attribution 1.0"
+    )
+
+
+@task("dynamics/ipix", version=1, **UNKNOWN)
+@dataclass(frozen=True)
+class Radar(Measured):
+    """Predict the echo of the sea in the IPIX radar (Xue et al. 2007).
+
+    Sees: the two channels I and Q, a thousand times a second. Answers: the same `ahead` steps later (1 or 5). Scored:
+    NRMSE of both together and of each. Chance 1, by the mean. Ceiling: unknown. Data: a file `ipix.csv` of the user's
+    own with columns I and Q; which recording was published is unknown. 200 values of washout, 800 to learn from, 1,000
+    to be tested on.
+    """
+
+    training: int = parameter(800, at_least=10)
+    validation: int = parameter(0, at_least=0)
+
+    data: ClassVar[DataSet] = IPIX
+    columns: ClassVar[tuple[str, ...]] = ("I", "Q")
+    interval: ClassVar[float] = 0.001
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "unknown", licence="no copy may be passed on")

@@ -1,0 +1,115 @@
+"""What a memory holds of noise: a series in which nothing can be foreseen, its control and its oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import control, task
+from quickstudy.base.examples import Series
+from quickstudy.base.learner import Brief
+from quickstudy.base.parameters import parameter
+from quickstudy.base.spaces import Reals
+from quickstudy.tasks.controls import FixedRule
+from quickstudy.tasks.dynamics.series import taxonomy
+
+BASES = {"uniform": "legendre", "normal": "hermite", "binary": "walsh"}
+"""By the distribution of the inputs, the functions that are orthonormal under it."""
+
+
+@task("dynamics/memory", version=1, controls=["no-memory"], oracle="delay-line", protocol="properties")
+@dataclass(frozen=True)
+class Memory:
+    """What is held of a stream of independent numbers?
+
+    Sees: at every step a number: uniform in -1 .. 1, normal with deviation 1, or -1 and 1. Answers: the numbers of 1 ..
+    `delays` steps ago; under the protocol `properties` nothing is asked, and the states are looked at. Scored: memory
+    capacity over the number of states. Chance 0 (no memory). Ceiling 1 (a delay line). Source: Jaeger 2001; Dambre et
+    al. 2012; Wringe et al. 2024, section 8.
+    """
+
+    inputs: ClassVar[Reals] = Reals(1)
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("property", "none")
+    delays: int = parameter(20, at_least=1)
+    distribution: str = parameter("uniform", choices=tuple(BASES))
+    washout: int = parameter(200, at_least=0)
+    training: int = parameter(5000, at_least=1)
+    test: int = parameter(5000, at_least=1)
+
+    @property
+    def outputs(self) -> Reals:
+        """One number per delay."""
+        return Reals(self.delays)
+
+    def signal(self, rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Independent numbers of the distribution."""
+        if self.distribution == "uniform":
+            return rng.uniform(-1.0, 1.0, shape)
+        return rng.normal(size=shape) if self.distribution == "normal" else rng.choice([-1.0, 1.0], shape)
+
+    def response(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(time, delay): the inputs of 1 .. `delays` steps ago, 0 before the first."""
+        before = np.concatenate([np.zeros(self.delays), inputs[:, 0]])
+        return np.column_stack([before[self.delays - delay :][: len(inputs)] for delay in range(1, self.delays + 1)])
+
+    def drive(self, rng: np.random.Generator) -> Series:
+        """A fresh series."""
+        inputs = self.signal(rng, (self.washout + self.training + self.test, 1))
+        return Series(inputs, self.response(inputs), self.washout, self.training, 0, self.test)
+
+
+@task(
+    "dynamics/charc",
+    version=1,
+    controls=["no-memory"],
+    oracle="nobody knows all that a substrate can be",
+    protocol="charc",
+)
+@dataclass(frozen=True)
+class Characterisation(Memory):
+    """How many different memories can be made of one kind of core?
+
+    Sees: independent numbers, uniform in -1 .. 1. Answers: nothing is asked. Scored: how many voxels of the space of
+    kernel rank, generalisation rank and memory capacity a search for novelty reaches; beside it, as its control, a
+    random search of as many evaluations. Chance: 1, what a thing that is one memory reaches. Source: Dale et al. 2019
+    (CHARC).
+    """
+
+
+class StateRule(FixedRule):
+    """A fixed rule with states to look at."""
+
+    reads = gives = (Reals,)
+
+    def __init__(self, task: Memory, brief: Brief, seed: int) -> None:
+        self._task, self._width = task, brief.outputs.width
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """The mean of all answers."""
+        return np.zeros((len(inputs), self._width))
+
+
+@control("no-memory", version=1, role="control")
+class NoMemory(StateRule):
+    """Its state is the input just read."""
+
+    def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """(time, 1)."""
+        return inputs
+
+
+@control("delay-line", version=1, role="oracle")
+class DelayLine(StateRule):
+    """Its states are the inputs of 1 .. `delays` steps ago: every one of them holds all that a state can hold."""
+
+    def states(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """(time, delay)."""
+        return self._task.response(inputs)
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """What is asked for; before it is looked at, another task may have asked for something else."""
+        return self.states(inputs) if self._width == self._task.delays else super().predict(inputs)

@@ -1,0 +1,250 @@
+"""Sequences that are to be told apart: vowels, spoken digits, images read line by line."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import task
+from quickstudy.base.errors import UsageError
+from quickstudy.base.examples import Examples
+from quickstudy.base.parameters import parameter
+from quickstudy.base.spaces import Reals
+from quickstudy.data.finding import DataSet, find
+from quickstudy.data.measured import DIGITS, MNIST, MNIST_TEST, SPOKEN, VOWELS, archive, digest, rows_of
+from quickstudy.tasks.dynamics.series import Floats, taxonomy
+from quickstudy.tasks.sampling import Split
+
+ALIKE: dict[str, Any] = {
+    "controls": ["mean", "linear"],
+    "oracle": "nobody knows how many can be told apart",
+    "protocol": "classification",
+}
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Sequences of numbers, each of one class, in an official split. asked: its class is asked for after `every` step,
+    and the answers are averaged, or after the `last` alone. The state starts anew with each sequence, without washout.
+    """
+
+    asked: str = parameter("every", choices=("every", "last"))
+
+    sets: ClassVar[tuple[DataSet, ...]]
+    classes: ClassVar[int] = 10
+    taps: ClassVar[int] = 1
+
+    @property
+    def outputs(self) -> Reals:
+        """1 at the place of the class, 0 elsewhere."""
+        return Reals(self.classes)
+
+    def ready(self) -> None:
+        """Raise UsageError, which says what to do, if the data is not on this machine."""
+        for data in self.sets:
+            find(data)
+
+    def facts(self) -> dict[str, Any]:
+        """What a record should say of the data at hand."""
+        return {"sha256": [digest(data) for data in self.sets], "varies": ["order", "weights"]}
+
+    def parts(self) -> Split:
+        """What is learned from and what is tested on. Every call gives the same two objects."""
+        return _parts(self, tuple(digest(data) for data in self.sets))
+
+    def sample(self, rng: np.random.Generator, count: int) -> Examples:
+        """`count` sequences of the training part."""
+        train = self.parts().train
+        return train.take(rng.integers(train.count, size=count))
+
+    def sequences(self) -> tuple[list[Floats], NDArray[Any], NDArray[np.bool_]]:
+        """All sequences (time, width), the class of each, and whether it is tested on."""
+        raise NotImplementedError
+
+
+@lru_cache(maxsize=4)
+def _parts(of: Recordings, digests: tuple[str, ...]) -> Split:
+    sequences, labels, tested = of.sequences()
+    parts = []
+    for chosen in (np.flatnonzero(~tested), np.flatnonzero(tested)):
+        if not len(chosen):
+            raise UsageError(
+                f"{', '.join(data.title for data in of.sets)}: nothing is left to learn from or to test on"
+            )
+        parts.append(_examples([sequences[place] for place in chosen], labels[chosen], of.classes, of.asked == "last"))
+    return Split(*parts)
+
+
+def _examples(sequences: Sequence[Floats], labels: NDArray[Any], classes: int, last: bool) -> Examples:
+    lengths = np.array([len(sequence) for sequence in sequences])
+    steps = np.arange(lengths.max())[:, None]
+    inputs = np.zeros((len(steps), len(sequences), sequences[0].shape[1]))
+    for place, sequence in enumerate(sequences):
+        inputs[: len(sequence), place] = sequence
+    targets = np.broadcast_to(np.eye(classes)[labels], (len(steps), len(sequences), classes))
+    return Examples(inputs, targets, steps == lengths - 1 if last else steps < lengths, lengths)
+
+
+@task("dynamics/japanese-vowels", version=1, **ALIKE)
+@dataclass(frozen=True)
+class JapaneseVowels(Recordings):
+    """Say which of nine men says two vowels.
+
+    Sees: 12 cepstrum coefficients of each of 7 to 29 frames. Answers: the speaker, 1 at his place and 0 elsewhere.
+    Scored: share of wrong answers, the largest mean over the frames taken for the answer. Chance: 282 of 370, by the
+    most frequent. Ceiling: 0 was reached by 1,000 networks that vote. Data: 270 utterances to learn from, 370 to be
+    tested on (Kudo, Toyama and Shimbo 1999). Source: Wringe, Trefzer and Stepney, section 7.3; Jaeger et al. 2007.
+    """
+
+    sets: ClassVar[tuple[DataSet, ...]] = (VOWELS,)
+    classes: ClassVar[int] = 9
+    inputs: ClassVar[Reals] = Reals(12)
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "classification", "unknown", stationary=False, output="one-hot", licence="CC BY 4.0"
+    )
+
+    def sequences(self) -> tuple[list[Floats], NDArray[Any], NDArray[np.bool_]]:
+        """By split and utterance."""
+        found: dict[tuple[str, int, int], list[list[float]]] = {}
+        for row in rows_of(find(VOWELS)):
+            which = row["split"], int(row["utterance"]), int(row["speaker"]) - 1
+            found.setdefault(which, []).append([float(row[f"c{number}"]) for number in range(1, 13)])
+        tested = np.array([split == "test" for split, _, _ in found])
+        return [np.array(frames) for frames in found.values()], np.array([speaker for _, _, speaker in found]), tested
+
+
+@task("dynamics/spoken-digits", version=1, **ALIKE)
+@dataclass(frozen=True)
+class SpokenDigits(Recordings):
+    """Say which digit is spoken.
+
+    Sees: log energies in 40 mel bands of frames of 25 ms, one every 10 ms, pre-emphasis 0.97, each band less its mean
+    over the utterance. Answers: the digit, 1 at its place and 0 elsewhere. Scored: share of wrong answers (the word
+    error rate), the largest mean over the frames taken for the answer. Chance 0.9. Ceiling: unknown. snr: white noise
+    is added to all recordings, at so many dB. left_out: a speaker, 0 to 5, whose recordings alone are tested on; none:
+    recordings 0 to 4 of all. Data: Free Spoken Digit Dataset, recordings 0 to 19 of six speakers, in the place of
+    TI-46, which is not free. Source: Wringe, Trefzer and Stepney, section 7.2, where the word error rate is written as
+    its opposite.
+    """
+
+    left_out: int | None = parameter(None, at_least=0, at_most=5)
+    snr: float | None = None
+
+    sets: ClassVar[tuple[DataSet, ...]] = (SPOKEN,)
+    inputs: ClassVar[Reals] = Reals(40)
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "classification", "unknown", stationary=False, output="one-hot", licence="CC BY-SA 4.0"
+    )
+
+    def sequences(self) -> tuple[list[Floats], NDArray[Any], NDArray[np.bool_]]:
+        """In the order of the file; the noise is always the same."""
+        audio, offsets, digit, speaker, index = archive(SPOKEN, "audio", "offsets", "digit", "speaker", "index")
+        sound = audio / 32768.0
+        rng = np.random.default_rng(0)
+        found = []
+        for first, last in itertools.pairwise(offsets):
+            said = sound[first:last]
+            if self.snr is not None:
+                said = said + np.sqrt(said.var() / 10 ** (self.snr / 10)) * rng.standard_normal(len(said))
+            found.append(log_mel(said))
+        return found, digit.astype(np.int64), index < 5 if self.left_out is None else speaker == self.left_out
+
+
+def log_mel(sound: Floats, rate: int = 8000, bands: int = 40) -> Floats:
+    """(frame, band): log energies in triangular mel bands, less each band's mean; of 25 ms every 10 ms."""
+    size, hop = rate // 40, rate // 100
+    pressed = np.append(sound[0], sound[1:] - 0.97 * sound[:-1])
+    pressed = np.pad(pressed, (0, max(0, size - len(pressed))))
+    frames = np.lib.stride_tricks.sliding_window_view(pressed, size)[::hop] * np.hamming(size)
+    energies = np.log(np.abs(np.fft.rfft(frames, 256)) ** 2 @ _mel_bands(rate, bands, 129) + 1e-10)
+    return np.asarray((energies - energies.mean(axis=0)) / 4.0)
+
+
+@lru_cache
+def _mel_bands(rate: int, bands: int, bins: int) -> Floats:
+    """(bin, band) weights: each band rises from the middle of the one before and falls to that of the next."""
+    mels = np.linspace(0.0, 2595 * np.log10(1 + rate / 2 / 700), bands + 2)
+    edges = 700 * (10 ** (mels / 2595) - 1)
+    place = np.linspace(0, rate / 2, bins)[:, None]
+    low, middle, high = edges[:-2], edges[1:-1], edges[2:]
+    return np.clip(np.minimum((place - low) / (middle - low), (high - place) / (high - middle)), 0.0, None)
+
+
+@task("dynamics/mnist-rows", version=1, **ALIKE)
+@dataclass(frozen=True)
+class Images(Recordings):
+    """Say which digit is written, its image read row by row.
+
+    Sees: the 28 points of each row, 0 to 1; reading `columns`: of each column; `pixels`: point by point, 784 steps;
+    `permuted`: the same in one order for all images, drawn from `permutation`. Answers: the digit, 1 at its place and 0
+    elsewhere. Scored: share of wrong answers. Chance 0.9. Ceiling: below 0.01. Data: 500 training images of each digit
+    of MNIST, and its 10,000 test images. Source: Wringe, Trefzer and Stepney, section 7.1.
+    """
+
+    reading: str = parameter("rows", choices=("rows", "columns", "pixels", "permuted"))
+    permutation: int = parameter(0, at_least=0)
+
+    sets: ClassVar[tuple[DataSet, ...]] = (MNIST, MNIST_TEST)
+    side: ClassVar[int] = 28
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
+        "classification", "none", stationary=False, output="one-hot", licence="CC BY-SA 3.0"
+    )
+
+    @property
+    def inputs(self) -> Reals:
+        """A line, or a point."""
+        return Reals(self.side if self.reading in ("rows", "columns") else 1)
+
+    def images(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        """(image, row, column) values 0 to 1, labels, and whether it is tested on."""
+        (train, learned), (test, asked) = (archive(data, "images", "labels") for data in self.sets)
+        tested = np.arange(len(train) + len(test)) >= len(train)
+        return np.concatenate([train, test]) / 255.0, np.concatenate([learned, asked]), tested
+
+    def sequences(self) -> tuple[list[Floats], NDArray[Any], NDArray[np.bool_]]:
+        """Training images first."""
+        images, labels, tested = self.images()
+        if self.reading == "columns":
+            images = images.transpose(0, 2, 1)
+        elif self.reading != "rows":
+            images = images.reshape(len(images), -1, 1)
+        if self.reading == "permuted":
+            images = images[:, np.random.default_rng(self.permutation).permutation(images.shape[1])]
+        return list(images), labels.astype(np.int64), tested
+
+
+task.variant(
+    "dynamics/mnist-pixels", version=1, of=Images,
+    summary="Say which digit is written, its image read point by point.", reading="pixels", asked="last",
+)  # fmt: skip
+task.variant(
+    "dynamics/psmnist", version=1, of=Images,
+    summary="Say which digit is written, its image read point by point in one random order.",
+    reading="permuted", asked="last",
+)  # fmt: skip
+
+
+@task("dynamics/digits", version=1, **ALIKE)
+@dataclass(frozen=True)
+class SmallImages(Images):
+    """Say which digit is written, in a small image read row by row.
+
+    Sees: the 8 points of each of 8 rows, 0 to 1; other readings as in dynamics/mnist-rows. Answers, score and chance as
+    there. Data: 1,797 digits of 8 x 8 points (UCI, the part that scikit-learn has); the first 1,000 are learned from,
+    which is ours.
+    """
+
+    sets: ClassVar[tuple[DataSet, ...]] = (DIGITS,)
+    side: ClassVar[int] = 8
+    taxonomy: ClassVar[Mapping[str, Any]] = {**Images.taxonomy, "licence": "CC BY 4.0"}
+
+    def images(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        """In the order of the file."""
+        images, labels = archive(DIGITS, "images", "labels")
+        return images / 16.0, labels, np.arange(len(images)) >= 1000

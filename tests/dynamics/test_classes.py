@@ -1,0 +1,88 @@
+"""Telling sequences apart: features, splits, scores."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from quickstudy.base import catalogue
+from quickstudy.base.examples import Examples
+from quickstudy.base.lesson import Exam
+from quickstudy.base.parameters import configure
+from quickstudy.base.seeds import Streams
+from quickstudy.base.trace import Trace
+from quickstudy.learners.naming import choose_learner
+from quickstudy.measures.classes import confusion
+from quickstudy.protocols.classification import ClassificationProtocol, _means
+from quickstudy.tasks.dynamics.recordings import log_mel
+
+needs_data = pytest.mark.skipif(not os.environ.get("QUICKSTUDY_DATA"), reason="QUICKSTUDY_DATA names no folder")
+
+
+def make(id, **given):
+    return configure(f"dynamics/{id}", catalogue.task.get(f"dynamics/{id}"), given)
+
+
+def test_scores_by_hand():
+    """Of the first class two are right, one is taken for the second; the third is taken for the first."""
+    score = np.array([[3.0, 1, 0], [2, 1, 0], [1, 2, 0], [0, 5, 0], [4, 0, 1]])
+    trace = Trace("classes", {"score": score, "label": np.array([0, 0, 0, 1, 2])})
+    assert confusion(trace).tolist() == [[2, 1, 0], [0, 1, 0], [1, 0, 0]]
+    found = catalogue.measure.get("classification")(trace)
+    assert found["error-rate"] == pytest.approx(0.4)
+    assert found["false-negatives-0"] == pytest.approx(1 / 3)
+    assert found["false-positives-1"] == pytest.approx(1 / 4)
+    # Class 0: of six pairs (0 before another) its scores 3, 2, 1 against 0 and 4 win three; classes 1 and 2 win all.
+    assert found["auc"] == pytest.approx((0.5 + 1 + 1) / 3)
+
+
+def test_equal_scores_have_no_order():
+    trace = Trace("classes", {"score": np.ones((4, 2)), "label": np.array([0, 1, 0, 1])})
+    assert catalogue.measure.get("classification")(trace)["auc"] == 0.5
+
+
+def test_answers_are_averaged_over_a_sequence():
+    lengths = np.array([2, 1])
+    asked = np.arange(2)[:, None] < lengths
+    examples = Examples(np.zeros((2, 2, 1)), np.zeros((2, 2, 2)), asked, lengths)
+    scores = np.array([[[1.0, 0], [3, 0], [0, 7]]])
+    assert _means(scores, Exam([examples])).tolist() == [[[2, 0], [0, 7]]]
+
+
+def test_mel_bands_find_a_tone():
+    """A tone of 1,000 Hz in silence is strongest, when it sounds, in the band around 1,000 Hz."""
+    time = np.arange(8000) / 8000
+    sound = np.where(time > 0.5, np.sin(2 * np.pi * 1000 * time), 0.0) + 1e-4 * np.random.default_rng(0).normal(
+        size=8000
+    )
+    energies = log_mel(sound)
+    assert energies.shape == (1 + (8000 - 200) // 80, 40)
+    assert energies.mean(axis=0) == pytest.approx(np.zeros(40), abs=1e-12)
+    mel = 2595 * np.log10(1 + 1000 / 700) / (2595 * np.log10(1 + 4000 / 700)) * 41 - 1
+    assert abs(energies[-5:].mean(axis=0).argmax() - mel) <= 1
+
+
+@needs_data
+def test_official_parts():
+    train, test = make("japanese-vowels").parts()
+    assert (train.count, test.count, train.lengths.min(), test.lengths.max()) == (270, 370, 7, 29)
+    assert test.targets[0].sum(axis=0).tolist() == [31, 35, 88, 44, 29, 24, 40, 50, 29]
+    spoken = make("spoken-digits").parts()
+    assert (spoken.train.count, spoken.test.count) == (900, 300)
+    assert make("spoken-digits", left_out=3).parts().test.count == 200
+    rows, points = make("digits").parts().test, make("digits", reading="pixels").parts().test
+    assert rows.inputs[:, 5].ravel().tolist() == points.inputs[:, 5, 0].tolist()
+    mixed = make("digits", reading="permuted").parts().test.inputs[:, 5, 0]
+    assert sorted(mixed) == sorted(points.inputs[:, 5, 0])
+    assert mixed.tolist() != points.inputs[:, 5, 0].tolist()
+
+
+@needs_data
+def test_a_linear_rule_on_frames():
+    """About 83 % of the utterances, as is said of it elsewhere."""
+    task = make("japanese-vowels")
+    learner = choose_learner("linear", "corrected", task, "reals").make(task)
+    trace = ClassificationProtocol(share=0.0).examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
+    assert catalogue.measure.get("classification")(trace)["accuracy"] == pytest.approx(0.84, abs=0.03)

@@ -1,0 +1,246 @@
+"""The door for devices: a drive goes out, states come back, and what may be wrong with them is said."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from quickstudy.adapters.device import Device, LineDevice
+from quickstudy.base.errors import LearnerFault
+from quickstudy.base.learner import Brief
+from quickstudy.base.spaces import Reals
+from quickstudy.data.recordings import read_drive
+from quickstudy.measures.checklist import WANTED, missing, one_sided, verdict
+
+NARMA = "dynamics/narma-10:training=600,validation=200,test=300"
+MEMORY = "dynamics/memory:training=500,test=500"
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch, capsys):
+    from quickstudy.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        return left.value.code, *capsys.readouterr()
+
+    return call
+
+
+def shift_register(inputs, taps=12):
+    """A device whose states are the last inputs, one more that is always the same, in its own units."""
+    padded = np.concatenate([np.zeros(taps - 1), inputs[:, 0]])
+    windows = np.lib.stride_tricks.sliding_window_view(padded, taps)[:, ::-1]
+    return np.column_stack([7 * windows, np.full(len(inputs), 0.5)])
+
+
+@pytest.fixture
+def recorded(command):
+    """What a shift register gives to a drive, as it was written in volts; saved by name and rows."""
+    status, *_ = command("drive", NARMA, MEMORY, "-o", "drive.csv", "--rate", 50, "--volts", "-2:3", "-r", 2)
+    assert status == 0
+    header, volts = read_drive("drive.csv")
+    return header, volts, shift_register(volts)
+
+
+def written(name, states, stamp=None, stamps=()):
+    names = [*([stamp] if stamp else []), *(f"n{place}" for place in range(states.shape[1]))]
+    table = np.column_stack([*([stamps] if stamp else []), states])
+    np.savetxt(name, table, delimiter=",", header=",".join(names), comments="")
+
+
+def test_a_drive_says_all_that_is_needed_to_read_it(recorded):
+    header, volts, _ = recorded
+    assert header["samples"] == len(volts) == 2 * (200 + 600 + 200 + 300) + 2 * (200 + 1000 + 200 + 1000)
+    assert [part["role"] for part in header["segments"]] == [*["series"] * 2, *["series", "generalisation"] * 2]
+    assert [part["start"] for part in header["segments"]] == [0, 1300, 2600, 3800, 5000, 6200]
+    assert volts[:1300].min() == pytest.approx(-2)
+    assert volts[:1300].max() == pytest.approx(3)
+    first = header["segments"][0]
+    inputs = (volts[:1300] - first["offset"]) / first["scale"]
+    assert 0 <= inputs.min() < inputs.max() <= 0.5
+    narrow = volts[3800:5000]
+    assert np.ptp(narrow) == pytest.approx(0.5, rel=0.02)
+
+
+def test_states_of_a_shift_register_are_scored_for_what_they_are(command, recorded):
+    written("states.csv", recorded[2])
+    given = ("--configuration", "12 taps", "--encoding", "volts", "--noise", "none", "--precision", "double")
+    status, out, _ = command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--json", *given)
+    found = json.loads(out)
+    assert status == 0
+    assert (found["states"], found["constant"], found["repeated"]) == (13, 1, 0)
+    assert found["checklist"]["comparable"]
+    for run in found["tasks"][NARMA]:
+        # A linear filter of the same taps is all that a shift register can be.
+        assert run["readout"]["nrmse"] == pytest.approx(run["linear"]["nrmse"], rel=0.02)
+        assert 0.3 < run["readout"]["nrmse"] < 0.6 < run["persistence"]["nrmse"] < 1.2
+        assert run["mean"]["nrmse"] == pytest.approx(1, abs=0.1)
+    assert len(found["tasks"][NARMA]) == len(found["properties"]) == 2
+    for one in found["properties"]:
+        assert sum(one["memory_split"][1:12]) == pytest.approx(11, abs=1e-6)
+        assert one["ipc_total"] == pytest.approx(12, abs=1e-6)
+        assert one["kernel_rank"]["0.01"] == 12
+    said = command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--noise", "none")[1]
+    assert "configuration, encoding, precision not stated  ->  not comparable until --configuration" in said
+    assert "linear (12 taps)" in said
+
+
+def test_samples_that_came_twice_are_taken_once(command, recorded):
+    _, _, states = recorded
+    rows = [0, 0, 1, *range(2, len(states))]
+    written("twice.csv", states[rows], "step", rows)
+    _, out, _ = command("score", "dynamics", "twice.csv", "--drive", "drive.csv", "--json")
+    assert json.loads(out)["repeated"] == 1
+
+
+def test_parquet_is_read_like_the_rest(command, recorded):
+    duckdb = pytest.importorskip("duckdb")
+    written("states.csv", recorded[2])
+    duckdb.read_csv("states.csv").write_parquet("states.parquet")
+    answers = [
+        json.loads(command("score", "dynamics", f"states.{kind}", "--drive", "drive.csv", "--json")[1])["tasks"]
+        for kind in ("csv", "parquet")
+    ]
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("short", "7399 rows, but the drive has 7400 samples"),
+        ("missing", "1 of 7400 samples are missing, the first is 5"),
+        ("jump", "row 4: the time jumps to 0.07"),
+        ("nan", "row 9: every cell must be a number"),
+        ("constant", "all 13 states are constant"),
+        ("other drive", "is no drive; make one by"),
+    ],
+)
+def test_what_is_wrong_with_a_recording_is_said(command, recorded, fault, said):
+    _, _, states = recorded
+    steps = np.arange(len(states), dtype=np.float64)
+    if fault == "short":
+        written("states.csv", states[:-1])
+    elif fault == "missing":
+        written("states.csv", np.delete(states, 5, axis=0), "step", np.delete(steps, 5))
+    elif fault == "jump":
+        times = steps / 50
+        times[3] += 0.01
+        written("states.csv", states, "time", times)
+    elif fault == "nan":
+        written("states.csv", np.where(steps[:, None] == 8, np.nan, states))
+    elif fault == "constant":
+        written("states.csv", np.ones_like(states))
+    else:
+        written("drive.csv", states)
+        written("states.csv", states)
+    status, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
+    assert status == 2
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_drive_of_another_task_version_is_refused(command, recorded):
+    header, _, states = recorded
+    written("states.csv", states)
+    with open("drive.csv", encoding="utf-8") as file:
+        text = file.read().replace(header["segments"][0]["sha256"], "0" * 16)
+    with open("drive.csv", "w", encoding="utf-8") as file:
+        file.write(text)
+    status, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
+    assert status == 2
+    assert "now draws other inputs than those that were written" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((MEMORY, "--volts", "1:-1"), "--volts must be two numbers, the lower one first"),
+        ((MEMORY, "-r", 0), "--repetitions must be at least 1"),
+        (("language/qa",), "language/qa is no series"),
+        (("dynamics/memory", "dynamics/lorenz-63"), "channels; write one drive for each number"),
+    ],
+)
+def test_a_drive_that_cannot_be_is_refused(command, options, said):
+    status, _, err = command("drive", *options, "-o", "drive.csv")
+    assert status == 2
+    assert said in err
+
+
+def test_what_is_not_stated_is_named():
+    stated = {name: "said" for part in WANTED.values() for name in part}
+    assert verdict(stated) == "checklist: everything is stated"
+    assert list(missing({**stated, "washout": None, "noise": 0})) == ["washout"]
+    assert verdict({**stated, "noise": ""}, ["noise"]).endswith("not comparable until --noise is given")
+    assert one_sided(["imitation", "prediction"]) == ""
+
+
+def test_an_experiment_from_elsewhere_is_held_to_the_checklist(command, tmp_path):
+    stated = {name: "said" for part in WANTED.values() for name in part}
+    (tmp_path / "whole.json").write_text(json.dumps(stated), encoding="utf-8")
+    (tmp_path / "half.json").write_text(json.dumps({**stated, "scaling": ""}), encoding="utf-8")
+    assert command("score", "checklist", "whole.json")[0] == 0
+    status, out, _ = command("score", "checklist", "half.json", "--json")
+    assert status == 1
+    assert list(json.loads(out)["missing"]["half.json"]) == ["scaling"]
+
+
+def test_runs_of_a_folder_are_held_to_it_too(command):
+    import quickstudy as qs
+
+    given = {"steps": 300, "budget": 50}
+    qs.run("dynamics/memory", "delay-line", seeds=1, out="alone", controls=False, protocol=given, workers=0)
+    qs.run("dynamics/memory", "esn:units=5", seeds=1, out="alone", controls=False, protocol=given, workers=0)
+    assert command("score", "checklist", "alone")[1].startswith("dynamics/memory esn:units=5  checklist: everything")
+    qs.run("dynamics/memory", "esn:units=5", seeds=1, out="bare", controls=False, protocol=given, workers=0)
+    status, out, _ = command("score", "checklist", "bare")
+    assert status == 1
+    assert "controls not stated" in out
+
+
+PROGRAM = """
+import sys
+state = 0.0
+for line in sys.stdin:
+    if line.strip() == "reset":
+        state = 0.0
+        continue
+    if line.strip() == "{stop}":
+        break
+    state = 0.5 * state + float(line)
+    print(state, state ** 2, flush=True)
+"""
+
+
+def test_a_process_that_answers_lines_is_a_device(tmp_path):
+    brief, inputs = Brief(Reals(1), Reals(1), "squared", 50, 1), np.random.default_rng(0).uniform(-1, 1, (50, 1))
+    (tmp_path / "bench.py").write_text(PROGRAM.format(stop=repr(float(inputs[30, 0]))), encoding="utf-8")
+
+    class Bench(LineDevice):
+        command = (sys.executable, str(tmp_path / "bench.py"))
+
+    class Exact(Device):
+        def respond(self, inputs):
+            found, state = [], 0.0
+            for value in inputs[:, 0]:
+                state = 0.5 * state + value
+                found.append((state, state**2))
+            return found
+
+    bench, exact = Bench(brief, 0), Exact(brief, 0)
+    try:
+        for device in (bench, exact):
+            device.learn(inputs[:30], 3 * exact.states(inputs[:30])[:, :1] + 1)
+        np.testing.assert_array_equal(bench.states(inputs[:20]), exact.states(inputs[:20]))
+        np.testing.assert_array_equal(bench.predict(inputs[:20]), exact.predict(inputs[:20]))
+        np.testing.assert_allclose(exact.predict(inputs), 3 * exact.states(inputs)[:, :1] + 1, atol=1e-5)
+        with pytest.raises(LearnerFault, match="has ended at step 30"):
+            bench.states(inputs)
+    finally:
+        bench.close()

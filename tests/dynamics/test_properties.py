@@ -1,0 +1,140 @@
+"""The protocol `properties` on learners whose memory is known, and the search for memories."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from quickstudy.base import catalogue
+from quickstudy.base.parameters import configure
+from quickstudy.base.seeds import Streams
+from quickstudy.learners.naming import choose_learner
+from quickstudy.measures.charc import covered
+
+SMALL = {"steps": "600", "budget": "300", "length": "12", "shared": "4"}
+
+
+def examined(name, task_id="dynamics/memory", lanes=1, convention="corrected", **given):
+    """The traces of a learner, and their scores."""
+    task = configure(task_id, catalogue.task.get(task_id), {"washout": "60", "delays": "6"}, convention)
+    kind = catalogue.protocol.get(task.protocol)
+    protocol = configure(kind.id, kind, {**(SMALL if task.protocol == "properties" else {}), **given}, convention)
+    learner = choose_learner(name, convention, task, "reals").make(task)
+    streams = [Streams(0, task.id, repetition) for repetition in range(lanes)]
+    found = protocol.examine(task, learner, streams)
+    scores = [
+        {name: value for id in protocol.measures for name, value in catalogue.measure.get(id)(trace).items()}
+        for trace in found.traces
+    ]
+    return found, scores
+
+
+def test_a_delay_line_is_all_memory():
+    _, (scores,) = examined("delay-line")
+    assert scores["capacity-over-size"] == pytest.approx(1, abs=1e-6)
+    assert scores["processing-degree-1"] == pytest.approx(6, abs=1e-6)
+    assert scores["kernel-rank"] == 6
+    assert scores["echo-index"] == 1
+    # Four last inputs are shared, and the latest is no state: three states are one dimension, three are one each.
+    assert scores["generalisation-rank-at-1e-06"] == 4
+
+
+def test_no_memory_has_none():
+    _, (scores,) = examined("no-memory")
+    assert scores["capacity-over-size"] == 0
+    assert scores["processing-capacity"] == pytest.approx(1)
+    assert scores["kernel-rank"] == scores["generalisation-rank"] == 1
+    assert "lyapunov-exponent" not in scores
+
+
+def test_a_reservoir_is_the_same_alone_and_beside_others():
+    name = "esn:units=20,precision=float64"
+    (first,), (alone,) = examined(name)[0].traces, examined(name)[1]
+    beside = examined(name, lanes=3)[1]
+    for score, value in alone.items():
+        assert beside[0][score] == pytest.approx(value, rel=1e-6), score
+    assert beside[1]["memory-capacity"] != beside[0]["memory-capacity"]
+    assert 2 < alone["memory-capacity"] < alone["processing-capacity"] <= 20.001
+    assert first.facts["size"] == 20
+    assert alone["lyapunov-exponent"] < 0
+
+
+@pytest.mark.parametrize("radius", [0.5, 0.9])
+def test_the_exponent_of_a_linear_reservoir_is_that_of_its_radius(radius):
+    """Without bias and with tiny inputs the units are linear: differences shrink by the radius."""
+    name = f"esn:units=20,radius={radius},input_scale=1e-4,bias_scale=0.0,precision=float64"
+    _, (scores,) = examined(name)
+    assert scores["lyapunov-exponent"] == pytest.approx(np.log(radius), abs=0.02)
+
+
+def test_a_chaotic_reservoir_forgets_nothing():
+    _, (scores,) = examined("esn:units=40,radius=3.0,input_scale=0.001,bias_scale=0.0")
+    assert scores["echo-index"] > 1
+    assert scores["lyapunov-exponent"] > 0
+
+
+def test_a_network_is_looked_at_before_and_after_it_has_learned():
+    (before,), (after,) = (
+        examined("lstm:units=8,passes=3", **given)[1]
+        for given in ({}, {"after": "dynamics/memory:training=400,test=50"})
+    )
+    assert before["memory-capacity"] != after["memory-capacity"]
+    _, (line,) = examined("delay-line", after="dynamics/narma-10:training=100,test=50")
+    assert line["capacity-over-size"] == pytest.approx(1, abs=1e-6)
+
+
+def test_a_search_finds_memories_and_counts_them():
+    found, scores = examined(
+        "esn:units=10", "dynamics/charc", lanes=2, population="8", generations="30", steps="100", neighbours="3"
+    )
+    alone, again = examined(
+        "esn:units=10", "dynamics/charc", population="8", generations="30", steps="100", neighbours="3"
+    )
+    for trace, score in zip(found.traces, scores, strict=True):
+        behaviour = trace.arrays["behaviour"]
+        assert behaviour.shape == trace.arrays["at_random"].shape == (38, 3)
+        # The first population is drawn as a random search draws it.
+        np.testing.assert_array_equal(behaviour[:8], trace.arrays["at_random"][:8])
+        assert (behaviour >= 0).all()
+        assert (behaviour <= 10.01).all()
+        assert score["voxels"] == len({tuple(row) for row in np.round(behaviour)})
+        assert score["voxels-after-9"] <= score["voxels-after-19"] <= score["voxels"]
+    np.testing.assert_allclose(alone.traces[0].arrays["behaviour"], found.traces[0].arrays["behaviour"], atol=1e-3)
+    assert again[0]["voxels"] == scores[0]["voxels"]
+
+
+def test_what_is_one_memory_is_one_voxel():
+    _, (scores,) = examined("no-memory", "dynamics/charc")
+    assert scores["voxels"] == scores["voxels-at-random"] == 1
+
+
+def test_voxels_are_counted_when_they_are_new():
+    assert covered(np.array([[1.0, 1, 1], [1.2, 1, 1], [3, 1, 1], [1, 1, 1]]), 1.0).tolist() == [1, 1, 2, 2]
+
+
+def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
+    from quickstudy.base.blocks import Mark, Table, Traced
+
+    parts = "washout=50,training=200,validation=50,test=60"
+    tasks = f"dynamics/narma-10:{parts} + dynamics/memory:delays=1,washout=50,training=250,test=60"
+    given = {"population": "8", "generations": "30", "steps": "100", "tasks": tasks}
+    (found, (scores,)) = examined("esn:units=10", "dynamics/charc", **given)
+    searched = found.traces
+    count = int(scores["voxels"])
+    assert searched[0].arrays["errors"].shape == (count, 2)
+    assert searched[0].arrays["placed"].shape == (count, 3)
+    # Every reservoir remembers the last input; none of ten units follows NARMA as well.
+    remembered, followed = (min(searched[0].arrays["errors"][:, place]) for place in (1, 0))
+    assert remembered < 0.2 < followed < 1
+    assert scores[f"best-nrmse-{tasks.partition(' + ')[0]}"] == followed
+    *pairs, coverage, table, text = catalogue.figure.get("behaviours")(
+        "task", [Traced("esn", "learner", Mark(), searched)]
+    )
+    assert isinstance(table, Table)
+    assert "dynamics/memory" in text.text
+    assert [len(pair.panels[0].series[1].x) for pair in pairs] == [38] * 3
+    assert coverage.panels[0].series[0].y[-1] == covered(searched[0].arrays["behaviour"], 1.0)[-1]
+    held, _ = examined("delay-line")
+    memory, processing = catalogue.figure.get("properties")("task", [Traced("line", "oracle", Mark(), held.traces)])
+    assert memory.panels[0].series[0].y[:6] == pytest.approx([1] * 6)
+    assert processing.panels[0].series[0].y == pytest.approx([6, 0, 0], abs=1e-6)
