@@ -77,7 +77,7 @@ def make_folder(folder, rng):
     """Records with traces inside and in files, kept learners and code, an unfinished call, sealed tables."""
     folder.parent.joinpath("last.py").write_text(LEARNER)
     learners = ["majority", f"{folder.parent / 'last.py'}:Last"]
-    run("language/qa", learners, seeds=2, out=folder, protocol={"sequences": 60}, workers=0)
+    run("language/qa", learners, seeds=2, out=folder, protocol={"sequences": 60}, controls=False, workers=0)
     labels = {"task": "made/up", "learner": "made", "family": "made", "role": "learner"}
     with Journal(folder) as journal:
         for number in range(2):
@@ -241,7 +241,7 @@ def use(folder):
     for text in (*QUERIES, CURVES):
         query(folder, text)
     with contextlib.suppress(QuickstudyError):  # a name may mean two by now
-        str(compare([folder], "majority", "polarity"))
+        str(compare([folder], "majority", "last.py:Last"))
     examine_folder(folder)
 
 
