@@ -96,6 +96,22 @@ def test_a_name_that_means_two_is_refused_and_the_printed_one_taken(tmp_path):
         compare(tmp_path, "mine (learner version a)", "mine (learner version a)")
 
 
+def test_a_learner_has_one_title_in_all_tables():
+    """Of a learner that was edited between two tables, or run in two versions in one of them."""
+    made = runs("mine", 0.1, version="a") + runs("mine", 0.9, version="b") + runs("o", 0.0)
+    other = runs("mine", 0.2, version="a", sequences=400) + runs("o", 0.0, sequences=400)
+    found = {table.title[-4:-1]: [one.title for one in table.learners] for table in task_groups(made + other)}
+    assert found == {
+        "400": ["mine (learner version a)", "o"],
+        " 60": ["mine (learner version a)", "mine (learner version b)", "o"],
+    }
+    edited = runs("mine", 0.1, version="a") + runs("mine", 0.2, version="b", sequences=400)
+    assert [table.learners[0].title[-2] for table in task_groups(edited)] == ["b", "a"]
+    assert "2 learners" in forms(edited)[1]
+    both = runs("mine", 0.1, version="a") + runs("mine", 0.2, version="b", convention="published")
+    assert [table.learners[0].title[-2] for table in task_groups(both)] == ["a", "b"]
+
+
 def test_damage_that_a_comparison_left_out_is_said(tmp_path, capsys):
     save(tmp_path, runs("mine", 0.1, 0.2, 0.3) + runs("other", 0.0, 0.0, 0.0))
     (journal,) = (tmp_path / "runs").glob("*.jsonl")
@@ -121,7 +137,7 @@ def test_sql_tells_apart_what_the_report_does(tmp_path):
         "from scores where name = 'final-accuracy' group by all order by all",
     )
     assert rows == [
-        ("language/qa (protocol sequences 400)", "mine", "1", "1", 1, 0.9),
+        ("language/qa (protocol sequences 400)", "mine (learner version 1)", "1", "1", 1, 0.9),
         ("language/qa (protocol sequences 60)", "mine (learner version a)", "a", "1", 2, 0.15),
         ("language/qa (protocol sequences 60)", "mine (learner version b)", "b", "1", 1, 0.7),
     ]
