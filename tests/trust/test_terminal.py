@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -242,6 +243,14 @@ def test_runs_that_failed_are_counted_as_such() -> None:
     text = on_screen(report([*many(2, ["language/qa"]), record("gru", status="failed"), record("gru", 0.5, 1)]))
     assert re.search(r"^gru .* 1 \(1 failed\)", text, re.MULTILINE)
     assert "not)" not in text
+
+
+def test_why_a_run_has_no_result_stands_on_the_screen() -> None:
+    reason = "language asks for symbols, and language/integrate for reals; give it a protocol of its own"
+    lines = on_screen(report([replace(record("gru", status="not-applicable"), reason=reason)])).splitlines()
+    assert reason in " ".join(" ".join(lines).split())
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize(("learners", "longest"), [(2, 60), (15, 90)])
