@@ -89,7 +89,7 @@ def test_a_name_that_means_two_is_refused_and_the_printed_one_taken(tmp_path):
     (row,) = compare(tmp_path, "mine (learner version b)", "o")
     assert (row.first_mean, row.second_mean) == (pytest.approx(0.75), 0.0)
     assert row.versions == {"task": "1", "protocol": "1", "first": "b", "second": "1"}
-    assert row.compared() == ("first: mine (learner version b), version b", "second: o, version 1")
+    assert row.compared() == ("first: mine (learner version b)", "second: o, version 1")
     (row,) = compare(tmp_path, "mine (learner version a)", "mine (learner version b)")
     assert row.difference == pytest.approx(-0.6)
     with pytest.raises(UsageError, match="compared with itself"):
