@@ -9,8 +9,10 @@ in two steps, or after those of another root are the same to the bit.
 """
 
 import contextlib
+import itertools
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -86,21 +88,24 @@ def bits(folder):
 def try_kills(place, numbers, tally):
     """Kill so many times, and go on with the same command. When nothing is left to do, the next folder is begun."""
     whole, length = _undisturbed(place)
-    folder, before = place / f"killed-{numbers.start}", {}
+    folders, before = (place / f"killed-{count}" for count in itertools.count()), {}
+    folder, tally.total = next(folders), f"{len(numbers)} and the ends of all studies"
     for number in numbers:
-        rng, way = generator("kills", number), ""
-        while not way:  # it has ended before it was killed
-            way, faults = _killed(command(folder), place, WAYS[number % len(WAYS)], float(rng.uniform(0.1, length)))
-            found, damage = bits(folder)
-            if not way:
-                folder, before = _ended(folder, whole, number, tally), {}
+        rng, span, way = generator("kills", number), length, ""
+        while not way:
+            way, faults = _killed(command(folder), place, WAYS[number % len(WAYS)], float(rng.uniform(0.1, span)))
+            if not way:  # it has ended before: less was left to do, or the machine has become faster
+                _end(folder, whole, tally)
+                folder, before, span = next(folders), {}, span / 2
+        found, damage = bits(folder)
         faults += damage + [f"{key[:8]} is other" for key in found if found[key] != whole.get(key)]
         faults += [f"{key[:8]} is gone" for key in before if key not in found]
         tally.add(way, "lost" if faults else "whole", f"number {number}: {faults}")
         before = found
         if len(found) == len(whole) or number == numbers[-1]:
             subprocess.run(command(folder), cwd=place, check=True, capture_output=True)
-            folder, before = _ended(folder, whole, number, tally), {}
+            _end(folder, whole, tally)
+            folder, before = next(folders), {}
 
 
 def _undisturbed(place):
@@ -110,11 +115,10 @@ def _undisturbed(place):
     return bits(folder)[0], time.monotonic() - began
 
 
-def _ended(folder, whole, number, tally):
-    """All runs of a folder are there. Gives the next one."""
-    same = bits(folder) == (whole, [])
-    tally.add("in the end", "whole" if same else "other", folder.name)
-    return folder.with_name(f"killed-{number + 1}")
+def _end(folder, whole, tally):
+    """All runs of a folder are there, and as they are undisturbed."""
+    tally.add("in the end", "whole" if bits(folder) == (whole, []) else "other", folder.name)
+    shutil.rmtree(folder)
 
 
 def _killed(words, place, way, seconds):
