@@ -253,6 +253,16 @@ def test_why_a_run_has_no_result_stands_on_the_screen() -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_a_measure_that_was_asked_for_stands_on_the_screen() -> None:
+    columns = ["log-area", "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy"]
+    legend = {"headline": "log-area", "columns": columns, "scores": {"half": {"half-way": {"better": "lower"}}}}
+    entry = {"half": {"version": 1, "values": {"half-way": 3.0}, "code": "abc", "scored": 1.0}}
+    rest = {name: {"version": 9, "values": {name: 0.25}} for name in columns[1:]}
+    runs = [record("mine", 0.5 + seed / 1000, seed) for seed in range(6)]
+    made = [replace(one, scores={**one.scores, **entry, **rest}, legend=legend) for one in runs]
+    assert "half-way ↓" in on_screen(report(made))
+
+
 @pytest.mark.parametrize(("learners", "longest"), [(2, 60), (15, 90)])
 def test_a_verdict_can_be_read_whatever_the_number_of_learners(learners: int, longest: int) -> None:
     words = report(many(learners, ["language/qa"])).tables[0].verdict.text.split()
