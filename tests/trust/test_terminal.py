@@ -260,7 +260,7 @@ def test_a_measure_that_was_asked_for_stands_on_the_screen() -> None:
     rest = {name: {"version": 9, "values": {name: 0.25}} for name in columns[1:]}
     runs = [record("mine", 0.5 + seed / 1000, seed) for seed in range(6)]
     made = [replace(one, scores={**one.scores, **entry, **rest}, legend=legend) for one in runs]
-    assert "half-way ↓" in on_screen(report(made))
+    assert "half way ↓" in on_screen(report(made))
 
 
 @pytest.mark.parametrize(("learners", "longest"), [(2, 60), (15, 90)])
