@@ -10,9 +10,11 @@ import pytest
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.cli.main import main
+from quickstudy.pages.page import page_of
 from quickstudy.report.build import build_report
 from quickstudy.report.compare import compare
 from quickstudy.report.page import FORMS
+from quickstudy.reproducing import request_study
 from quickstudy.runs.identity import outdated, task_groups
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.sql import query
@@ -162,3 +164,13 @@ def test_a_part_that_a_later_version_has_added_tells_runs_apart():
         "newpart not given, protocol sequences 60)",
     }
     assert outdated([*old, *new]) == []
+
+
+def test_a_study_with_another_protocol_says_so_in_its_title(tmp_path):
+    def title(**given):
+        return page_of(request_study("wade-table4", out=tmp_path, protocol=given)).title
+
+    usual = title()
+    assert "protocol" not in usual
+    assert title(sequences=1200) == usual  # as it is anyway
+    assert title(sequences=60).endswith("(protocol sequences 60)")
