@@ -3,8 +3,8 @@
 `kills`: `quickstudy run` is killed (the whole group, its driver alone, one worker alone) at moments drawn at random,
 and the same command is given again until it ends. It has held if all that is read after the kill is as an undisturbed
 run has it, to the bit, if nothing that was there is gone, if every worker leaves, and if in the end nothing is missing
-and nothing is there twice. `tails`: a journal is cut at every byte of its last two lines, a trace and a learner at
-every byte; what was cut off is missing, and nothing else. `orders`: the same runs with other workers, in another order,
+and nothing is there twice. `tails`: a journal is cut at every byte of its last two lines, traces and learners at every
+byte; what was cut off is missing, and nothing else. `orders`: the same runs with other workers, in another order,
 in two steps, or after those of another root are the same to the bit.
 """
 
@@ -169,7 +169,7 @@ def _command_line(process):
 
 
 def try_tails(place, numbers, tally):
-    """Cut a journal at every byte of its last two lines, a trace and a learner at every byte."""
+    """Cut a journal at every byte of its last two lines, traces and learners at every byte."""
     folder = place / "torn" / "results"
     folder.parent.mkdir()
     make_folder(folder, generator("folder", 0))
@@ -179,9 +179,8 @@ def try_tails(place, numbers, tally):
     *_, before, last = content.splitlines(keepends=True)
     start = len(content) - len(last) - len(before)
     tails = [(journal, length) for length in range(start, len(content))]
-    for kind in ("traces", "learners"):
-        path = min(damaged.of(kind), key=lambda path: path.stat().st_size)
-        tails += [(path, length) for length in range(path.stat().st_size)]
+    files = [*damaged.of("traces"), *damaged.of("learners")]
+    tails += [(path, length) for path in files for length in range(path.stat().st_size)]
     tally.total = len(numbers := numbers[: len(tails)])
     for path, length in (tails[number] for number in numbers):
         path.write_bytes(damaged.files[path][0][:length])
