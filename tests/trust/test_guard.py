@@ -528,6 +528,9 @@ def test_where_a_report_went_is_never_a_part_of_it(tmp_path, capsys):
         with pytest.raises(SystemExit, match="0"):
             main(["report", str(tmp_path), "--format", "csv", "-o", str(target)])
         assert tuple(capsys.readouterr()) == said
+    with pytest.raises(SystemExit, match="2"):
+        main(["report", str(tmp_path), "--format", "csv", "-o", "-"])
+    assert "--out - names no file" in capsys.readouterr().err
 
 
 def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
@@ -536,6 +539,8 @@ def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
     page.write_text("<title>mine</title>")
     with pytest.raises(UsageError, match="no page of quickstudy's"):
         write_report(gather([tmp_path]), page, replaces=False)
+    with pytest.raises(UsageError, match="no page of quickstudy's"):  # a folder is named, and nothing in it
+        write_report(gather([tmp_path]), tmp_path)
     assert page.read_text() == "<title>mine</title>"
     write_report(gather([tmp_path]), page)
     write_report(gather([tmp_path]), page, replaces=False)
