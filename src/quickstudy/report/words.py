@@ -61,8 +61,9 @@ TERMS = (
     (
         "Interval",
         "The numbers in brackets are a 95 % interval of the mean over runs: Student's t, longer on the side to which "
-        "the runs are skewed, and cut at the ends of the score's range. One run has no interval, and medians are shown "
-        f"without; that of two or three is wide. Fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
+        "the runs are skewed, and cut at the ends of the score's range. One run has none; runs that are all alike, and "
+        "medians, are shown without; that of two or three is wide. "
+        f"Fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
         "Where orders of magnitude count, the mean is the geometric one, and ×÷ stands before the factor from it to "
         "either end.",
     ),
