@@ -196,6 +196,6 @@ def test_the_record_has_command_date_versions_and_the_report(fill: Make, tmp_pat
     assert '<pre class="command">quickstudy reproduce mini</pre>' in html
     assert "1 finished run in the folder, made 1970-01-01 (UTC)" in html
     assert "numpy 2.4.6, python 3.11.2, quickstudy 0.1.0" in html
-    assert "Linux x86_64 cpu" in html
+    assert "host bench, processor x86_64, system Linux" in html
     assert 'href="./report.html"' in html
     assert 'href="./mini-published-wade.csv"' in html

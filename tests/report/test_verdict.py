@@ -39,7 +39,7 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
     assert table.verdict.ahead == {LEARNER: "strong"}
     assert table.verdict.short == "1 of 3 above the best control, strong clearly ahead."
     text = table.verdict.text
-    assert text.startswith("Above the best control, copy (0.200): strong by 0.310 [")
+    assert text.startswith("Above the best control, copy (0.200): strong by 0.310")
     assert "level cannot be told from it" in text
     assert "weak is below it" in text
     assert text.endswith("strong is clearly ahead of level.")
@@ -72,7 +72,7 @@ def test_six_runs_give_one(scored: Make, make_report: Make, runs: int, told: boo
 def test_those_with_enough_runs_are_judged_without_the_others(scored: Make, make_report: Make) -> None:
     records = [*scored("copy", *around(0.2), role="control"), *scored("esn", *around(0.5)), *scored("new", 0.9)]
     text = make_report(records).tables[0].verdict.text
-    assert text.startswith("Above the best control, copy (0.200): esn by 0.300 [")
+    assert text.startswith("Above the best control, copy (0.200): esn by 0.300")
     assert text.endswith("; 1 run of new is too few for a verdict, 6 would do.")
 
 

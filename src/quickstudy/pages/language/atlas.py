@@ -37,8 +37,7 @@ class RuleMap:
             f"{title}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
             "its rules to the highest, the numbers beside its name. A column is a family of rules that are each "
             "other's images, named by its smallest, the families that do best over all tasks first; the quarters of a "
-            "cell are that rule, its mirror image and, below, their complements. (In a narrow window a row goes on "
-            "below.)"
+            "cell are that rule, its mirror image and, below, their complements."
         )
         best = ", ".join(f"{task.row.label} rule {task.chosen(score)}" for task in tasks)
         label = f"{title} of every rule on every task, on the choosing seeds. The best: {best}."
