@@ -69,6 +69,17 @@ def test_a_task_says_what_it_asks_of_how_many_and_shows_an_example(make_record: 
     ]
 
 
+def test_of_a_task_on_data_of_elsewhere_no_example_is_drawn(
+    make_record: Make, make_report: Make, monkeypatch: Any
+) -> None:
+    task, made = catalogue.task.get("language/qa"), make_record()
+    own = {"id": task.id, "version": task.version, "parameters": parameters_of(task())}
+    record = dataclasses.replace(made, what={**made.what, "task": own})
+    assert len(texts(report_page(make_report([record])), "example")) == 1
+    monkeypatch.setattr(task, "ready", lambda self: None, raising=False)
+    assert texts(report_page(make_report([record])), "example") == []
+
+
 def test_of_a_task_with_other_parameters_no_example_is_drawn(make_record: Make, make_report: Make) -> None:
     page = report_page(make_report([make_record()]))
     assert texts(page, "question")

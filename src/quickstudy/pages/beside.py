@@ -175,15 +175,14 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
     if not known:
         return [f"What changes {change} cannot be told: no cell has {FEWEST} runs of both."] if both else []
     rows = list(dict.fromkeys(known))
-    turned = [row for row in rows if found.best(row) != other.best(row)]
+    pairs = {row: (found.best(row), other.best(row)) for row in rows}
+    turned = [f"{row} ({one}, then {two})" for row, (one, two) in pairs.items() if one != two]
     shown = " or ".join(dict.fromkeys(found.on(row).shown for row in rows))
     best = f"the model with the best {shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
     if not any(found.on(row).sign for row in rows):
         best = "which model is best is not known"
-    return [
-        f"F{change[1:]}, {moved} of {len(known)} cells change by more than {FAR:g} standard errors; {best}.",
-        *(f"{row}: {found.best(row)} before, {other.best(row)} after." for row in turned),
-    ]
+    told = ": ".join(filter(None, (best, ", ".join(turned))))
+    return [f"F{change[1:]}, {moved} of {len(known)} cells change by more than {FAR:g} standard errors; {told}."]
 
 
 def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:

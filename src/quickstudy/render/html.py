@@ -18,7 +18,7 @@ from quickstudy.render.svg import drawn
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _LETTER_BY_LETTER = ("command", "example")
-_WORDS = 40
+_WORDS = 30
 """Words in a cell with more letters than this may be broken."""
 
 
@@ -153,6 +153,8 @@ class _Writer:
                 text = tag("strong", written(cell)) if cell.strong else escape(written(cell))
                 if value is None and not word:
                     return tag("span", text, title=note or None)
+                if cell.interval is None and not note:
+                    return text
                 symbol = not note[:1].isalnum()
                 interval = _small(bounds(cell)) if intervals == blocks.BOUNDS else _small(half_width(cell), True)
                 notes = (interval, _small(note, True)) if symbol else (_small(note), interval)

@@ -44,7 +44,8 @@ def _example(id: str, parameters: Any, convention: str) -> str:
     """
     try:
         task = configure(id, catalogue.task.get(id), {}, convention)
-        if not isinstance(task, ExampleTask) or parameters_of(task) != parameters:
+        # One on data of elsewhere (`ready`) would read them all, and make a vocabulary of them, for a line.
+        if not isinstance(task, ExampleTask) or parameters_of(task) != parameters or hasattr(task, "ready"):
             return ""
         released = getattr(task, "released", None) if convention == "published" else None
         drawn = released(0, 1) if released else task.sample(Streams(0, id, 0).numpy("data"), 1)
