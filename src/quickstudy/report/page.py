@@ -5,7 +5,6 @@ whole record of what was run.
 from __future__ import annotations
 
 import pathlib
-import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
@@ -116,11 +115,10 @@ def _counts(data: ReportData) -> str:
 
 def _made(data: ReportData) -> Iterator[str]:
     """When, with which versions and by which command the runs were made, as far as it is known."""
-    if data.started:
-        days = dict.fromkeys(time.strftime("%Y-%m-%d", time.gmtime(moment)) for moment in data.started)
+    if data.days:
         made = {", ".join(f"{name} {version}" for name, version in place.versions.items()) for place in data.places}
         by = f" with {made.pop()}" if len(made) == 1 and made != {""} else ""
-        yield f"Run {' to '.join(days)}{by}"
+        yield f"Run {data.days}{by}"
     if data.command:
         yield data.command
 
