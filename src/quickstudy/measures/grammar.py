@@ -65,7 +65,7 @@ def b_index(trace: Trace, convention: str) -> dict[str, float]:
     """
     found = {}
     for margin in trace.facts["margins"]:
-        if trace.facts["upto"] == "first-wrong" and margin:
+        if trace.facts["upto"] == "first-wrong" and margin and trace.facts["metric"] != "cat":
             continue  # what comes behind the first error has not been asked
         name = "b-index" if margin == 0 else f"b-index-{margin:g}"
         found[name] = _best(trace, margin, each=False)
@@ -116,11 +116,16 @@ def reach(trace: Trace, convention: str) -> dict[str, float]:
     ),
 )
 def string_accuracy(trace: Trace, convention: str) -> dict[str, float]:
-    """Over the test of the learner that was shown the fewest; the largest margin, where it is in the marks."""
+    """Over the first 10^N tests of the learner that was shown the fewest; at the largest margin, where it is in the
+    marks.
+    """
+    if trace.facts["upto"] == "first-wrong":
+        return {}
     _, test = next(_factors(trace))
-    wrong = test[_column(trace, max(trace.facts["margins"]))]
+    most = 10 ** trace.facts["order"]
+    wrong, steps = test[_column(trace, max(trace.facts["margins"]))][:most], test["steps"][:most]
     return {
-        "accuracy": 1 - float(wrong.sum() / max(1, test["steps"].sum())),
+        "accuracy": 1 - float(wrong.sum() / max(1, steps.sum())),
         "strings-right": float((wrong == 0).mean()),
     }
 
