@@ -163,3 +163,28 @@ def cross_entropy(trace: Trace, convention: str) -> dict[str, float]:
 def _ratio(test: Arrays) -> float:
     bits = float(test["bits"].sum())
     return min(1.0, float(test["optimum"].sum()) / bits) if bits > 0 else 0.0
+
+
+@measure(
+    "description-length",
+    version=1,
+    kinds=_KIND,
+    equation="|H| + |D:H|: bits of the network, and of the strings it was shown by what it holds for likely",
+    chance="none",
+    scores=(
+        Score("mdl-bits", "|H| + |D:H|", "bits", "lower", (0, math.inf), shown="median", least=0.1),
+        Score("h-bits", "|H|", "bits", "lower", (0, math.inf), shown="median", least=1),
+        Score("d-bits", "|D:H|", "bits", "lower", (0, math.inf), shown="median", least=0.1),
+    ),
+)
+def description_length(trace: Trace, convention: str) -> dict[str, float]:
+    """Of the learner that was shown the fewest, where it is one that says how long it is.
+
+    Source: Lan, Geyer, Chemla and Katzir 2022.
+    """
+    found = trace.facts.get("learned", {})
+    if not found:
+        return {}
+    own = found[max(found, key=float)]
+    bits = {"h-bits": float(own["h_bits"]), "d-bits": float(own["d_bits"])}
+    return {"mdl-bits": sum(bits.values()), **bits}

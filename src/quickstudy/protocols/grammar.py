@@ -25,6 +25,7 @@ class GrammarProtocol:
 
     order, factors: for a factor b a fresh learner is shown 10^order / b strings and asked about 10^order b others. The
     largest factor comes first, and the first at which nothing is wrong is the last: smaller ones cannot be better.
+    shown, asked: other numbers of strings, whatever the factor; 0: none.
     training: `sampled` by the grammar (the strings of a larger factor are the first of those of a smaller one),
     `exhaustive`, the shortest, each once, or `released`, the published sets, of `data_seed`. test: where the strings
     come from, all longer than the longest shown: `exhaustive`, `released`, `grid` or `deep`, see `TestList`. A factor
@@ -42,6 +43,8 @@ class GrammarProtocol:
 
     order: int = parameter(3, at_least=1, at_most=6)
     factors: tuple[float, ...] = parameter((10.0, 4.0, 2.0, 1.0))
+    shown: int = parameter(0, at_least=0)
+    asked: int = parameter(0, at_least=0)
     training: str = parameter("sampled", choices=("sampled", "exhaustive", "released"))
     data_seed: int = parameter(100, at_least=0)
     test: str = parameter("exhaustive", choices=MODES)
@@ -50,7 +53,7 @@ class GrammarProtocol:
     bits: bool = parameter(False)
     upto: str = parameter("decided", choices=("decided", "whole", "first-wrong"))
 
-    measures: ClassVar[tuple[str, ...]] = ("reach", "b-index", "string-accuracy", "cross-entropy")
+    measures: ClassVar[tuple[str, ...]] = ("reach", "b-index", "string-accuracy", "cross-entropy", "description-length")
     question: ClassVar[str] = "How far does it generalise from how little?"
     headline: ClassVar[str] = "log-reach"
     second: ClassVar[str] = "accuracy"
@@ -78,7 +81,8 @@ class GrammarProtocol:
 
     def sizes(self, factor: float) -> tuple[int, int]:
         """Strings shown and strings asked about."""
-        return max(1, round(10**self.order / factor)), max(1, round(10**self.order * factor))
+        by_factor = max(1, round(10**self.order / factor)), max(1, round(10**self.order * factor))
+        return self.shown or by_factor[0], self.asked or by_factor[1]
 
     def material(self, task: StringTask, stream: Streams, factor: float) -> Material:
         """What is shown, and what is asked about. Raises UsageError where there are not enough strings."""

@@ -37,7 +37,9 @@ class _Lane:
 
     parts: list[Outcomes] = field(default_factory=list)
     costs: list[Cost] = field(default_factory=list)
-    facts: dict[str, Any] = field(default_factory=lambda: {"left_out": [], "shown": {}, "largest_shown": {}})
+    facts: dict[str, Any] = field(
+        default_factory=lambda: {"left_out": [], "shown": {}, "largest_shown": {}, "learned": {}}
+    )
     done: bool = False
 
     @property
@@ -73,6 +75,9 @@ class Call:
             for lane, (strings, _) in wanted.items():
                 self._lanes[lane].costs.append(_with_seconds(done.costs[lane], asked.clock))
                 self._note(self._lanes[lane], factor, strings, asked.of(lane))
+                found: dict[str, Any] = getattr(done.pupil, "facts", dict)()
+                if found:
+                    self._lanes[lane].facts["learned"][f"{factor:g}"] = found
             if all(lane.done for lane in self._lanes):
                 break
         if done is None or brief is None or not all(lane.parts for lane in self._lanes):
