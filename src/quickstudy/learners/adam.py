@@ -82,9 +82,10 @@ class Adam:
 
     rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass. passes: times the
     material is shown, in a new order each time (more than 1 is replay, and the report says so). total: `mean` or `sum`
-    of the examples' losses in a batch; an example's loss is the mean over its questions. among: `seen`, a symbol that
-    has never been an answer is never given as one, as by the readouts; or `all`. l1, l2: times the sum of the absolute
-    values, and of the squares, of all trained numbers is added to the loss. The head starts uniform in
+    of the examples' losses in a batch; an example's loss is the mean over its questions; or `questions`, the mean over
+    all questions of the whole lesson. among: `seen`, a symbol that has never been an answer is never given as one, as
+    by the readouts; or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained numbers
+    is added to the loss. The head starts uniform in
     +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns, never when
     it answers. Where real numbers are asked for, batch is 8, rate 0.005 and passes 200; for whole strings, batch is 8,
     passes 100, and the answers are among all symbols. Source: Cisneros et al. 2022: one sequence per update in its
@@ -94,7 +95,7 @@ class Adam:
     rate: float = parameter(0.001, above=0)
     batch: int = parameter(1, at_least=0)
     passes: int = parameter(10, at_least=1)
-    total: str = parameter("mean", choices=("mean", "sum"))
+    total: str = parameter("mean", choices=("mean", "sum", "questions"))
     among: str = parameter("seen", choices=("seen", "all"))
     l1: float = parameter(0.0, at_least=0)
     l2: float = parameter(0.0, at_least=0)
@@ -116,12 +117,18 @@ class Adam:
         "written": {"among": "all"},
     }
 
+    traced: ClassVar[tuple[str, ...]] = ("rate", "l1", "l2")
+
+    def __post_init__(self) -> None:
+        if self.total == "questions" and self.batch:
+            raise ValueError("total=questions is of the whole lesson: give batch=0")
+
     def check_core(self, core: CoreSpec) -> None:
         """Any core: for a reservoir, only the head is trained."""
 
-    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> AdamPupil:
-        """A fresh pupil."""
-        return AdamPupil(self, core, brief, streams)
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams], beside: Sequence[Adam] = ()) -> AdamPupil:
+        """A fresh pupil. beside: the training of each lane, where they differ in what is traced."""
+        return AdamPupil(self, core, brief, streams, beside or [self] * len(streams))
 
 
 class _Lesson(NamedTuple):
@@ -139,9 +146,11 @@ class _Lesson(NamedTuple):
 class AdamPupil(SteppingPupil):
     """A model in training. An update is made when its batch is full, so what is shown between two changes nothing."""
 
-    def __init__(self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams], by_lane: Sequence[Adam]
+    ) -> None:
         self.lanes = len(streams)
-        self._training = training
+        self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
         models = [_model(core, brief, stream) for stream in streams]
         trained = eqx.filter(models[0], models[0].trainable())
@@ -157,8 +166,9 @@ class AdamPupil(SteppingPupil):
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
-        # Without penalties the program is the one without them; all penalties share another.
-        self._penalties = [training.l1, training.l2] if training.l1 or training.l2 else []
+        # Without penalties the program is the one without them; all penalties share another, in which one of 0 adds
+        # exactly nothing.
+        self._penalised = any(lane.l1 or lane.l2 for lane in by_lane)
         self._leaks = models[0].core.leaks
         self._any_length = hasattr(models[0].core, "unroll_packed")
         self._few_places = hasattr(models[0].core, "unroll_at")
@@ -191,7 +201,7 @@ class AdamPupil(SteppingPupil):
         batches = np.array([lane.count for lane in lesson.examples]) if whole else np.full(self.lanes, batch)
         weights = None
         if whole:
-            lesson, weights = whole_lesson(lesson)
+            lesson, weights = whole_lesson(lesson, self._training.total == "questions")
             batch = lesson.items
         material, allowed = (
             (packed_lesson(lesson, batch, weights), None)
@@ -199,7 +209,13 @@ class AdamPupil(SteppingPupil):
             else padded_lesson(lesson, batch, self._leaks, weights)
         )
         scales = batches if self._training.total == "sum" else np.ones(self.lanes)
-        settings = jnp.asarray([[self._training.rate, scale, *self._penalties] for scale in scales], jnp.float32)
+        settings = jnp.asarray(
+            [
+                [own.rate, scale, own.l1, own.l2] if self._penalised else [own.rate, scale]
+                for own, scale in zip(self._by_lane, scales, strict=True)
+            ],
+            jnp.float32,
+        )
         train = updating(self._frame, allowed, batch, whole, self._tokens, self.lanes)
         return _Lesson(material, train, batches, settings, first)
 
