@@ -12,9 +12,14 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
-from quickstudy.base.spaces import Space
+from quickstudy.base.spaces import Reals, Space
 from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision
 from quickstudy.gateway import eqx, jnp, lax
+
+SPARSE = 16
+"""Entries of a matrix for each that is not zero, above which one stream is faster by a gather for each term."""
+TERMS = 32
+"""That are written out in one sum."""
 
 
 class EchoStateCore(Reservoir):
@@ -47,12 +52,55 @@ class EchoStateCore(Reservoir):
         # groups by a concatenation makes XLA choose a group for every number (60,000).
         drive, first = jnp.zeros_like(state), 0
         for sources, strengths in zip(self.sources, self.strengths, strict=True):
-            total = sum(strength[:, None] * state[source] for source, strength in zip(sources, strengths, strict=True))
-            drive = lax.dynamic_update_slice(drive, total, (first, 0))
+            drive = lax.dynamic_update_slice(drive, _gathered(state, sources, strengths), (first, 0))
             first += sources.shape[1]
         drive = drive + self.inputs(x).T + self.bias[:, None]
         state = (1.0 - self.leak) * state + self.leak * jnp.tanh(drive)
         return state, state.T
+
+    def unroll(self, state: Array, xs: Any, *, key: Array | None = None) -> tuple[Array, Array]:
+        """Many steps. One stream of real numbers is faster by the whole matrix than by a gather for each term, unless
+        that is very sparse: at 100 units and 10 terms 2.6 times in float32 and 1.3 times in float64, measured.
+        """
+        dense = self.units**2 <= SPARSE * sum(part.size for part in self.sources)
+        if not (dense and state.shape[1] == 1 and isinstance(self.inputs.space, Reals)):
+            return super().unroll(state, xs, key=key)
+        matrix = self.matrix()
+        drives = self.inputs(xs)[:, 0] + self.bias
+
+        def step(state: Array, drive: Array) -> tuple[Array, Array]:
+            state = (1.0 - self.leak) * state + self.leak * jnp.tanh(matrix @ state + drive)
+            return state, state
+
+        state, states = lax.scan(step, state[:, 0], drives)
+        return state[:, None], states[:, None]
+
+    def matrix(self) -> Array:
+        """W as it is written, (units, units)."""
+        rows, first = [], 0
+        for sources in self.sources:
+            rows.append(jnp.broadcast_to(jnp.arange(sources.shape[1]) + first, sources.shape).ravel())
+            first += sources.shape[1]
+        columns, values = (jnp.concatenate([part.ravel() for part in of]) for of in (self.sources, self.strengths))
+        return jnp.zeros((self.units, self.units), self.bias.dtype).at[jnp.concatenate(rows), columns].add(values)
+
+
+def _gathered(state: Array, sources: Array, strengths: Array) -> Array:
+    """(units of a group, batch): what a group takes, term by term. A sum of many terms would compile for minutes: it is
+    made in parts of equal size, in the same order.
+    """
+
+    def total(start: Any, sources: Array, strengths: Array) -> Any:
+        pairs = zip(sources, strengths, strict=True)
+        return sum((strength[:, None] * state[source] for source, strength in pairs), start)
+
+    whole = len(sources) // TERMS * TERMS
+    if whole <= TERMS:
+        return total(0, sources, strengths)
+    parts = [part[:whole].reshape(-1, TERMS, part.shape[1]) for part in (sources, strengths)]
+    nothing = jnp.zeros((sources.shape[1], state.shape[1]), state.dtype)
+    before, _ = lax.scan(lambda before, part: (total(before, *part), None), nothing, tuple(parts))
+    return total(before, sources[whole:], strengths[whole:])
 
 
 @core("esn", version=1)

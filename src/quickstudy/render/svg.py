@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from itertools import product
+from itertools import groupby, product
 from typing import Any
 
 from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot
@@ -86,8 +86,10 @@ class _Map:
         scales = [self._scale(row) for row in range(len(names))]
         left = 16 + max(map(breadth, (*names, *scales)), default=0.0)
         width = min((self.form.width - left - 16) / max(len(self.map.columns), 1), 90.0)
-        whole = width >= _LEAST
-        parts, bottom = self._lines(names, left, width) if whole else self._blocks(names)
+        if self.map.fine:
+            parts, bottom = self._field(names, left)
+        else:
+            parts, bottom = self._lines(names, left, width) if width >= _LEAST else self._blocks(names)
         legend = self._legend(left if self.form is WIDE else 8.0, bottom + 8)
         return Drawing(
             self.map.label, self.form.width, bottom + 54, [tag("g", *parts, *legend, class_="heat")], self.form.name
@@ -121,6 +123,32 @@ class _Map:
                     text(mark[3], x, above + _HIGH + 12, class_=f"pointer {self._kind(mark[3])}", text_anchor="middle")
                 )
         return parts, top + len(names) * (_HIGH + between)
+
+    def _field(self, names: Sequence[str], left: float) -> tuple[list[Markup], float]:
+        """Cells without gaps: neighbours of one colour are one shape, and nothing is told of a single one."""
+        columns, width = len(self.map.columns), self.form.width - left - 16
+        wide, high = width / max(columns, 1), 0.45 * width / max(len(names), 1)
+        parts = []
+        for row, name in enumerate(names):
+            top = _TOP + row * high
+            parts += [text(name, left - 8, top + high / 2 + 4, class_="label", text_anchor="end")] if name else []
+            levels = [self._level(row, _parts(value)[0]) for value in self.map.values[row]]
+            first = 0
+            for level, same in groupby(levels):
+                count = len(list(same))
+                kind = "absent" if level is None else f"h{level}"
+                # A little too large: between two that only touch, a screen shows a line.
+                box = {"x": left + first * wide, "y": top, "width": count * wide + 0.4, "height": high + 0.4}
+                parts.append(tag("rect", class_=kind, **box))
+                first += count
+        bottom = _TOP + len(names) * high
+        for column, title in enumerate(self.map.columns):
+            parts += (
+                [text(title, left + (column + 0.5) * wide, _TOP - 8, class_="tick", text_anchor="middle")]
+                if title
+                else []
+            )
+        return parts, bottom
 
     def _blocks(self, names: Sequence[str]) -> tuple[list[Markup], float]:
         across = max(4, round(math.sqrt(len(self.map.columns))) + 1)
