@@ -32,6 +32,7 @@ from quickstudy.base.catalogue import block, figure
 from quickstudy.measures.charc import AXES, covered, explained, places, spanning
 from quickstudy.pages.dynamics.figures import counted, mean_of
 from quickstudy.pages.dynamics.space import Cloud, space_plot
+from quickstudy.pages.dynamics.systems import named
 from quickstudy.pages.request import Request
 from quickstudy.report.words import counted as number_of
 
@@ -197,7 +198,7 @@ class BehaviourSpace:
             if not rows:
                 made.append(Text(f"{row.label}: no run is finished, so there is nothing to show."))
                 continue
-            prefix = f"{request.name}-"
+            prefix = f"{request.name}-{named(row.label)}-"
             made += _pictures(row.label, rows, prefix)
             if len(rows) > 1:
                 table, shared = _shared(rows, f"{prefix}shared")

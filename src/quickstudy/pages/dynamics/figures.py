@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.blocks import BARS, Axis, Block, Panel, Plot, Plotted, Traced
-from quickstudy.base.catalogue import figure
+from quickstudy.base.blocks import BARS, Axis, Block, Mark, Panel, Plot, Plotted, Traced
+from quickstudy.base.catalogue import block, figure
+from quickstudy.pages.request import Request
 
 Floats = NDArray[np.float64]
 
@@ -68,3 +69,31 @@ def _by_degree(row: Traced) -> Floats:
 def counted(values: Floats) -> list[float]:
     """1, 2 ... for as many values as there are."""
     return list(map(float, range(1, len(values) + 1)))
+
+
+@block("memory-curves", version=1)
+class MemoryCurves:
+    """Memory by delay of every learner of a study, a panel a row. Runs are those that another block asks for."""
+
+    def blocks(self, request: Request) -> list[Block]:
+        """One picture."""
+        panels = []
+        for row in request.rows:
+            series = []
+            for number, column in enumerate(request.columns):
+                traces = request.traces(row, row.learner(column, request.convention)).values()
+                if traces:
+                    values = mean_of([trace.arrays["memory"] for trace in traces])
+                    series.append(Plotted(column, Mark(number=number), counted(values), values.tolist()))
+            panels.append(Panel(series, row.label))
+        return [
+            Plot(
+                name=f"{request.name}-delays",
+                caption="How much of the input of some steps ago can be read off the states, mean of the runs.",
+                label=f"Memory by delay: {', '.join(panel.title for panel in panels)}.",
+                x=Axis("delay, steps"),
+                y=Axis("squared correlation", range=(0.0, 1.0)),
+                panels=panels,
+                direct=False,
+            )
+        ]
