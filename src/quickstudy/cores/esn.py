@@ -21,8 +21,8 @@ class EchoStateCore(Reservoir):
     """r <- (1 - leak) r + leak tanh(W r + W_in x + b). The state is (units, batch): a sparse W gathers whole rows.
 
     W comes in groups of units that take about equally many terms: unit i of a group adds strengths[k, i] *
-    r[sources[k, i]] over k. noise: of inputs and of states, (2,), if there is any. beside: what shows the inputs as they
-    are, if they are features too. late: the features are the state before the input was read.
+    r[sources[k, i]] over k. noise: of inputs and of states, (2,), if there is any. beside: what shows the inputs as
+    they are, if they are features too. late: the features are the state before the input was read.
     """
 
     inputs: InputWeights
@@ -95,7 +95,8 @@ class EchoState:
     which Wringe et al. write a reservoir; otherwise after.
 
     Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83), whose text has no
-    biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1; for whole strings: 200 units.
+    biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1; for whole strings: 200 units;
+    where answers are judged as a whole: 40 units, radius 0.9, input_scale 0.5.
     """
 
     units: int = parameter(1800, at_least=1)
@@ -118,6 +119,7 @@ class EchoState:
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "reals": {"units": 200, "radius": 0.9, "input_scale": 0.1},
         "strings": {"units": 200},
+        "fitness": {"units": 40, "radius": 0.9, "input_scale": 0.5},
     }
     searched: ClassVar[Mapping[str, tuple[float, float]]] = {
         "radius": (0.01, 2.0), "input_scale": (0.0, 1.0), "bias_scale": (0.0, 1.0), "leak": (0.01, 1.0),

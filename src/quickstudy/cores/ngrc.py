@@ -100,8 +100,8 @@ class NextGeneration:
         total = places + sum(_monomials(places, degree) for degree in self.degrees)
         if total > MOST_FEATURES:
             raise UsageError(
-                f"ngrc: {places} delayed inputs have {total:,} features, more than {MOST_FEATURES:,}; give fewer delays "
-                "or lower degrees"
+                f"ngrc: {places} delayed inputs have {total:,} features, more than {MOST_FEATURES:,}; give fewer "
+                "delays or lower degrees"
             )
         products = tuple(
             jnp.asarray(np.array(list(combinations_with_replacement(range(places), degree)), np.int32).T)

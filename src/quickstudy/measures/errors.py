@@ -152,7 +152,7 @@ def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "in-situ",
     version=1,
-    kinds=("predictions",),
+    kinds=("predictions", "trials"),
     equation="NRMSE of the states that were reached against the reference, from a settling time on, over all starts; "
     "share of starts that stay within ten times the reference",
     chance="NRMSE 1, by standing still at the mean of the reference",
