@@ -213,7 +213,8 @@ def _losses(rows: Any, targets: Any, weights: Any, tables: Any, loss: str, lanes
             if loss == "cross-entropy":
                 wrong = -jnp.take_along_axis(jax.nn.log_softmax(given), targets[:, None], axis=1)[:, 0]
             elif loss == "modulus":
-                wrong = jnp.square(jnp.square(given) - jnp.square(targets)).sum(axis=1)
+                middle = (weights[:, None] * given).sum(axis=0)
+                wrong = (jnp.square(jnp.square(given - middle) - jnp.square(targets)) + jnp.square(middle)).sum(axis=1)
             else:
                 wrong = jnp.square(given - targets).sum(axis=1)
             return (weights * wrong).sum()

@@ -16,8 +16,8 @@ from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import jax, key_from_words
+from quickstudy.cores.core import CoreSpec, precision_of
+from quickstudy.gateway import jax, jnp, key_from_words
 from quickstudy.learners.features import Stretch, blocks
 from quickstudy.learners.lanes import named_arrays, rounded, with_arrays
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
@@ -156,6 +156,16 @@ class Features(Speaker):
         return features
 
 
+class Regression(Speaker):
+    """A core and its readout (F+1, V) in one program, in the precision of the core."""
+
+    weights: Any
+
+    def scores(self, features: Any) -> Any:
+        """The regression's values."""
+        return features.astype(self.weights.dtype) @ self.weights[:-1] + self.weights[-1]
+
+
 class RidgePupil(ReservoirPupil):
     """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
 
@@ -239,6 +249,9 @@ class RidgePupil(ReservoirPupil):
 
     def _speaker(self) -> Features:
         return Features(self._cores)
+
+    def _voice(self) -> Regression:
+        return Regression(self._cores, jnp.asarray(self._fitted(), precision_of(self._cores)))
 
     def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
         state, features = super()._read(state, inputs, program, axis)

@@ -28,7 +28,8 @@ class Training(Protocol):
     that looks at the whole lesson before it learns says so by `peek`, and one that wants few repetitions side by side
     on an accelerator by `most_lanes`. `reads` and `gives` name the spaces it is for, where they are not all
     (`check_spaces`), and `losses` the losses, where they are more than those of right answers. `usual_for` says, by a
-    tuple of `Usual`, where it is the usual training; `usual` has parameters by what is asked (`quickstudy.base.parameters`).
+    tuple of `Usual`, where it is the usual training; `usual` has parameters by what is asked
+    (`quickstudy.base.parameters`).
     """
 
     programs: int

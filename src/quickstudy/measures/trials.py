@@ -68,3 +68,33 @@ def balance(trace: Trace, convention: str) -> Mapping[str, float]:
         "held-starts": float(held.sum()),
         "balanced-steps": float(steps.mean()),
     }
+
+
+@measure(
+    "reaching",
+    version=1,
+    kinds=("predictions",),
+    equation="mean and last distance of the hand from where it should be; share of targets whose last distance is at "
+    "most 5 % of the way; correlation of the hand's speed with the perfect one, mean over targets",
+    chance="the whole way, and 0",
+    scores=(
+        Score("reached", unit="share of the targets", better="higher", range=(0, 1)),
+        Score("hand-distance", "distance of the hand", "metres, mean of the way", "lower", (0, math.inf), read="log"),
+        Score("last-distance", "distance at the end", "metres", "lower", (0, math.inf), read="log"),
+        Score("speed-correlation", "likeness of speed", "correlation", "higher", (-1, 1)),
+    ),
+)
+def reaching(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Of a hand that was moved towards some points by a learner's torques."""
+    if "situ_answer" not in trace.arrays or "reach" not in trace.facts:
+        return {}
+    hand, wanted = trace.arrays["situ_answer"], trace.arrays["situ_target"]
+    apart = np.linalg.norm(hand - wanted, axis=2)
+    speeds = [np.linalg.norm(np.diff(path, axis=1), axis=2) for path in (hand, wanted)]
+    alike = [np.corrcoef(given, right)[0, 1] if given.std() > 0 else 0.0 for given, right in zip(*speeds, strict=True)]
+    return {
+        "reached": float((apart[:, -1] <= 0.05 * trace.facts["reach"]).mean()),
+        "hand-distance": float(apart.mean()),
+        "last-distance": float(apart[:, -1].mean()),
+        "speed-correlation": float(np.mean(alike)),
+    }

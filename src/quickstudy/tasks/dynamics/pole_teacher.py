@@ -56,13 +56,14 @@ class OnTheCart(FreeRun):
         """The starts, and that all are up."""
         return self.first, np.ones(len(self.first), dtype=np.bool_)
 
-    def advance(self, state: Any, answers: Any, step: Any, xp: Any = np) -> tuple[Any, Any, Any]:
-        """One control step; what has fallen stays where it was."""
-        numbers, up = state
-        pushed = moved(numbers, STRONGEST * xp.clip(answers[:, 0], -1.0, 1.0), self.task.friction, xp)
-        up = up & upright(pushed, xp)
-        numbers = xp.where(up[:, None], pushed, numbers)
-        return (numbers, up), self.task.seen(numbers, xp), up[:, None].astype(numbers.dtype)
+    @property
+    def moving(self) -> Any:
+        """The same for all starts and seeds, so that it can be part of a compiled program."""
+        return self.task.moving
+
+    def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
+        """One control step, on the host."""
+        return self.task.moving(state, answers, step, np)  # type: ignore[no-any-return]
 
 
 @task("dynamics/double-pole-imitation", version=1, **RULES, oracle="the velocities that the teacher sees are not shown")
@@ -101,6 +102,14 @@ class TaughtPole(Parts, Cart):
             state = np.where(upright(state, np)[:, None], state, 0.0)
         inputs, targets = (np.stack(part, axis=1).reshape(carts * self.restart, -1) for part in (seen, forces))
         return self.series(inputs[: self.steps], targets[: self.steps], varies=["start", "weights"])
+
+    def moving(self, state: Any, answers: Any, step: Any, xp: Any) -> tuple[Any, Any, Any]:
+        """One control step of (places, whether they are up); what has fallen stays where it was."""
+        numbers, up = state
+        pushed = moved(numbers, STRONGEST * xp.clip(answers[:, 0], -1.0, 1.0), self.friction, xp)
+        up = up & upright(pushed, xp)
+        numbers = xp.where(up[:, None], pushed, numbers)
+        return (numbers, up), self.seen(numbers, xp), up[:, None].astype(numbers.dtype)
 
     def free_run(self, series: Series) -> OnTheCart:
         """The learner in the teacher's place."""
