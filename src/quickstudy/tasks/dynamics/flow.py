@@ -49,7 +49,7 @@ class Flow(Forecast):
     taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "known", running="driven and free")
 
     def __post_init__(self) -> None:
-        if self.start is not None and len(self.start) != self.width:
+        if self.start is not None and len(self.start) != self.width:  # asked only then: it may be in a file
             raise ValueError(f"start must have {self.width} coordinates, got {len(self.start)}")
         if self.climate and (not self.exponents or self.ahead != 1):
             raise ValueError("climate needs ahead=1, and a system whose exponents are known")
@@ -90,24 +90,24 @@ class Flow(Forecast):
     @property
     def substeps(self) -> int:
         """Steps of the integration by RK4 for each that is shown."""
-        return int(np.ceil(self.step / self.internal - 1e-9))
+        return int(np.ceil(self.interval / self.internal - 1e-9))
 
     def flow(self, start: Floats, count: int) -> Floats:
         """(count, width): raw values, the first of them the start."""
         first = np.asarray(start, dtype=np.float64)
         if self.method == "rk4" and type(self).slope is Flow.slope:
-            return _by_rk4(first, *_table(self.terms), self.step, self.substeps, count)
+            return _by_rk4(first, *_table(self.terms), self.interval, self.substeps, count)
         if self.method == "rk4":
             return self._by_slope(first, count)
         from scipy.integrate import solve_ivp
 
-        at = self.step * np.arange(count)
+        at = self.interval * np.arange(count)
         found = solve_ivp(lambda _, x: self.slope(x), (0.0, at[-1]), first, "DOP853", at, rtol=1e-10, atol=1e-12)
         return np.asarray(found.y.T)
 
     def _by_slope(self, start: Floats, count: int) -> Floats:
         """By RK4 with any function as slope, of states (..., width) side by side."""
-        values, x, h = np.empty((count, *start.shape)), start, self.step / self.substeps
+        values, x, h = np.empty((count, *start.shape)), start, self.interval / self.substeps
         for number in range(count):
             values[number] = x
             for _ in range(self.substeps if number + 1 < count else 0):
@@ -119,18 +119,19 @@ class Flow(Forecast):
 
     def values(self, rng: np.random.Generator, count: int) -> tuple[Floats, dict[str, Any]]:
         """(count, width) values as they are shown, behind the transient, and what a record should say of them."""
-        if self.start is None:
-            start = np.asarray(self.origin) + rng.uniform(-0.1, 0.1, self.width)
-        else:
-            start = np.asarray(self.start)
+        start = self.start_near(rng) if self.start is None else np.asarray(self.start)
         raw = _kept(self, tuple(start.tolist()), self.transient + count)[self.transient :]
         facts = {
             "first": start.tolist(),
-            "internal_step": self.step / self.substeps if self.method == "rk4" else None,
+            "internal_step": self.interval / self.substeps if self.method == "rk4" else None,
             "shown": "raw" if self.raw else f"x / {self.scale:g}",
             "varies": ["start", "weights"] if self.draws else ["weights"],
         }
         return raw if self.raw else raw / self.scale, facts
+
+    def start_near(self, rng: np.random.Generator) -> Floats:
+        """A start of one repetition."""
+        return np.asarray(self.origin) + rng.uniform(-0.1, 0.1, self.width)
 
     def drive(self, rng: np.random.Generator) -> Series:
         """The values behind the transient."""
