@@ -204,11 +204,14 @@ class Stretch(NamedTuple):
     rows: int
 
 
-def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = None) -> Iterator[Block]:
+def blocks(
+    cores: Any, examples: Sequence[Examples], stretch: Stretch | None = None, keys: Any = None
+) -> Iterator[Block]:
     """The features at all questions of one `Examples` per lane, block by block; questions are numbered as in `Exam`.
 
     Sequences that are about equally long go side by side. Of a single sequence, questions come in their order. stretch:
-    how it is cut, and then the sequences keep their order: what is read side by side depends on nothing else.
+    how it is cut, and then the sequences keep their order: what is read side by side depends on nothing else. keys:
+    (lane,) of the noise of cores that are shaken.
     """
     lanes = len(examples)
     needed = [needed_steps(lane) for lane in examples]
@@ -244,7 +247,8 @@ def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = N
                 positions[lane, : len(row)] = np.stack([step, row], axis=1)
                 numbers.append(done[lane][row] + np.cumsum(asked, axis=0)[step, row] - 1)
                 done[lane] = done[lane] + asked.sum(axis=0)
-            state, found = _read(cores, state, jnp.asarray(inputs), jnp.asarray(positions), lanes)
+            own_keys = None if keys is None else jax.vmap(lambda key, time=time: jax.random.fold_in(key, time))(keys)
+            state, found = _read(cores, state, jnp.asarray(inputs), jnp.asarray(positions), own_keys, lanes)
             yield Block(found, numbers)
 
 
@@ -287,12 +291,12 @@ def _started(cores: Any, rows: int, capacity: int, lanes: int) -> Any:
 
 
 @eqx.filter_jit
-def _read(cores: Any, state: Any, inputs: Any, positions: Any, lanes: int) -> Any:
-    def single(core: Any, state: Any, inputs: Any, positions: Any) -> Any:
+def _read(cores: Any, state: Any, inputs: Any, positions: Any, keys: Any, lanes: int) -> Any:
+    def single(core: Any, state: Any, inputs: Any, positions: Any, key: Any) -> Any:
         # The unroll of a recurrent layer is made for gradients; step by step takes less than half of the time (measured
         # on 32 units and 512 rows), since nothing but the features is written.
         unroll = Core.unroll if hasattr(core, "unroll_packed") else type(core).unroll
-        state, features = unroll(core, state, inputs)
+        state, features = unroll(core, state, inputs, key=key)
         return state, features[positions[:, 0], positions[:, 1]]
 
-    return over_lanes(single, lanes)(cores, state, inputs, positions)
+    return over_lanes(single, lanes)(cores, state, inputs, positions, keys)

@@ -16,6 +16,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import check_spaces
 from quickstudy.cores.core import CoreSpec
 
+SHOWN = ("cross-entropy", "squared")
+"""Losses of learners that are shown right answers."""
+
 
 class Training(Protocol):
     """Frozen parameters of a way of training.
@@ -24,8 +27,9 @@ class Training(Protocol):
     that learns from whole examples only, even where nothing but a readout is trained, says `by_question = False`; one
     that looks at the whole lesson before it learns says so by `peek`, and one that wants few repetitions side by side
     on an accelerator by `most_lanes`. `reads` and `gives` name the spaces it is for, where they are not all
-    (`check_spaces`). `usual_for` says, by a tuple of `Usual`, where it is the usual training; `usual` has parameters by
-    what is asked (`quickstudy.base.parameters`).
+    (`check_spaces`), and `losses` the losses, where they are more than those of right answers. `usual_for` says, by a
+    tuple of `Usual`, where it is the usual training; `usual` has parameters by what is asked
+    (`quickstudy.base.parameters`).
     """
 
     programs: int
@@ -89,6 +93,7 @@ _BY = {
     "strings": "on strings",
     "reward": "by reward",
     "episodes": "on whole episodes",
+    "fitness": "by how good its answers are",
 }
 
 
@@ -115,6 +120,8 @@ class Trained:
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with one lane per stream. Raises NotApplicable for spaces that it is not for."""
         check_spaces(self.training.id, self.training, brief.inputs, brief.outputs)
+        if brief.loss not in getattr(self.training, "losses", (*SHOWN, "reward")):
+            raise NotApplicable(f"{self.training.id} learns from right answers, and none are shown")
         if getattr(self.core, "precision", "float32") == "float64":
             return DoublePupil(lambda: self.training.begin(self.core, brief, streams))
         return self.training.begin(self.core, brief, streams)  # type: ignore[no-any-return]
