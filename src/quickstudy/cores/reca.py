@@ -144,6 +144,7 @@ class ReservoirAutomaton:
     frozen: ClassVar[bool] = True
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"code": "thermometer"}}
+    varied: ClassVar[Mapping[str, tuple[int, int]]] = {"rule": (0, 255)}
 
     @property
     def reads(self) -> tuple[type[Space], ...]:

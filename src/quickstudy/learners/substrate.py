@@ -27,6 +27,8 @@ from quickstudy.measures.memory import RIDGE, ranks, significance
 
 Genome: TypeAlias = list[NDArray[Any]]
 """The searched parameters of a core, and its arrays as they are where all of these are 1. A gene is an entry."""
+STRENGTHS = (0.0, 10.0)
+"""Times what is drawn: the matrices of a core that does not say which of its parameters are searched."""
 TOGETHER = 64
 """Cores whose states are made in one call."""
 
@@ -105,13 +107,18 @@ class Substrate(Probe):
     ) -> None:
         self._core, self._space = core, spaces_of(task)[0]
         self._ranges = dict(getattr(core, "searched", {}))
+        self._varied = dict(getattr(core, "varied", {}))
         shape = streams[0].integer("shape")
         arrays, self._frame = Frame.of(self._built(dict.fromkeys(self._ranges, 1.0), np.random.default_rng(shape)))
         self._shapes = [np.shape(array) for array in arrays]
         self._factors = [self._scaled_by(name, arrays, shape) for name in self._ranges]
+        self._bounds = list(self._ranges.values())
+        if not self._ranges and not self._varied:  # it says nothing: every matrix has a strength
+            matrices = [place for place, array in enumerate(arrays) if array.ndim > 1 and eqx.is_inexact_array(array)]
+            self._factors, self._bounds = [[place] for place in matrices], [STRENGTHS] * len(matrices)
         super().__init__(int(self._frame.filled(arrays).width), task, streams, rank, steps, as_coded)
 
-    def _built(self, chosen: Mapping[str, float], rng: np.random.Generator, space: Space | None = None) -> Any:
+    def _built(self, chosen: Mapping[str, Any], rng: np.random.Generator, space: Space | None = None) -> Any:
         return dataclasses.replace(self._core, **chosen).build(space or self._space, rng)
 
     def _scaled_by(self, name: str, arrays: Sequence[Any], shape: int) -> list[int]:
@@ -126,9 +133,11 @@ class Substrate(Probe):
 
     def draw(self, rng: np.random.Generator) -> Genome:
         """A fresh core, its searched parameters uniform in their ranges."""
-        settings = np.array([rng.uniform(*bounds) for bounds in self._ranges.values()], dtype=np.float32)
+        settings = np.array([rng.uniform(*bounds) for bounds in self._bounds], dtype=np.float32)
+        chosen: dict[str, Any] = dict.fromkeys(self._ranges, 1.0)
+        chosen |= {name: int(rng.integers(low, high + 1)) for name, (low, high) in self._varied.items()}
         while True:  # one in a thousand million has more entries than the others have room for
-            arrays = Frame.of(self._built(dict.fromkeys(self._ranges, 1.0), rng))[0]
+            arrays = Frame.of(self._built(chosen, rng))[0]
             if [np.shape(array) for array in arrays] == self._shapes:
                 return [settings, *map(np.asarray, arrays)]
 

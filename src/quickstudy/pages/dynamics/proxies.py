@@ -145,7 +145,7 @@ class NarmaProxy:
         said = (
             "All learners have the same largest order or the same capacity: nothing can be said of an order of them."
             if math.isnan(tau)
-            else f"Kendall's tau of capacity and largest order over {len(found)} learners: {tau:.2f} (p of none {p:.2g})."
+            else f"Kendall's tau of capacity and largest order, {len(found)} learners: {tau:.2f} (p of none {p:.2g})."
         )
         blocks: list[Block] = [
             _curves(request, found, bound),
