@@ -12,7 +12,7 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals, Space
-from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision
+from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision, put
 from quickstudy.cores.topologies import TOPOLOGIES, joined
 from quickstudy.gateway import eqx, jax, jnp, lax
 
@@ -186,11 +186,11 @@ class EchoState:
         bias = rng.uniform(-1.0, 1.0, (2, self.units)).sum(axis=0) * self.bias_scale / np.sqrt(self.units)
         noise = (self.input_noise, self.state_noise)
         core = EchoStateCore(
-            InputWeights(jnp.asarray(input_weights, jnp.float32), inputs),
-            tuple(jnp.asarray(sources, jnp.int32) for sources, _ in groups),
-            tuple(jnp.asarray(strengths, jnp.float32) for _, strengths in groups),
-            jnp.asarray(bias, jnp.float32),
-            jnp.float32(self.leak),
+            InputWeights(put(input_weights), inputs),
+            tuple(put(sources, np.int32) for sources, _ in groups),
+            tuple(put(strengths) for _, strengths in groups),
+            put(bias),
+            put(self.leak),
             jnp.asarray(noise, jnp.float32) if any(noise) else None,
             InputWeights(jnp.eye(inputs.width), inputs) if self.direct else None,
             self.units,

@@ -18,7 +18,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import jax, jnp, key_from_words
-from quickstudy.learners.features import Stretch, blocks
+from quickstudy.learners.features import Passed, Stretch, blocks
 from quickstudy.learners.lanes import named_arrays, rounded, with_arrays
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Reading, Speaker
@@ -178,6 +178,7 @@ class RidgePupil(ReservoirPupil):
         self._keys = key_from_words(words) if self._cores.noisy else None
         self._weights: NDArray[np.float64] | None = None
         self._validation: Exam | None = None
+        self._passed = Passed()
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Items start .. stop-1. The core always reads the same groups of the order, wherever a lesson is cut."""
@@ -189,7 +190,7 @@ class RidgePupil(ReservoirPupil):
         for first in range(start // stretch.together * stretch.together, stop, stretch.together):
             chosen = lesson.order[:, first : first + stretch.together]
             group = Exam([lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)])
-            for block in blocks(self._cores, group.examples, stretch, self._noise_at(first)):
+            for block in blocks(self._cores, group.examples, stretch, self._noise_at(first), self._passed):
                 rows = np.asarray(block.rows)
                 for lane, (numbers, (begin, end)) in enumerate(zip(block.numbers, bounds - first, strict=True)):
                     example = group.found[lane][numbers, 1]
@@ -237,7 +238,7 @@ class RidgePupil(ReservoirPupil):
     def _values(self, exam: Exam, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, question, W) from weights (lane, F+1, W)."""
         values = np.zeros((*exam.counted.shape, weights.shape[2]))
-        for block in blocks(self._cores, exam.examples, stretch_of(exam.examples)):
+        for block in blocks(self._cores, exam.examples, stretch_of(exam.examples), passed=self._passed):
             rows = np.asarray(block.rows)
             for lane, numbers in enumerate(block.numbers):
                 values[lane, numbers] = rows[lane, : len(numbers)] @ weights[lane, :-1] + weights[lane, -1]
@@ -268,7 +269,7 @@ class RidgePupil(ReservoirPupil):
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        self._cores = with_arrays(self._cores, snapshot.arrays)
+        self._cores, self._passed = with_arrays(self._cores, snapshot.arrays), Passed()
         for lane, sums in enumerate(self._sums):
             sums.arrays = {name: snapshot.arrays[name][lane].copy() for name in sums.arrays}
         self._weights, self._shown = (snapshot.arrays[name].copy() for name in ("weights", "shown"))

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -48,6 +49,7 @@ class Probe:
         self.steps = steps or max(500, 5 * size)
         self.washout = max(task.washout, size)
         self.drives = [self._drive(task, stream.numpy("drive")) for stream in streams]
+        self._targets = lru_cache(maxsize=len(streams))(self._delayed)
 
     def behaviours(self, wide: NDArray[Any], narrow: NDArray[Any], inputs: NDArray[np.float64]) -> NDArray[np.float64]:
         """(memory, 3) of states (memory, time, state), under inputs (memory, time) and under narrow ones."""
@@ -66,9 +68,8 @@ class Probe:
         """Memory capacity for as many delays as states."""
         from scipy.linalg import cho_factor, cho_solve
 
-        first, half = self.washout, self.steps
-        back = np.lib.stride_tricks.sliding_window_view(inputs[first - self.size : -1], self.size).copy()
-        wanted, asked = back[:half], back[half : 2 * half]
+        half = self.steps
+        wanted, asked, deviation = self._targets(inputs.tobytes())
         shown = states[:half] - states[:half].mean(axis=0)
         squares = shown.T @ shown
         held_back = max(float(np.trace(squares)), 1e-30) * RIDGE / self.size
@@ -76,11 +77,20 @@ class Probe:
         weights = cho_solve(cho_factor(squares, check_finite=False), shown.T @ wanted, check_finite=False)
         given = states[half:] @ weights
         given -= given.mean(axis=0)
-        spread = np.einsum("td,td->d", given, given) * half * asked.var(axis=0)
+        spread = np.einsum("td,td->d", given, given) * deviation
         both = np.einsum("td,td->d", given, asked)
         shares = np.square(both) / np.where(spread > 0, spread, 1.0)
         least = 0.1 if self._as_coded else significance(1, half)
         return float(shares[shares > least].sum())
+
+    def _delayed(self, drive: bytes) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """The inputs of 1 .. size steps ago (step, delay), of the steps to fit and of those to test, and the squared
+        deviations of the latter. Kept: all cores of a lane are asked for the same.
+        """
+        before = np.frombuffer(drive)[self.washout - self.size : -1]
+        back = np.lib.stride_tricks.sliding_window_view(before, self.size)
+        wanted, asked = (np.ascontiguousarray(part) for part in (back[: self.steps], back[self.steps :]))
+        return wanted, asked, self.steps * asked.var(axis=0)
 
     def _drive(self, task: Any, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(time, 1, 1) inputs of the whole range, and of a narrow one."""
