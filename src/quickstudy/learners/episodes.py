@@ -63,6 +63,13 @@ def _perform(world: Any, rule: Any, keys: Any, noise: Any, numbers: Any, lanes: 
     return over_lanes(single, lanes)(keys, noise, numbers)
 
 
+def opened(world: Any, keys: Any, numbers: Any) -> Any:
+    """(states, first observations) of a world's episodes of these numbers, by their keys for the reset."""
+    if hasattr(world, "episode"):
+        return jax.vmap(world.episode)(keys, numbers)
+    return jax.vmap(world.reset)(keys)
+
+
 def play(
     world: Any, state: Any, step: Callable[..., Any], key: Any, noise: Any, numbers: Any
 ) -> tuple[Any, Transcript]:
@@ -83,5 +90,36 @@ def play(
         places, said = jax.vmap(world.step)(of_world, places, action)
         return (state, places, said.observation), Transcript(action, said.reward, said.done, said.info)
 
-    (state, *_), played = lax.scan(turn, (state, *jax.vmap(world.reset)(first)), jnp.arange(world.horizon))
+    (state, *_), played = lax.scan(turn, (state, *opened(world, first, numbers)), jnp.arange(world.horizon))
     return state, jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), played)
+
+
+def play_until(world: Any, state: Any, act: Callable[..., Any], key: Any, numbers: Any) -> Transcript:
+    """Play a lane's episodes of these numbers side by side, no further than to where the last is over: what is left of
+    their steps stays blank. For use inside compiled functions; no gradients pass.
+
+    act(state, observation) -> (state, action), one row per episode; nothing in it is random. Keys as in `play`.
+    """
+    first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
+
+    def turn(time: Any, state: Any, places: Any, observation: Any) -> Any:
+        keys = jax.vmap(lambda key: jax.random.fold_in(key, time))(later)
+        state, action = act(state, observation)
+        places, said = jax.vmap(world.step)(keys, places, action)
+        return state, places, said.observation, Transcript(action, said.reward, said.done, said.info)
+
+    begun = (state, *opened(world, first, numbers))
+    kinds = jax.eval_shape(lambda: turn(0, *begun)[3])
+    blank = jax.tree.map(lambda kind: jnp.zeros((world.horizon, *kind.shape), kind.dtype), kinds)
+
+    def go_on(carry: Any) -> Any:
+        time, over, *now, kept = carry
+        *now, happened = turn(time, *now)
+        kept = jax.tree.map(lambda whole, one: lax.dynamic_update_index_in_dim(whole, one, time, 0), kept, happened)
+        return time + 1, over | happened.done, *now, kept
+
+    def is_on(carry: Any) -> Any:
+        return (carry[0] < world.horizon) & ~carry[1].all()
+
+    *_, kept = lax.while_loop(is_on, go_on, (jnp.int32(0), jnp.zeros(len(numbers), bool), *begun, blank))
+    return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), kept)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from quickstudy.base.catalogue import training
+from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -85,8 +86,10 @@ class ReadoutTraining:
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check_core(self, core: CoreSpec) -> None:
-        """Reservoirs only."""
+        """Reservoirs only, and none that is to be shaken."""
         check_frozen(self.id, core)
+        if getattr(core, "state_noise", 0.0) or getattr(core, "input_noise", 0.0):
+            raise UsageError(f"{self.id} learns online, without noise; use +ridge, or leave the noise out")
 
 
 class GradientState(NamedTuple):

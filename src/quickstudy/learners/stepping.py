@@ -141,6 +141,22 @@ class SteppingPupil:
         memory = state.programs.rows(self._arrays_now(), state.memory, chosen_and_more)
         return replace(state, rows=len(chosen), memory=memory)
 
+    def _voice(self) -> Any:
+        """What speaks, whole in a compiled program: as `_speaker`, with everything that is done to its scores."""
+        return self._speaker()
+
+    def act_on(self, warm: Any, plants: Any, advance: Callable[..., Any], steps: int) -> NDArray[np.float64]:
+        """What it reaches where its answers move something; see `quickstudy.learners.closed_loop.reached`."""
+        from quickstudy.learners.closed_loop import reached
+
+        return reached(self._voice(), warm, plants, advance, steps, self.lanes)
+
+    def exponents(self, warm: Any, count: int, steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Its largest Lyapunov exponents, reading its own answers, and these; see `closed_loop.exponents`."""
+        from quickstudy.learners.closed_loop import exponents
+
+        return exponents(self._voice(), warm, count, steps, self.lanes)
+
     def same(self, state: Reading, other: Reading) -> bool:
         """Whether two states are the same, bit for bit: then the same comes after them."""
         pairs = zip(jax.tree.leaves(state.memory), jax.tree.leaves(other.memory), strict=True)

@@ -16,6 +16,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import check_spaces
 from quickstudy.cores.core import CoreSpec
 
+SHOWN = ("cross-entropy", "squared")
+"""Losses of learners that are shown right answers."""
+
 
 class Training(Protocol):
     """Frozen parameters of a way of training.
@@ -25,8 +28,9 @@ class Training(Protocol):
     that looks at the whole lesson before it learns says so by `peek`, and one that wants few repetitions side by side
     on an accelerator by `most_lanes`. One whose `traced` parameters change no program names them: settings that differ
     in nothing else run side by side there, and it is told the training of each lane (`beside`). `reads` and `gives`
-    name the spaces it is for, where they are not all (`check_spaces`). `usual_for` says, by a tuple of `Usual`, where
-    it is the usual training; `usual` has parameters by what is asked (`quickstudy.base.parameters`).
+    name the spaces it is for, where they are not all (`check_spaces`), and `losses` the losses, where they are more
+    than those of right answers. `usual_for` says, by a tuple of `Usual`, where it is the usual training; `usual` has
+    parameters by what is asked (`quickstudy.base.parameters`).
     """
 
     programs: int
@@ -90,6 +94,7 @@ _BY = {
     "strings": "on strings",
     "reward": "by reward",
     "episodes": "on whole episodes",
+    "fitness": "by how good its answers are",
 }
 
 
@@ -117,6 +122,8 @@ class Trained:
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with one lane per stream. Raises NotApplicable for spaces that it is not for."""
         check_spaces(self.training.id, self.training, brief.inputs, brief.outputs)
+        if brief.loss not in getattr(self.training, "losses", (*SHOWN, "reward")):
+            raise NotApplicable(f"{self.training.id} learns from right answers, and none are shown")
         if getattr(self.core, "precision", "float32") == "float64":
             return DoublePupil(lambda: self._begun(brief, streams))
         return self._begun(brief, streams)  # type: ignore[no-any-return]

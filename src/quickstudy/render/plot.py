@@ -115,7 +115,7 @@ class _Sheet:
         return [_End(full, label, value, kind) for (full, value, kind), label in zip(ends, labels, strict=True)]
 
     def _head(self, panel: Panel, width: float) -> float:
-        entries = 0 if self.plot.direct else -(-len(panel.series) // _per_line(panel, width))
+        entries = 0 if self.plot.direct else -(-len(_named(panel)) // _per_line(panel, width))
         return (_TITLE if panel.title else 0) + entries * _ENTRY + (4 if entries else 0) + _Y_TITLE
 
     def _height(self, row: Sequence[Panel], width: float) -> float:
@@ -164,6 +164,11 @@ def _end_labels(ends: Sequence[_End], frame: Frame) -> Markup:
     return tag("g", *parts, class_="labels")
 
 
+def _named(panel: Panel) -> list[Plotted]:
+    """What stands in a legend: everything that has a name."""
+    return [one for one in panel.series if one.label]
+
+
 def _per_line(panel: Panel, width: float) -> int:
     """How many entries of the legend have room side by side."""
     longest = max((breadth(one.label) for one in panel.series), default=0.0)
@@ -173,8 +178,8 @@ def _per_line(panel: Panel, width: float) -> int:
 def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
     width = frame.x.length
     per_line = _per_line(panel, width)
-    labels = fitting([one.label for one in panel.series], width - 24)
-    for index, (one, label) in enumerate(zip(panel.series, labels, strict=True)):
+    labels = fitting([one.label for one in _named(panel)], width - 24)
+    for index, (one, label) in enumerate(zip(_named(panel), labels, strict=True)):
         x, y = frame.x.start + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
         key = tag("line", class_="line", x1=x, x2=x + 18, y1=y - 4, y2=y - 4)
         if one.kind in (POINTS, BARS):
