@@ -11,7 +11,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, check_target, include_files, print_json, say
 
 if TYPE_CHECKING:
-    from quickstudy.tasks.curriculum.recordings import Rules
+    from quickstudy.tasks.curriculum.recordings import Judge
 
 SIGNS = {-1: "-", 0: "0", 1: "+"}
 
@@ -34,7 +34,7 @@ def replay(
     from quickstudy.tasks.curriculum.recordings import read_recordings
 
     for found in read_recordings(file, "session"):
-        lived = rules_of(found["task"], convention).replayed(found["rows"], found["replies"])
+        lived = judge_of(found["task"], convention).replayed(found["rows"], found["replies"])
         if json:
             print_json(lived)
             continue
@@ -52,14 +52,14 @@ def replay(
             say(f"{said}; {one['ended']}" if one["ended"] else said)
 
 
-def rules_of(member: str, convention: str) -> Rules:
+def judge_of(member: str, convention: str) -> Judge:
     """How a task judges and limits under a convention."""
     from quickstudy.base import catalogue
     from quickstudy.base.parameters import configure
-    from quickstudy.tasks.curriculum.recordings import Rules
+    from quickstudy.tasks.curriculum.recordings import Judge
 
     made: Any = configure(member, catalogue.task.get(f"curriculum/{member}"), {}, convention)
-    return Rules(member, made.judging == "strict", made.limits == "steps")
+    return Judge(member, made.judging == "strict", made.limits == "steps")
 
 
 def _write(folder: pathlib.Path, target: pathlib.Path) -> None:

@@ -20,12 +20,12 @@ def replies(
     json: bool = JSON,
 ) -> None:
     """Judge replies to questions of the curriculum: whether each is finished and correct, and its reward."""
-    from quickstudy.cli.replay import rules_of
+    from quickstudy.cli.replay import judge_of
     from quickstudy.tasks.curriculum.recordings import read_recordings
 
     table = [["task", "reply", "finished", "correct", "reward"]]
     for found in read_recordings(file, "replies"):
-        judged = rules_of(found["task"], convention).judged(found["question"], found["expected"], found["reply"])
+        judged = judge_of(found["task"], convention).judged(found["question"], found["expected"], found["reply"])
         if json:
             print_json(judged)
         else:

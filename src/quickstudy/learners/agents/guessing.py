@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
+from collections.abc import Callable
 
 from quickstudy.learners.agents.turns import SPACE
 
@@ -72,7 +73,7 @@ def _kind_of(byte: int) -> str:
     return "letter" if letter.isalpha() else "digit" if letter.isdigit() else "other"
 
 
-CUTS = {
+CUTS: dict[str, Callable[[str], str]] = {
     "whole": lambda text: text,
     "after a space": lambda text: text.partition(" ")[2],
     "without the first": lambda text: text[1:],

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
@@ -143,7 +144,8 @@ def explaining(pairs: Sequence[tuple[str, str]], least: int) -> Iterator[tuple[P
         yield ALL[place], counts[place]
 
 
-class Substitution(NamedTuple):
+@dataclass(frozen=True)
+class Substitution:
     """A view: in what follows the first so many words, one of these stands for another of them."""
 
     instead: int

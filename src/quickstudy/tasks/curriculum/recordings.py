@@ -23,7 +23,7 @@ from quickstudy.tasks.curriculum.texts import PATIENT, judge_of
 
 
 @dataclass(frozen=True)
-class Rules:
+class Judge:
     """How a task judges and limits, whoever asks. strict: see `Curriculum.judging`; in_steps: see its `limits`."""
 
     member: str
@@ -190,7 +190,7 @@ def _checked(found: Any, kind: str) -> dict[str, Any]:
                 raise UsageError(f"a row is an object, got {row!r}")
             for name in ("question", "expected"):
                 _check_text(row, name)
-            feedback = row.get("feedback")
+            feedback: Any = row.get("feedback")
             for part in ("right", "wrong") if isinstance(feedback, dict) else ():
                 _check_text(feedback, part)
             if not isinstance(feedback, dict):
