@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from quickstudy.tasks.curriculum.loop import Draws, Instance, Question
+from quickstudy.tasks.curriculum.loop import Draws, Instance, Question, always
 from quickstudy.tasks.curriculum.words import Words
 
 LETTERS, DIGITS = string.ascii_lowercase.encode(), string.digits.encode()
