@@ -76,6 +76,7 @@ class ProgramAgent:
         self._turns, self._guesses, self._hints, self._library = Turns(), Guesses(), Hints(), Library()
         self._rules = Membership()
         self._table: dict[str, str] = {}
+        self._sure: set[str] = set()
         self._said, self._plan = bytearray(), iter(b"")
         self._asked: str | None = None
         self._looked_up = False
@@ -155,11 +156,13 @@ class ProgramAgent:
             self._hints.told(question, said, right)
         if right:
             self._table[question] = said
+            self._sure.add(question)
             self._learn(question, said, None)
             return
-        if self._looked_up:
-            # What was right is not any more: this is another instance, or the feedback was read wrongly.
+        if self._looked_up and question in self._sure:
+            # What was right is not any more: this is another instance.
             self._table.clear()
+            self._sure.clear()
             self._hints.forget()
         self._wrong = question, said
 

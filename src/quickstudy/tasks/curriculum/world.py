@@ -16,7 +16,7 @@ from quickstudy.base.task import Life, Turn, World
 from quickstudy.tasks.curriculum.loop import SPACE, Draws, Instance, Stage, micro, mini, single
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.schedule import Scheduler
-from quickstudy.tasks.curriculum.tables import Ground
+from quickstudy.tasks.curriculum.tables import TABLES, Ground
 from quickstudy.tasks.curriculum.texts import MICRO
 from quickstudy.tasks.curriculum.words import Words, word_list
 
@@ -197,6 +197,9 @@ class ByteWorld(World):
         self._told.clear()
 
 
+_WORDLESS = {f"micro-{name}" for name in TABLES}
+
+
 def _checked(action: Any) -> int:
     try:
         return bytes((action,))[0]
@@ -210,7 +213,7 @@ def _no_byte(reply: Any) -> LearnerFault:
 
 def _reads(member: Member) -> bool:
     """Whether it is made of words."""
-    return not member.mini and member.name.partition("-")[2].partition(".")[0] not in ("1", "2", "3", "4", "5")
+    return member.name not in _WORDLESS and not member.mini
 
 
 def _name(streams: Streams) -> str:
