@@ -118,6 +118,17 @@ class Hints:
         elif not right and way is not None:
             self._count(way, -0.7)
 
+    def favour(self, heard: list[tuple[str, str]], worth: Callable[[list[tuple[str, str]]], int]) -> None:
+        """Read feedback from now on in the way in which it makes most sense. heard: questions with their feedback;
+        worth: how much sense questions with their answers make.
+        """
+        found = {
+            way: worth([(asked, _cut(way, [said]).removesuffix(".")) for asked, said in heard]) for way in self._ways
+        }
+        best = max(self._ways, key=lambda way: (found[way], self._scores[way]))
+        if found[best] > len(heard) // 3:
+            self._scores[best] = max(self._scores.values()) + 0.5
+
     def forget(self) -> None:
         """All that was heard of single questions."""
         self._heard, self._acted = {}, {}

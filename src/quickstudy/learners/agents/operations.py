@@ -136,9 +136,18 @@ def makers(text: str) -> dict[str, list[int]]:
     return found
 
 
+def _counts(pairs: Sequence[tuple[str, str]]) -> Counter[int]:
+    return Counter(place for question, answer in pairs for place in makers(question).get(answer, ()))
+
+
+def explained(pairs: Sequence[tuple[str, str]]) -> int:
+    """To how many of some questions one program gives the right answer, at best."""
+    return max(_counts(pairs).values(), default=0)
+
+
 def explaining(pairs: Sequence[tuple[str, str]], least: int) -> list[Program]:
     """Programs that give the right answer to so many of some questions, those that give most first."""
-    counts = Counter(place for question, answer in pairs for place in makers(question).get(answer, ()))
+    counts = _counts(pairs)
     order = sorted((-count, place) for place, count in counts.items() if count >= least)
     return [ALL[place] for _, place in order]
 

@@ -14,6 +14,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.learners.agents.guessing import SYMBOLS, Guesses, Hints
 from quickstudy.learners.agents.library import Library
 from quickstudy.learners.agents.membership import Membership
+from quickstudy.learners.agents.operations import explained
 from quickstudy.learners.agents.turns import BYTE, NOTHING, SPACE, Turns
 
 PERIOD, PRINTABLE = 46, 95
@@ -77,6 +78,7 @@ class ProgramAgent:
         self._rules = Membership()
         self._table: dict[str, str] = {}
         self._sure: set[str] = set()
+        self._heard: deque[tuple[str, str]] = deque(maxlen=SEVERAL)
         self._said, self._plan = bytearray(), iter(b"")
         self._asked: str | None = None
         self._looked_up = False
@@ -123,7 +125,12 @@ class ProgramAgent:
             asked, said = self._wrong
             # What follows the last whole sentence is said of the next question.
             before, sentence, _ = feedback.rpartition(". ")
-            answer = self._hints.read(asked, before if sentence else feedback)
+            feedback = before if sentence else feedback
+            self._heard.append((_body(asked), feedback))
+            if self.programs and len(self._heard) == self._heard.maxlen:
+                self._hints.favour(list(self._heard), explained)
+                self._heard.clear()
+            answer = self._hints.read(asked, feedback)
             self._table[asked] = answer
             self._learn(asked, answer, said)
         self._wrong = None
@@ -155,6 +162,7 @@ class ProgramAgent:
         if right or self._looked_up:
             self._hints.told(question, said, right)
         if right:
+            self._heard.clear()
             self._table[question] = said
             self._sure.add(question)
             self._learn(question, said, None)
