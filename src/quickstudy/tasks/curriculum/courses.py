@@ -12,6 +12,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.curriculum.loop import MICRO_STEPS
+from quickstudy.tasks.curriculum.recordings import Judge, looked_through
 from quickstudy.tasks.curriculum.schedule import MEMBERS, SCHEDULERS, CurriculumFile, member_named
 from quickstudy.tasks.curriculum.world import ByteWorld, Member
 
@@ -145,6 +146,16 @@ class Single(Curriculum):
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", self.members or (self.id.partition("/")[2],))
         super().__post_init__()
+
+    @property
+    def judge(self) -> Judge:
+        """How replies are judged, without the environment."""
+        return Judge(self.members[0], self.judging == "strict", self.limits == "steps")
+
+    def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """A recorded session lived through again: `environment`, `rewards` and `judged`."""
+        found = looked_through(line, "session")
+        return self.judge.replayed(found["rows"], found["replies"])
 
 
 # fmt: off
