@@ -1,0 +1,1 @@
+"""Epsilon-machines and transducers: exact, minimal, inferred; their complexity; what two of them share."""
