@@ -6,6 +6,7 @@ never settles because it goes round has a stationary distribution all the same: 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
-from scipy.sparse.linalg import spsolve
 
 from quickstudy.base.errors import UsageError
 from quickstudy.machines.transducer import INPUT, SOURCE, TARGET, Ints, Transducer
 
 Floats = NDArray[np.float64]
 _DENSE = 300
-"""States up to which elimination without subtraction is used: it loses no digits."""
+"""States up to which a chain is written as a full matrix."""
 
 
 def uniform(machine: Transducer) -> Floats:
@@ -156,29 +156,81 @@ def _closed(chances: Any) -> list[Ints]:
 
 
 def _absorbed(chances: Any, classes: Sequence[Ints], start: Floats) -> list[float]:
-    """The chance to end in each of several recurrent classes."""
-    transient = np.ones(len(start), dtype=bool)
-    for own in classes:
-        transient[own] = False
-    left = np.flatnonzero(transient)
-    visits = np.zeros(len(start))
-    if len(left):
-        inner = sparse.identity(len(left), format="csc") - sparse.csc_array(chances[left][:, left]).T
-        visits[left] = np.atleast_1d(spsolve(sparse.csc_matrix(inner), start[left]))
-    arriving = start + visits @ chances * ~transient if len(left) else start
-    return [float(arriving[own].sum()) for own in classes]
+    """The chance to end in each of several recurrent classes: every other state is cut out of the chain."""
+    ends = np.full(len(start), -1, dtype=np.int64)
+    for number, own in enumerate(classes):
+        ends[own] = number
+    transient = np.flatnonzero(ends < 0)
+    place = {int(state): len(classes) + 1 + number for number, state in enumerate(transient)}
+
+    def row(states: Any, weights: Any) -> dict[int, float]:
+        found: dict[int, float] = {}
+        for state, weight in zip(states, weights, strict=True):
+            node = int(ends[state]) if ends[state] >= 0 else place[int(state)]
+            found[node] = found.get(node, 0.0) + float(weight)
+        return found
+
+    some = np.flatnonzero(start)
+    out: list[dict[int, float]] = [{} for _ in classes]
+    out.append(row(some, start[some]))
+    for state in transient:
+        span = slice(chances.indptr[state], chances.indptr[state + 1])
+        out.append(row(chances.indices[span], chances.data[span]))
+    _cut_out(out, set(place.values()))
+    reached = out[len(classes)]
+    return [reached.get(number, 0.0) / sum(reached.values()) for number in range(len(classes))]
 
 
 def _settled(chances: Any) -> Floats:
-    """The stationary distribution of an irreducible chain."""
+    """The stationary distribution of an irreducible chain.
+
+    Nothing is subtracted: a chain that leaves some of its parts once in 10^15 steps keeps its digits.
+    """
     size = chances.shape[0]
     if size <= _DENSE:
         return np.asarray(_eliminated(chances.toarray()), dtype=float)
-    # One state is given the weight 1; what the others then have is a sparse system without a singularity.
-    others = sparse.csc_matrix(chances[1:][:, 1:])
-    system = sparse.identity(size - 1, format="csc") - others.T
-    found = np.concatenate([[1.0], spsolve(sparse.csc_matrix(system), chances[[0]][:, 1:].toarray()[0])])
-    return np.asarray(np.maximum(found, 0) / np.maximum(found, 0).sum())
+    bounds = zip(chances.indptr[:-1], chances.indptr[1:], strict=True)
+    out = [dict(zip(chances.indices[a:b].tolist(), chances.data[a:b].tolist(), strict=True)) for a, b in bounds]
+    found = np.zeros(size)
+    cut = _cut_out(out, set(range(size)), keep=1)
+    found[next(iter(set(range(size)) - {node for node, _ in cut}))] = 1.0
+    for node, arrivals in reversed(cut):
+        found[node] = sum(found[before] * weight for before, weight in arrivals)
+    return np.asarray(found / found.sum())
+
+
+def _cut_out(out: list[dict[int, float]], nodes: set[int], keep: int = 0) -> list[tuple[int, list[tuple[int, float]]]]:
+    """Cut nodes out of a chain but for `keep` of them, those with the fewest ways through them first; `out` has the
+    chances between the others then. Gives every node with those before it, each with its chance over all ways out.
+    """
+    into: list[set[int]] = [set() for _ in out]
+    for node, row in enumerate(out):
+        row.pop(node, None)  # who stays comes to leave
+        for target in row:
+            into[target].add(node)
+    queue = [(len(into[node]) * len(out[node]), node) for node in nodes]
+    heapq.heapify(queue)
+    cut: list[tuple[int, list[tuple[int, float]]]] = []
+    left = len(nodes) - keep
+    while left:
+        ways, node = heapq.heappop(queue)
+        if ways != len(into[node]) * len(out[node]):
+            heapq.heappush(queue, (len(into[node]) * len(out[node]), node))
+            continue
+        row, arrivals = out[node], list[tuple[int, float]]()
+        total = sum(row.values())
+        for before in into[node]:
+            weight = out[before].pop(node) / total
+            arrivals.append((before, weight))
+            for target, chance in row.items():
+                if target != before:
+                    out[before][target] = out[before].get(target, 0.0) + weight * chance
+                    into[target].add(before)
+        for target in row:
+            into[target].discard(node)
+        cut.append((node, arrivals))
+        left -= 1
+    return cut
 
 
 def _eliminated(rows: NDArray[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Tasks 1 and 2 of the curriculum cut down until all they can be in fits on a page, and their machines with it.
+"""Tasks of the curriculum cut down until all that they can be in can be written down, and their machines with it.
 
 They are worlds like the others, and they say exactly what they can be in: whatever happens in the world is drawn from
 the same chances that the machine is built of.
@@ -21,8 +21,12 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import Turn, World
+from quickstudy.tasks.curriculum.loop import Stage
+from quickstudy.tasks.curriculum.reductions import reduced_loop
+from quickstudy.tasks.curriculum.schedule import member_named
 
 SPECIALS = '!":?.,;-#&'
+CONTROLS = ["silent-byte", "random-byte", "echo-byte"]
 NEEDED = 5
 """Instances after which a world is over; none can be failed."""
 
@@ -66,6 +70,10 @@ class Places:
         then = self._fresh() if run == self.wanted else {configuration._replace(run=run): Fraction(1)}
         return self._shown(then, 1)
 
+    def judged(self, configuration: Place, given: str) -> bool:
+        """Every byte is an answer."""
+        return given == self.right(configuration)
+
     def right(self, configuration: Place) -> str:
         """A special is its own answer, and all letters have one."""
         return configuration.group or string.ascii_lowercase[configuration.answer]
@@ -97,58 +105,66 @@ class Places:
 
 
 class ReducedWorld(World):
-    """Draws what may follow. An event, at the end of an instance: task, instance, success, questions, right, outcomes.
+    """Draws what may follow. An event, at the end of an instance, as of a `ByteWorld`; no instance can be failed.
 
-    place: where it is, for those who may look.
+    place: where it is; stage: what is going on, for those who may look.
     """
 
-    def __init__(self, places: Places, rng: np.random.Generator) -> None:
-        self.places, self._rng = places, rng
+    def __init__(self, places: Any, rng: np.random.Generator) -> None:
+        self.places, self._rng, self.stage = places, rng, Stage()
 
     def reset(self) -> int:
-        """The first symbol of the first instance."""
-        self._solved, self._outcomes = 0, bytearray()
-        (symbol, _), self.place = self._drawn(None, "")
-        return ord(symbol)
+        """The first byte of the first instance."""
+        self._solved, self._run, self._outcomes = 0, 0, bytearray()
+        return self._shown(None, " ")[0]
+
+    def shown_as(self, byte: int) -> int:
+        """No symbol is renamed."""
+        return byte
 
     def step(self, action: Any) -> Turn:
-        """One answer."""
+        """One reply."""
         if isinstance(action, bool) or not isinstance(action, int | np.integer) or not 0 <= action < 256:
             raise LearnerFault(f"a reply is one byte, a whole number from 0 to 255, got {action!r}")
-        run = self.place.run
-        (symbol, reward), self.place = self._drawn(self.place, chr(action))
-        self._outcomes.append(reward > 0)
-        if reward < 0 or run + 1 < self.places.wanted:
-            return Turn(ord(symbol), reward, False)
-        outcomes, self._outcomes = bytes(self._outcomes), bytearray()
-        told = {"task": 0, "instance": self._solved, "success": True, "questions": len(outcomes)}
+        judged = self.places.judged(self.place, chr(action))
+        byte, reward = self._shown(self.place, chr(action))
+        self._run = 0 if reward < 0 else self._run + (judged is True)
+        if judged is not None:
+            self._outcomes.append(judged)
+        if not judged or self._run < self.places.wanted:
+            return Turn(byte, reward, False)
+        outcomes, self._outcomes, self._run = bytes(self._outcomes), bytearray(), 0
         self._solved += 1
         over = self._solved == NEEDED
-        return Turn(ord(symbol), reward, over, {**told, "right": sum(outcomes), "outcomes": outcomes})
+        told = {"task": 0, "instance": self._solved - 1, "success": True, "passed": over, "outcomes": outcomes}
+        return Turn(byte, reward, over, {**told, "questions": len(outcomes), "right": sum(outcomes)})
 
-    def _drawn(self, place: Place | None, given: str) -> tuple[tuple[str, int], Place]:
+    def _shown(self, place: Any, given: str) -> tuple[int, int]:
         sums, follows = _cumulative(self.places, place, given)
-        return follows[int(np.searchsorted(sums, self._rng.random(), side="right"))]
+        (symbol, reward), self.place = follows[int(np.searchsorted(sums, self._rng.random(), side="right"))]
+        self.stage.put(symbol.encode("latin-1"), self.places.right(self.place).encode("latin-1"))
+        return ord(symbol), reward
 
 
-@lru_cache(maxsize=4096)
-def _cumulative(places: Places, place: Place | None, given: str) -> tuple[Any, Any]:
+@lru_cache(maxsize=65536)
+def _cumulative(places: Any, place: Any, given: str) -> tuple[Any, Any]:
     follows = places.first() if place is None else places.after(place, given)
     return np.cumsum([float(chance) for chance in follows.values()])[:-1], list(follows)
 
 
 class Reduced:
-    """What both tasks share: bytes in, bytes out, `instances`, `wanted` and `letters` of their parameters."""
+    """What reduced tasks share: bytes in, bytes out, a world that draws from their configurations."""
 
     inputs = Tokens(256)
     outputs = Tokens(256)
-    horizon = 1000
+    horizon = 10_000
+    labels = ("reduced",)
     instances: int
     wanted: int
     letters: int
     specials: int = 0
 
-    def configurations(self) -> Places:
+    def configurations(self) -> Any:
         """All that it can be in."""
         return Places(self.instances, self.wanted, self.letters or self.instances, self.specials)
 
@@ -157,7 +173,7 @@ class Reduced:
         return ReducedWorld(self.configurations(), streams.numpy("data"))
 
 
-@task("curriculum/reduced-1", version=1, controls=["random", "silent"], oracle="perfect")
+@task("curriculum/reduced-1", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class OneAnswer(Reduced):
     """Find the one answer, whatever is shown: task 1 with few instances and no limits.
@@ -175,7 +191,7 @@ class OneAnswer(Reduced):
     letters: int = parameter(0, at_least=0, at_most=26)
 
 
-@task("curriculum/reduced-2", version=1, controls=["random", "silent"], oracle="perfect")
+@task("curriculum/reduced-2", version=1, controls=CONTROLS, oracle="perfect-byte")
 @dataclass(frozen=True)
 class LettersAndEcho(Reduced):
     """Give the one answer to letters, and say all else again: task 2 with few instances and no limits.
@@ -191,3 +207,27 @@ class LettersAndEcho(Reduced):
     wanted: int = parameter(5, at_least=1, at_most=1000)
     letters: int = parameter(0, at_least=0, at_most=26)
     specials: int = parameter(1, at_least=0, at_most=len(SPECIALS))
+
+
+@task("curriculum/reduced", version=1, controls=CONTROLS, oracle="perfect-byte")
+@dataclass(frozen=True)
+class Reduction(Reduced):
+    """Any of the 46 tasks with few options for every choice, few rewards in a row, and no limits.
+
+    Sees and answers: as the task `of` (`micro-5.1`, `mini-2`). choices: options of every choice that the task makes;
+    keys and values of what is looked up; questions of a mini task with a right string, and as many with a wrong one.
+    Questions are drawn one by one, not from a pack. Scored: `wanted` rewards in a row solve an instance (one answer, in a
+    mini task); over after five. Chance: the controls. Ceiling: the oracle. Source: ours, after Feyereisl et al. 2017,
+    section 9.
+    """
+
+    of: str = "micro-1"
+    choices: int = parameter(2, at_least=1, at_most=6)
+    wanted: int = parameter(2, at_least=1, at_most=10)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", member_named(self.of))
+
+    def configurations(self) -> Any:
+        """All that it can be in."""
+        return reduced_loop(self.of, self.choices, self.wanted)
