@@ -32,6 +32,7 @@ _PUBLIC = {
     "read_sequence": "files",
     "describe": "files",
     "shared_structure": "sharing",
+    "resemblance": "sharing",
     "description_length": "graduality",
     "overlap": "graduality",
     "step": "graduality",

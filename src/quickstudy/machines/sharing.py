@@ -20,8 +20,12 @@ EXACT = 50
 """States of either machine up to which the search goes on until it is ended, or has taken too many steps."""
 STEPS = 20_000
 _RENAMINGS = 5_000
-_ROOTS = 24
-"""Pairs of states that a search which does not turn back is begun with."""
+_ROOTS, _SEEDS, _EACH, _TRIED = 8, 3_000, 3, 4
+"""Of a search that does not turn back: how often it is begun, pairs of states that it may begin islands with, of every
+state with so many others, and renamings that are tried.
+"""
+AROUND = 8
+"""How many steps around a state are looked at."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def shared_structure(first: Transducer, second: Transducer, steps: int = STEPS) 
     small = max(first.size, second.size) <= EXACT
     renamings, all_of_them = _renamings(one, other)
     search, most = _Search(one, other, steps), min(len(one.edges), len(other.edges))
-    for renaming in renamings:
+    for renaming in renamings if small else itertools.islice(renamings, _TRIED):
         if small:
             search.begin(renaming)
         else:
@@ -222,32 +226,80 @@ class _Search:
         return sorted(places, key=lambda place: (abs(len(self.other.next[place]) - degree), place))
 
     def dive(self, renaming: Renaming) -> None:
-        """Grow from one pair of states, never turning back; from several pairs, one after the other."""
+        """Grow islands of pairs, never turning back: from pairs of states that look alike far around, several times,
+        each time begun with another pair.
+        """
         self._rename(renaming)
         first = self._first()
-        degrees = Counter(len(own) for own in self.other.next)
-        root = self.one.root
-        places = sorted(self._likely(root, first[root]), key=lambda place: degrees[len(self.other.next[place])])
-        firsts = dict.fromkeys([self.other.root, *self._likely(root, first[root])[:_ROOTS], *places[:_ROOTS]])
-        for place in list(firsts)[:_ROOTS]:
-            if first[root] >> place & 1:
-                self._grow(root, place, first)
+        seeds = [pair for pair in _seeds(self.one, self.other) if first[pair[0]] >> pair[1] & 1]
+        for begin in range(0, len(seeds), max(1, len(seeds) // _ROOTS)):
+            self._grow([*seeds[begin:], *seeds[:begin]], first)
 
-    def _grow(self, state: int, place: int, first: Sequence[int]) -> None:
+    def _grow(self, seeds: Sequence[tuple[int, int]], first: Sequence[int]) -> None:
         paired, used, matched = dict[int, int](), 0, 0
-        edge: dict[int, int] = {state: 1 << place}
+        edge: dict[int, int] = {}
         given_up: set[int] = set()
-        while edge:
-            state = min(edge, key=lambda one: edge[one].bit_count())
-            mask = edge.pop(state) & ~used
-            if not mask:
-                given_up.add(state)
+        for seed in seeds:
+            if seed[0] in paired or seed[0] in given_up or used >> seed[1] & 1:
                 continue
-            place = self._likely(state, mask)[0]
-            matched += sum(other in paired or other == state for other, _, _ in self.one.next[state])
-            paired[state], used = place, used | 1 << place
-            open_ = {other: edge.get(other, first[other]) for other, _, _ in self.one.next[state]}
-            for other, narrowed in self._narrowed(state, place, open_).items():
-                if other not in paired and other not in given_up:
-                    edge[other] = narrowed
+            edge[seed[0]] = 1 << seed[1]
+            while edge:
+                state = min(edge, key=lambda one: edge[one].bit_count())
+                mask = edge.pop(state) & ~used
+                if not mask:
+                    given_up.add(state)
+                    continue
+                place = self._likely(state, mask)[0]
+                matched += sum(other in paired or other == state for other, _, _ in self.one.next[state])
+                paired[state], used = place, used | 1 << place
+                open_ = {other: edge.get(other, first[other]) for other, _, _ in self.one.next[state]}
+                for other, narrowed in self._narrowed(state, place, open_).items():
+                    if other not in paired and other not in given_up:
+                        edge[other] = narrowed
         self._keep(paired, matched)
+
+
+def _seeds(one: _Graph, other: _Graph) -> list[tuple[int, int]]:
+    """Pairs of states that look alike, those that do so farthest around first."""
+    found: list[list[tuple[int, int]]] = []
+    for mine, theirs in looks(one, other):
+        places: dict[int, list[int]] = {}
+        for place, colour in enumerate(theirs):
+            places.setdefault(colour, []).append(place)
+        common = Counter(mine)
+        states = sorted(range(one.size), key=lambda state: common[mine[state]])
+        found.append([(state, place) for state in states for place in places.get(mine[state], ())[:_EACH]])
+    return list(dict.fromkeys(pair for alike in reversed(found) for pair in alike))[:_SEEDS]
+
+
+def looks(one: _Graph, other: _Graph) -> Iterator[tuple[list[int], list[int]]]:
+    """For one step around, two, and so on: numbers of the states of both, equal where they look alike.
+
+    Two look alike if the same rewards may follow and lead to states that look alike one step less far, whatever the
+    symbols are called and however many there are.
+    """
+    colours = [0] * one.size, [0] * other.size
+    for _ in range(AROUND):
+        names: dict[Any, int] = {}
+        rows = [[set[tuple[str, int]]() for _ in own] for own in colours]
+        for graph, own, row in zip((one, other), colours, rows, strict=True):
+            for source, label, target in graph.edges:
+                row[source].add((str(label[2]), own[target]))
+        colours = tuple(  # type: ignore[assignment]
+            [names.setdefault((before, frozenset(seen)), len(names)) for before, seen in zip(own, row, strict=True)]
+            for own, row in zip(colours, rows, strict=True)
+        )
+        yield colours
+
+
+def resemblance(first: Transducer, second: Transducer) -> float:
+    """The share of states of the second machine that look like one of the first, a mean over one step around to eight.
+
+    Cheap, and of machines of any size: rewards alone are compared, no symbol has to be renamed. 1 if all of the second
+    is known from the first as far as one looks.
+    """
+    shares = []
+    for mine, theirs in looks(_Graph(first), _Graph(second)):
+        known = set(mine)
+        shares.append(sum(colour in known for colour in theirs) / len(theirs))
+    return sum(shares) / len(shares)

@@ -120,14 +120,20 @@ class MicroLoop:
         return chr(expected[len(place.reply)] if expected.startswith(place.reply) else expected[-1])
 
     def name(self, configurations: Sequence[Place]) -> str:
-        """What is known to be asked and answered, and the rewards in a row."""
-        one = configurations[0]
+        """Instances that are possible, as capitals, if not all are; what was shown; what was answered behind a bar; and
+        the rewards in a row.
+        """
+        one, known = configurations[0], sorted({place.instance for place in configurations})
+        some = "".join(map(_capital, known)) + " " if len(known) < len(self.instances) else ""
         if one.question is None:
-            return f"{'end' if one.over else 'said'}:{len(one.rest)} {one.run}"
-        texts = {place.question.text for place in configurations if place.question}
-        shown = one.question.text[: len((one.question.text.rstrip(b" ")) or b" ") - len(one.rest)]
-        some = "" if len(texts) > 1 or not one.rest else "!"
-        return f"{shown.decode('latin-1')}{some}{_reply(one)} {one.run}"
+            return f"{'' if one.over else some}{'end' if one.over else 'said'}:{len(one.rest)} {one.run}"
+        spoken = len(one.question.text.rstrip(b" ")) or 1
+        shown = one.question.text[: spoken - len(one.rest)].decode("latin-1").replace(" ", "␣")
+        return f"{some}{shown}{_reply(one)} {one.run}"
+
+
+def _capital(number: int) -> str:
+    return chr(65 + number) if number < 26 else f"[{number}]"
 
 
 def _reply(place: Place) -> str:

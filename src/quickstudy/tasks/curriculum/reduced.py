@@ -22,7 +22,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import Turn, World
 from quickstudy.tasks.curriculum.loop import Stage
-from quickstudy.tasks.curriculum.reductions import reduced_loop
+from quickstudy.tasks.curriculum.reductions import CHOICES, WANTED, reduced_loop
 from quickstudy.tasks.curriculum.schedule import member_named
 
 SPECIALS = '!":?.,;-#&'
@@ -222,8 +222,8 @@ class Reduction(Reduced):
     """
 
     of: str = "micro-1"
-    choices: int = parameter(2, at_least=1, at_most=6)
-    wanted: int = parameter(2, at_least=1, at_most=10)
+    choices: int = parameter(CHOICES, at_least=1, at_most=6)
+    wanted: int = parameter(WANTED, at_least=1, at_most=10)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "of", member_named(self.of))

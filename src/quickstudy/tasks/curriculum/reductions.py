@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, TypeVar
 
+from quickstudy.base.errors import NotApplicable
 from quickstudy.tasks.curriculum.finite_loop import WRONG, Asked, MicroLoop, MiniLoop
 from quickstudy.tasks.curriculum.loop import Draws, Question, same
 from quickstudy.tasks.curriculum.mini import MINI
@@ -23,6 +24,7 @@ from quickstudy.tasks.curriculum.texts import LISTS, MICRO, judge_of
 from quickstudy.tasks.curriculum.words import Words, word_list
 
 T = TypeVar("T")
+CHOICES, WANTED = 2, 2
 LOOKED_UP = ("1", "2", "3", "4", "6", "15")
 _ROTATED = 3
 """Where a task draws more things than that at once, it is only drawn with which of them it begins."""
@@ -38,6 +40,13 @@ def reduced_loop(member: str, choices: int, wanted: int) -> MicroLoop | MiniLoop
     judge = judge_of(number, strict=True)
     by_period = number not in TABLES
     return MicroLoop(instances, wanted, by_period, judge, partial(_shortened, judge, by_period))
+
+
+def reduced_by_default(members: Sequence[str]) -> MicroLoop | MiniLoop:
+    """The same for a task as it is published: CHOICES options, WANTED rewards. Raises NotApplicable for several."""
+    if len(members) > 1:
+        raise NotApplicable(f"a machine is of one task, and this curriculum has {len(members)}")
+    return reduced_loop(members[0], CHOICES, WANTED)
 
 
 def _instances(number: str, choices: int) -> list[tuple[Asked, Fraction]]:

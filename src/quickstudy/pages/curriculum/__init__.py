@@ -1,0 +1,1 @@
+"""Blocks and pictures of the curriculum family."""
