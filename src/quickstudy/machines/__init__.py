@@ -32,19 +32,21 @@ _PUBLIC = {
     "read_sequence": "files",
     "describe": "files",
     "shared_structure": "sharing",
-    "resemblance": "sharing",
+    "resemblance": "resemblance",
     "description_length": "graduality",
     "overlap": "graduality",
     "step": "graduality",
     "steps_between": "graduality",
-    "graduality": "graduality",
+    "graduality": "curricula",
+    "resemblances": "curricula",
+    "Compared": "curricula",
     "by_complexity": "curricula",
     "by_graduality": "curricula",
     "rank_correlation": "curricula",
     "way_to": "curricula",
 }
 
-__all__ = list(_PUBLIC)  # noqa: PLE0604, names in a table
+__all__ = list(_PUBLIC)
 """Every name is fetched when it is first used."""
 
 

@@ -139,8 +139,7 @@ class _Beliefs:
                     own[target] = own.get(target, 0) + weight * chance
         whole = self.whole * sum(weight for _, weight in belief)
         return {
-            label: (self.canonical(weights), Fraction(sum(weights.values()), whole))
-            for label, weights in found.items()
+            label: (self.canonical(weights), Fraction(sum(weights.values()), whole)) for label, weights in found.items()
         }
 
 

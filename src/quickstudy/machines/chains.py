@@ -1,7 +1,7 @@
 """Where a machine is in the long run: its stationary distribution, for inputs of some kind.
 
-Inputs are memoryless, or come from another machine, or, in a closed loop, from somebody who sees the state. A chain that
-never settles because it goes round has a stationary distribution all the same: nothing here iterates.
+Inputs are memoryless, or come from another machine, or, in a closed loop, from somebody who sees the state. A chain
+that never settles because it goes round has a stationary distribution all the same: nothing here iterates.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def memoryless(machine: Transducer, chances: Mapping[Any, float]) -> Floats:
     """(input,): inputs with these chances, none for those that are not named. Raises UsageError for a wrong one."""
     for symbol in chances:
         if symbol not in machine.inputs:
-            raise UsageError(f'"{symbol}" is no input of the machine; its inputs: {", ".join(map(str, machine.inputs))}')
+            raise UsageError(
+                f'"{symbol}" is no input of the machine; its inputs: {", ".join(map(str, machine.inputs))}'
+            )
     found = np.array([float(chances.get(symbol, 0)) for symbol in machine.inputs])
     if (found < 0).any() or abs(found.sum() - 1) > 1e-9:
         raise UsageError(f"chances of inputs must not be below 0 and sum to 1, got {found.sum():g}")
@@ -74,7 +76,7 @@ def stationary_under(machine: Transducer, source: Transducer) -> Floats:
         first = stationary(source) if not source.start else _start(source)
         began = np.outer(first, _start(machine)).ravel()  # type: ignore[arg-type]
     both = matrix(size, *map(np.concatenate, (rows, columns, weights)))
-    return long_run(both, began).reshape(source.size, machine.size).sum(axis=0)
+    return np.asarray(long_run(both, began).reshape(source.size, machine.size).sum(axis=0))
 
 
 def exact_stationary(machine: Transducer) -> dict[int, Fraction]:

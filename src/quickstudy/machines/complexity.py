@@ -83,7 +83,9 @@ def channel(machine: Transducer) -> Channel:
     if count == 2:
         starts = [np.array([place]) for place in np.linspace(-6, 6, 25)]
     tried = sorted(starts, key=loss)[:3]
-    found = [optimize.minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12}) for start in tried]
+    found = [
+        optimize.minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12}) for start in tried
+    ]
     best = min(found, key=lambda one: float(one.fun))
     return Channel(-float(best.fun), inputs(np.clip(best.x, -12, 12)))
 
@@ -117,7 +119,7 @@ def excess_entropy(machine: Transducer) -> float:
                     before = later.get(key, (then, 0.0))[1]
                     later[key] = (then, before + mass * chance)
         total += added
-        if not later or added < _ENOUGH and sum(mass for _, mass in later.values()) < 1e-6:
+        if not later or (added < _ENOUGH and sum(mass for _, mass in later.values()) < 1e-6):
             break
         level = later
     return max(total, 0.0)
@@ -125,4 +127,3 @@ def excess_entropy(machine: Transducer) -> float:
 
 def _key(belief: Floats) -> bytes:
     return np.round(belief, _ROUNDED).tobytes()
-

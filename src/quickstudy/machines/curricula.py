@@ -9,13 +9,15 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.machines.resemblance import resemblance
 from quickstudy.machines.sharing import shared_structure
 from quickstudy.machines.transducer import Transducer
 
@@ -29,7 +31,7 @@ def by_complexity(complexities: Sequence[float]) -> list[int]:
 
 def is_ordered(complexities: Sequence[float], tolerance: float = 1e-9) -> bool:
     """Whether complexity never falls: Definition 1."""
-    return all(later >= before - tolerance for before, later in zip(complexities, complexities[1:], strict=False))
+    return all(later >= before - tolerance for before, later in itertools.pairwise(complexities))
 
 
 class RankCorrelation(NamedTuple):
@@ -135,6 +137,63 @@ def _circle(best: dict[int, int], root: int) -> list[int]:
     return []
 
 
+class Graduality(NamedTuple):
+    """Of tasks in some order. consecutive: the mean step from each task to the next. best_earlier: the mean, over all
+    tasks but the first, of the step from that task before which helps most.
+    """
+
+    consecutive: float
+    best_earlier: float
+
+
+def graduality(steps: Floats, order: Sequence[int]) -> Graduality:
+    """How gradual an order is. steps: (first, second), how much of the second is known from the first, 0 to 1."""
+    if len(order) < 2:
+        raise NotApplicable("graduality is of two tasks at least")
+    follow = [float(steps[before, after]) for before, after in itertools.pairwise(order)]
+    best = [max(float(steps[before, after]) for before in order[:place]) for place, after in enumerate(order) if place]
+    return Graduality(sum(follow) / len(follow), sum(best) / len(best))
+
+
+def resemblances(machines: Sequence[Transducer]) -> Floats:
+    """(first, second): the resemblance of every machine to every other."""
+    return np.array([[resemblance(one, other) for other in machines] for one in machines])
+
+
+class Compared(NamedTuple):
+    """Tasks of a curriculum, held against each other. steps: see `resemblances`."""
+
+    names: Sequence[str]
+    complexities: Sequence[float]
+    steps: Floats
+
+    def orders(self) -> dict[str, list[int]]:
+        """As given, by complexity, by graduality, and as given backwards."""
+        given = list(range(len(self.names)))
+        by_graduality_ = by_graduality(self.steps, self.complexities)
+        by_complexity_ = by_complexity(self.complexities)
+        return {"given": given, "complexity": by_complexity_, "graduality": by_graduality_, "reversed": given[::-1]}
+
+    def facts(self) -> dict[str, Any]:
+        """ordered: complexity never falls (Definition 1). tau, p: rank correlation of position and complexity. orders:
+        names; graduality: of every order.
+        """
+        orders = self.orders()
+        found = rank_correlation(self.complexities) if len(set(self.complexities)) > 1 and len(self.names) > 2 else None
+        return {
+            "tasks": [
+                {"task": name, "complexity": one} for name, one in zip(self.names, self.complexities, strict=True)
+            ],
+            "ordered": is_ordered(self.complexities),
+            "tau": None if found is None else found.tau,
+            "p": None if found is None else found.p,
+            "orders": {kind: [self.names[task] for task in order] for kind, order in orders.items()},
+            "graduality": {
+                kind: graduality(self.steps, order)._asdict() for kind, order in orders.items() if len(order) > 1
+            },
+        }
+
+
 class Way(NamedTuple):
     """A curriculum that was made. tasks: numbers of candidates. rises: bits from each to the next. contained: the share
     of each that the next contains; exact, or more than that.
@@ -174,6 +233,6 @@ def way_to(
     tasks = [goal]
     while reached[tasks[0]][2] >= 0:
         tasks.insert(0, reached[tasks[0]][2])
-    pairs = list(zip(tasks, tasks[1:], strict=False))
+    pairs = list(itertools.pairwise(tasks))
     rises = [complexities[after] - complexities[before] for before, after in pairs]
     return Way(tasks, rises, [shares[pair] for pair in pairs])

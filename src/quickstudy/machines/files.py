@@ -187,7 +187,7 @@ def _fraction(what: str, value: Any) -> Fraction:
 
 
 def _summing(path: Any, arrows: list[tuple[str, str | None, str, str, Fraction]]) -> list[tuple[Any, ...]]:
-    """The same with chances out of every state, for every input, that sum to exactly one. Refuses what is no rounding."""
+    """The same with chances that sum to exactly one out of every state, for every input; rounding is forgiven."""
     sums: dict[tuple[str, str | None], Fraction] = {}
     for source, given, _, _, chance in arrows:
         sums[source, given] = sums.get((source, given), Fraction(0)) + chance

@@ -169,6 +169,4 @@ def _named(hidden: Transducer, configurations: Sequence[Any], source: Configurat
     places = {configuration: place for place, configuration in enumerate(configurations)}
     for (_, configuration), chance in source.first().items():
         start[places[configuration]] = start.get(places[configuration], Fraction(0)) + chance
-    return replace(
-        hidden, states=tuple(source.name([one]) for one in configurations), start=tuple(start.items())
-    )
+    return replace(hidden, states=tuple(source.name([one]) for one in configurations), start=tuple(start.items()))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quickstudy.base.errors import NotApplicable
-from quickstudy.machines.chains import long_run, matrix
+from quickstudy.machines.chains import Floats, long_run, matrix
 from quickstudy.machines.sharing import Shared, shared_structure
 from quickstudy.machines.transducer import INPUT, OUTPUT, SOURCE, TARGET, Ints, Transducer
 
@@ -65,8 +65,8 @@ def length_given(machine: Transducer, library: Transducer, shared: Shared) -> fl
 
 
 class Step(NamedTuple):
-    """From one task to another. graduality: share of the bits of the second that the first saves. exact: nothing more is
-    shared; else graduality, containment and coverage are lower bounds.
+    """From one task to another. graduality: share of the bits of the second that the first saves. exact: nothing more
+    is shared; else graduality, containment and coverage are lower bounds.
     """
 
     graduality: float
@@ -82,33 +82,9 @@ def step(first: Transducer, second: Transducer) -> Step:
     return Step(max(0.0, saved), shared.containment, shared.coverage, shared.exact)
 
 
-class Graduality(NamedTuple):
-    """Of a curriculum. consecutive: the mean over neighbouring tasks. best_earlier: the mean, over all tasks but the
-    first, of the step from that task before which helps most. exact: all steps are.
-    """
-
-    consecutive: float
-    best_earlier: float
-    exact: bool
-
-
-def steps_between(machines: Sequence[Transducer]) -> list[list[Step | None]]:
-    """[first][second]: the step between any two machines; none from one to itself."""
-    return [[None if one is other else step(one, other) for other in machines] for one in machines]
-
-
-def graduality(steps: Sequence[Sequence[Step | None]], order: Sequence[int]) -> Graduality:
-    """Of tasks in some order. steps: see `steps_between`."""
-    if len(order) < 2:
-        raise NotApplicable("graduality is of two tasks at least")
-    follow = [steps[before][after] for before, after in zip(order, order[1:], strict=False)]
-    best = [
-        max((steps[before][after] for before in order[:place]), key=lambda one: one.graduality if one else -1.0)
-        for place, after in enumerate(order)
-        if place
-    ]
-    means = [sum(one.graduality for one in some if one) / len(some) for some in (follow, best)]
-    return Graduality(*means, all(one.exact for one in (*follow, *best) if one))
+def steps_between(machines: Sequence[Transducer]) -> list[list[Step]]:
+    """[first][second]: the step between any two machines."""
+    return [[step(one, other) for other in machines] for one in machines]
 
 
 def overlap(
@@ -125,11 +101,13 @@ def overlap(
     if not pairs:
         raise NotApplicable("the machines have no input in common")
     ours, theirs = (_kinds(machine, rewards) for machine in (first, second))
-    rows, columns, weights, size = [], [], [], first.size * second.size
+    rows, columns, weights = list[Ints](), list[Ints](), list[Floats]()
+    size, walked = first.size * second.size, 0
     agreement = np.zeros(size)
     for one, other in pairs:
         mine, yours = first.edges[:, INPUT] == one, second.edges[:, INPUT] == other
-        if sum(map(len, rows)) + mine.sum() * yours.sum() > _MOST:
+        walked += int(mine.sum()) * int(yours.sum())
+        if walked > _MOST:
             raise NotApplicable(f"{first.size} and {second.size} states are too many to walk through together")
         a, b = first.edges[mine], second.edges[yours]
         chance = np.outer(first.probabilities[mine], second.probabilities[yours]) / len(pairs)
@@ -138,10 +116,10 @@ def overlap(
         weights.append(chance.ravel())
         agreement += _common(first, second, mine, yours, ours, theirs) / len(pairs)
     start = np.zeros(size)
-    for state, chance_ in first.start or ((0, 1),):
-        for place, other_chance in second.start or ((0, 1),):
-            start[state * second.size + place] += float(chance_ * other_chance)
-    chain = matrix(size, *map(np.concatenate, (rows, columns, weights)))
+    for state, likely in first.start or ((0, 1),):
+        for place, other_likely in second.start or ((0, 1),):
+            start[state * second.size + place] += float(likely * other_likely)
+    chain = matrix(size, np.concatenate(rows), np.concatenate(columns), np.concatenate(weights))
     return float(long_run(chain, start) @ agreement)
 
 
@@ -152,7 +130,7 @@ def _kinds(machine: Transducer, rewards: bool) -> list[Hashable]:
 
 def _common(
     first: Transducer, second: Transducer, mine: Ints, yours: Ints, ours: list[Hashable], theirs: list[Hashable]
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+) -> Floats:
     """(pair of states,): the sum over outputs of the smaller of both chances, for one input."""
     known = {kind: place for place, kind in enumerate(dict.fromkeys((*ours, *theirs)))}
     tables = []
@@ -162,5 +140,4 @@ def _common(
         edges = machine.edges[some]
         np.add.at(table, (edges[:, SOURCE], places[edges[:, OUTPUT]]), machine.probabilities[some])
         tables.append(table)
-    return np.minimum(tables[0][:, None], tables[1][None]).sum(axis=-1).ravel()
-
+    return np.asarray(np.minimum(tables[0][:, None], tables[1][None]).sum(axis=-1).ravel())

@@ -15,21 +15,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import chdtrc
 
 from quickstudy.base.errors import UsageError
 from quickstudy.compiled import njit
 from quickstudy.machines.chains import Floats, recurrent_classes
 from quickstudy.machines.complexity import entropy
+from quickstudy.machines.histories import Histories, clustered, sums_of
 from quickstudy.machines.minimal import behaviour_classes
 from quickstudy.machines.transducer import Arrow, Ints, Transducer
 
 LEVEL = 0.001
 _EACH, _LONGEST = 50, 6
 """Without a length of histories given: the longest with so many occurrences of each, on the mean; at most so long."""
-_EXPECTED = 5.0
-"""Symbols that are expected less often are tested together: chi-squared would not hold for them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +109,13 @@ def reconstructed(
     if history < 1 or (history + 1) * math.log2(max(kinds, 2)) > 62:
         raise UsageError(f"history must be at least 1, and short enough for {kinds} symbols, got {history}")
     if len(joint) < 10 * (history + 2):
-        raise UsageError(f"{len(joint)} symbols are too few for histories of {history}; give more, or a shorter history")
-    data = _Data(joint, len(given[0]), len(shown[0]), history, level)
-    clustered, found = _clustered(data), list[Reconstruction]()
+        raise UsageError(
+            f"{len(joint)} symbols are too few for histories of {history}; give more, or a shorter history"
+        )
+    data = Histories(joint, len(given[0]), len(shown[0]), history, level)
+    alike, found = clustered(data), list[Reconstruction]()
     for way in _WAYS:
-        moves, states = _parted(data, clustered, way)
+        moves, states = _parted(data, alike, way)
         kept, moves = _recurrent(moves, data, states)
         counts, unexplained = _followed(data, _places(data, states, kept), moves)
         shape = (len(kept), len(given[0]), len(shown[0]))
@@ -149,118 +148,12 @@ def _numbered(symbols: Sequence[Hashable]) -> tuple[tuple[Hashable, ...], Ints]:
     return tuple(places), numbers
 
 
-class _Data:
-    """How often every history was followed by every symbol. Histories of n symbols are numbers in base `kinds`, the
-    latest symbol last; all lengths are counted at the same steps, so that longer ones add up to shorter ones.
-    """
-
-    def __init__(self, joint: Ints, inputs: int, outputs: int, history: int, level: float) -> None:
-        self.joint, self.shape, self.kinds = joint, (inputs, outputs), inputs * outputs
-        self.history, self.level = history, level
-        self.first = history + 1
-        self.tables = [self._table(length) for length in range(history + 2)]
-
-    def codes(self, length: int) -> Ints:
-        """(step,), from the first that is counted on: the history before it."""
-        found = np.zeros(len(self.joint) - self.first, dtype=np.int64)
-        for back in range(length, 0, -1):
-            found = found * self.kinds + self.joint[self.first - back : len(self.joint) - back]
-        return found
-
-    def _table(self, length: int) -> dict[int, NDArray[np.float64]]:
-        """By history, (input, output): how often that was next."""
-        pairs, times = np.unique(self.codes(length) * self.kinds + self.joint[self.first :], return_counts=True)
-        table: dict[int, NDArray[np.float64]] = {}
-        for pair, count in zip(pairs.tolist(), times.tolist(), strict=True):
-            code, symbol = divmod(pair, self.kinds)
-            table.setdefault(code, np.zeros(self.kinds))[symbol] = count
-        return {code: counts.reshape(self.shape) for code, counts in table.items()}
-
-    def chance(self, first: Floats, second: Floats) -> float:
-        """Of a difference like this one or a greater if both came from one distribution: chi-squared, over all inputs
-        together. 1 where nothing can be told.
-        """
-        statistic, freedom = 0.0, 0
-        for one, other in zip(first, second, strict=True):
-            seen, many, more = one + other, one.sum(), other.sum()
-            expected = seen * (min(many, more) / max(many + more, 1))
-            common = expected >= _EXPECTED
-            if not many or not more or not common.any() or seen[~common].sum() + common.sum() < 2:
-                continue
-            rows = np.array([np.append(row[common], row[~common].sum()) for row in (one, other)])
-            if rows[:, -1].sum() * min(many, more) / (many + more) < _EXPECTED:  # too rare even together
-                rows[:, -2] += rows[:, -1]
-                rows = rows[:, :-1]
-            if rows.shape[1] < 2:
-                continue
-            wanted = np.outer([many, more], rows.sum(axis=0)) / (many + more)
-            statistic += float(((rows - wanted) ** 2 / wanted).sum())
-            freedom += rows.shape[1] - 1
-        return float(chdtrc(freedom, statistic)) if freedom else 1.0
-
-    def nearest(self, counts: Floats, states: dict[int, Floats]) -> tuple[int, float]:
-        """The state whose distribution is the least different, and the chance of that difference."""
-        chances = {state: self.chance(counts, own) for state, own in states.items()}
-        best = max(chances, key=lambda state: (chances[state], states[state].sum()))
-        return best, chances[best]
-
-
-def _clustered(data: _Data) -> dict[int, int]:
-    """The state of every history of the greatest length, by what may be next alone."""
-    states = {0: 0}
-    for length in range(1, data.history + 1):
-        table, parents = data.tables[length], data.tables[length - 1]
-        before: dict[int, Floats] = {}
-        for code, state in states.items():
-            before[state] = before.get(state, 0) + parents[code]
-        new, made = {}, dict[int, Floats]()
-        power = data.kinds ** (length - 1)
-        for code, counts in sorted(table.items(), key=lambda item: -item[1].sum()):
-            parent = states[code % power]
-            rest = before[parent] - counts
-            if data.chance(counts, rest) >= data.level:
-                new[code] = parent
-                continue
-            others = {state: own for state, own in {**before, **made}.items() if state != parent}
-            nearest = data.nearest(counts, others) if others else (0, 0.0)
-            if nearest[1] < data.level:
-                nearest = (max([*before, *made]) + 1, 1.0)
-            new[code] = nearest[0]
-            if nearest[0] not in before:
-                made[nearest[0]] = made.get(nearest[0], 0) + counts
-        states = _merged(data, new, table)
-    return states
-
-
-def _sums(states: dict[int, int], table: dict[int, NDArray[np.float64]]) -> dict[int, Floats]:
-    found: dict[int, Floats] = {}
-    for code, state in states.items():
-        found[state] = found.get(state, 0) + table[code]
-    return found
-
-
-def _merged(data: _Data, states: dict[int, int], table: dict[int, NDArray[np.float64]]) -> dict[int, int]:
-    """The same with states made one that cannot be told apart, the most alike first."""
-    while True:
-        sums = _sums(states, table)
-        names = sorted(sums)
-        alike = [
-            (data.chance(sums[one], sums[other]), one, other)
-            for place, one in enumerate(names)
-            for other in names[place + 1 :]
-        ]
-        best = max(alike, default=(0.0, 0, 0))
-        if best[0] < data.level:
-            return states
-        states = {code: best[1] if state == best[2] else state for code, state in states.items()}
-
-
-def _parted(data: _Data, states: dict[int, int], way: str) -> tuple[Ints, dict[int, int]]:
-    """(state, symbol): the next state of every state, -1 where none was seen; and the states, parted until it is one."""
+def _parted(data: Histories, states: dict[int, int], way: str) -> tuple[Ints, dict[int, int]]:
+    """(state, symbol), where each leads, -1 where none was seen; and the states, parted until that is one state."""
     table, longer = data.tables[data.history], data.tables[data.history + 1]
     morphs, power = dict(states), data.kinds ** (data.history)
     while True:
-        sums = _sums(states, table)
+        sums = sums_of(states, table)
         morph = {state: morphs[code] for code, state in states.items()}
         names = {state: number for number, state in enumerate(sorted(sums))}
         votes: dict[tuple[int, int], dict[tuple[bool, int], float]] = {}
@@ -304,7 +197,9 @@ def _joined_again(moves: Ints, states: dict[int, int], morphs: dict[int, int]) -
     """States that were parted for nothing made one: of one distribution, and leading to the same states."""
     morph = {state: morphs[code] for code, state in states.items()}
     arrows = [
-        Arrow(state, symbol, morph[state], int(moves[state, symbol]) if moves[state, symbol] >= 0 else state, Fraction(1))
+        Arrow(
+            state, symbol, morph[state], int(moves[state, symbol]) if moves[state, symbol] >= 0 else state, Fraction(1)
+        )
         for state in range(len(moves))
         for symbol in range(moves.shape[1])
     ]
@@ -315,13 +210,13 @@ def _joined_again(moves: Ints, states: dict[int, int], morphs: dict[int, int]) -
     return small, {code: int(classes[state]) for code, state in states.items()}
 
 
-def _recurrent(moves: Ints, data: _Data, states: dict[int, int]) -> tuple[Ints, Ints]:
+def _recurrent(moves: Ints, data: Histories, states: dict[int, int]) -> tuple[Ints, Ints]:
     """The states that are come back to, of the part with the most data, and how they lead to one another."""
     arrows = [
         Arrow(state, None, symbol, int(moves[state, symbol]), Fraction(1, int((moves[state] >= 0).sum())))
         for state, symbol in zip(*map(np.ndarray.tolist, np.nonzero(moves >= 0)), strict=True)
     ]
-    sums = {state: own.sum() for state, own in _sums(states, data.tables[data.history]).items()}
+    sums = {state: own.sum() for state, own in sums_of(states, data.tables[data.history]).items()}
     ended = set(range(len(moves))) - {arrow.source for arrow in arrows}
     arrows += [Arrow(state, None, -1, state, Fraction(1)) for state in ended]
     classes = recurrent_classes(Transducer.of(arrows, states=range(len(moves))))
@@ -331,14 +226,14 @@ def _recurrent(moves: Ints, data: _Data, states: dict[int, int]) -> tuple[Ints, 
     return kept, place[moves[kept]]
 
 
-def _places(data: _Data, states: dict[int, int], kept: Ints) -> Ints:
+def _places(data: Histories, states: dict[int, int], kept: Ints) -> Ints:
     """(step,): the recurrent state of the history before it by its last symbols alone, -1 where it has none."""
     place = {int(state): number for number, state in enumerate(kept)}
     codes, back = np.unique(data.codes(data.history), return_inverse=True)
     return np.array([place.get(states[code], -1) for code in codes.tolist()], dtype=np.int64)[back.reshape(-1)]
 
 
-def _followed(data: _Data, places: Ints, moves: Ints) -> tuple[Ints, int]:
+def _followed(data: Histories, places: Ints, moves: Ints) -> tuple[Ints, int]:
     """(state, joint symbol), how often the data were there; and the steps that the machine has no way for."""
     counts = np.zeros(moves.shape, dtype=np.int64)
     return counts, int(_follow(data.joint[data.first :], places, moves, counts))

@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quickstudy.machines.resemblance import Graph, Label, looks
 from quickstudy.machines.transducer import Transducer
 
 EXACT = 50
@@ -24,8 +25,6 @@ _ROOTS, _SEEDS, _EACH, _TRIED = 8, 3_000, 3, 4
 """Of a search that does not turn back: how often it is begun, pairs of states that it may begin islands with, of every
 state with so many others, and renamings that are tried.
 """
-AROUND = 8
-"""How many steps around a state are looked at."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Shared:
 
 def shared_structure(first: Transducer, second: Transducer, steps: int = STEPS) -> Shared:
     """The greatest structure of the first machine that was found in the second. steps: of the search, at most."""
-    one, other = _Graph(first), _Graph(second)
+    one, other = Graph(first), Graph(second)
     small = max(first.size, second.size) <= EXACT
     renamings, all_of_them = _renamings(one, other)
     search, most = _Search(one, other, steps), min(len(one.edges), len(other.edges))
@@ -75,37 +74,12 @@ def shared_structure(first: Transducer, second: Transducer, steps: int = STEPS) 
     )
 
 
-Label = tuple[Any, Any, Any]
-"""Input, what is seen, reward."""
-
-
-class _Graph:
-    """A machine without its chances: (source, label, target), and who is before and after whom."""
-
-    def __init__(self, machine: Transducer) -> None:
-        self.size, self.inputs = machine.size, machine.inputs
-        parts = [output if isinstance(output, tuple) and len(output) == 2 else (output, None) for output in machine.outputs]
-        self.edges: list[tuple[int, Label, int]] = []
-        self.after: list[dict[Label, int]] = [{} for _ in machine.states]
-        self.before: list[dict[Label, int]] = [{} for _ in machine.states]
-        for source, given, shown, target, _ in machine.edges.tolist():
-            label = (machine.inputs[given], *parts[shown])
-            self.edges.append((source, label, target))
-            self.after[source][label] = self.after[source].get(label, 0) | 1 << target
-            self.before[target][label] = self.before[target].get(label, 0) | 1 << source
-        self.seen = list(dict.fromkeys(label[1] for _, label, _ in self.edges))
-        self.root = machine.start[0][0] if machine.start else 0
-        self.next: list[list[tuple[int, Label, bool]]] = [[] for _ in machine.states]
-        for source, label, target in self.edges:
-            self.next[source].append((target, label, True))
-            if source != target:
-                self.next[target].append((source, label, False))
-
-
+_NOWHERE: Label = (None, None, "not renamed")
+"""A label that no edge has."""
 Renaming = tuple[Mapping[Hashable, Hashable], Mapping[Hashable, Hashable]]
 
 
-def _renamings(one: _Graph, other: _Graph) -> tuple[Iterator[Renaming], bool]:
+def _renamings(one: Graph, other: Graph) -> tuple[Iterator[Renaming], bool]:
     """Renamings of inputs and of what is seen, and whether these are all: else the likeliest alone."""
     counts = [
         math.perm(max(len(mine), len(theirs)), min(len(mine), len(theirs)))
@@ -132,7 +106,7 @@ def _injections(mine: Sequence[Hashable], theirs: Sequence[Hashable]) -> list[Ma
     return [dict(zip(some, theirs, strict=True)) for some in itertools.permutations(mine, len(theirs))]
 
 
-def _likeliest(one: _Graph, other: _Graph, place: int) -> Mapping[Hashable, Hashable]:
+def _likeliest(one: Graph, other: Graph, place: int) -> Mapping[Hashable, Hashable]:
     """Symbols that both have stay what they are; the others go by how often they occur."""
     mine, theirs = (
         [symbol for symbol, _ in Counter(label[place] for _, label, _ in graph.edges).most_common()]
@@ -146,7 +120,7 @@ def _likeliest(one: _Graph, other: _Graph, place: int) -> Mapping[Hashable, Hash
 class _Search:
     """The best that was found so far, over all renamings."""
 
-    def __init__(self, one: _Graph, other: _Graph, steps: int) -> None:
+    def __init__(self, one: Graph, other: Graph, steps: int) -> None:
         self.one, self.other, self.left = one, other, steps
         self.best, self.pairs, self.renaming = 0, dict[int, int](), ({}, {})  # type: ignore[var-annotated]
 
@@ -170,9 +144,11 @@ class _Search:
             mask = everything
             for target, label, _ in self.one.next[state]:
                 if target == state:
-                    looped = self.labels.get(label)
-                    own = [place for place in range(self.other.size) if self.other.after[place].get(looped, 0) >> place & 1]  # type: ignore[arg-type]
-                    mask &= sum(1 << place for place in own)
+                    looped = self.labels.get(label, _NOWHERE)
+                    after = self.other.after
+                    mask &= sum(
+                        1 << place for place in range(self.other.size) if after[place].get(looped, 0) >> place & 1
+                    )
             masks.append(mask)
         return masks
 
@@ -182,9 +158,9 @@ class _Search:
         for other, label, forward in self.one.next[state]:
             if other == state or other not in masks:
                 continue
-            renamed = self.labels.get(label)
+            renamed = self.labels.get(label, _NOWHERE)
             ways = self.other.after if forward else self.other.before
-            mask = found.get(other, masks[other]) & ways[place].get(renamed, 0)  # type: ignore[arg-type]
+            mask = found.get(other, masks[other]) & ways[place].get(renamed, 0)
             found[other] = mask
         return found
 
@@ -259,7 +235,7 @@ class _Search:
         self._keep(paired, matched)
 
 
-def _seeds(one: _Graph, other: _Graph) -> list[tuple[int, int]]:
+def _seeds(one: Graph, other: Graph) -> list[tuple[int, int]]:
     """Pairs of states that look alike, those that do so farthest around first."""
     found: list[list[tuple[int, int]]] = []
     for mine, theirs in looks(one, other):
@@ -270,36 +246,3 @@ def _seeds(one: _Graph, other: _Graph) -> list[tuple[int, int]]:
         states = sorted(range(one.size), key=lambda state: common[mine[state]])
         found.append([(state, place) for state in states for place in places.get(mine[state], ())[:_EACH]])
     return list(dict.fromkeys(pair for alike in reversed(found) for pair in alike))[:_SEEDS]
-
-
-def looks(one: _Graph, other: _Graph) -> Iterator[tuple[list[int], list[int]]]:
-    """For one step around, two, and so on: numbers of the states of both, equal where they look alike.
-
-    Two look alike if the same rewards may follow and lead to states that look alike one step less far, whatever the
-    symbols are called and however many there are.
-    """
-    colours = [0] * one.size, [0] * other.size
-    for _ in range(AROUND):
-        names: dict[Any, int] = {}
-        rows = [[set[tuple[str, int]]() for _ in own] for own in colours]
-        for graph, own, row in zip((one, other), colours, rows, strict=True):
-            for source, label, target in graph.edges:
-                row[source].add((str(label[2]), own[target]))
-        colours = tuple(  # type: ignore[assignment]
-            [names.setdefault((before, frozenset(seen)), len(names)) for before, seen in zip(own, row, strict=True)]
-            for own, row in zip(colours, rows, strict=True)
-        )
-        yield colours
-
-
-def resemblance(first: Transducer, second: Transducer) -> float:
-    """The share of states of the second machine that look like one of the first, a mean over one step around to eight.
-
-    Cheap, and of machines of any size: rewards alone are compared, no symbol has to be renamed. 1 if all of the second
-    is known from the first as far as one looks.
-    """
-    shares = []
-    for mine, theirs in looks(_Graph(first), _Graph(second)):
-        known = set(mine)
-        shares.append(sum(colour in known for colour in theirs) / len(theirs))
-    return sum(shares) / len(shares)

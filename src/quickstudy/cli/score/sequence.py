@@ -36,7 +36,10 @@ def sequence(
     if json:
         print_json(facts)
         return
-    say(f"{facts['states']} states behind {facts['steps']:,} symbols  (histories of {facts['history']}, level {facts['level']:g})")
+    made = f"histories of {facts['history']}, level {facts['level']:g}"
+    say(f"{facts['states']} states behind {facts['steps']:,} symbols  ({made})")
     say_complexity(facts)
     if facts["unexplained"]:
-        say(f"{facts['unexplained']:,} symbols are not what the machine can do: try longer histories, or give more data")
+        say(
+            f"{facts['unexplained']:,} symbols are not what the machine can do: try longer histories, or give more data"
+        )

@@ -25,7 +25,7 @@ _SMALL = 60
         "description": "bits to write the machine down",
         "drawn": "configurations",
     },
-    equation="C_0 = log2 of the states; C_X = H of the stationary distribution, replies uniform without memory, or always right",
+    equation="C_0 = log2 of the states; C_X = H[pi_X], replies uniform, or, in a closed loop, always right",
 )
 def complexity(task: Any) -> dict[str, float]:
     """How much a task remembers: of its smallest transducer, over states that are come back to."""
@@ -53,5 +53,7 @@ def channel_complexity(task: Any) -> float:
 
     machine = machine_of(task).recurrent
     if machine.size > _SMALL:
-        raise NotApplicable(f"the search over inputs is for machines of up to {_SMALL} states, and it has {machine.size}")
+        raise NotApplicable(
+            f"the search over inputs is for machines of up to {_SMALL} states, and it has {machine.size}"
+        )
     return channel(machine).complexity

@@ -8,7 +8,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.blocks import COUNT, FINE, Block, Column, Edge, Graph, Group, Line, Name, Node, Number, Page, Table, Text
+from quickstudy.base.blocks import (
+    COUNT,
+    FINE,
+    Block,
+    Column,
+    Edge,
+    Graph,
+    Group,
+    Line,
+    Name,
+    Node,
+    Number,
+    Page,
+    Table,
+    Text,
+)
 from quickstudy.base.wording import shortened
 from quickstudy.machines.chains import Floats, recurrent_classes, stationary
 from quickstudy.machines.finite import FiniteMachine
@@ -122,8 +137,12 @@ def machine_graph(name: str, machine: Transducer, caption: str, whole: bool = Tr
     ways = _ways(machine)
     aside = {way for way in ways if way.reward < 0 or (way.reward > 0 and {target for target, _ in way.fan} <= first)}
     shared = Counter((way.reward, way.fan) for way in aside)
-    joints = {key: f"joint {number}" for number, key in enumerate(k for k, n in shared.items() if n > 2 and len(k[1]) > 1)}
-    nodes = [Node(str(number), state, "start" if number in first else "") for number, state in enumerate(machine.states)]
+    joints = {
+        key: f"joint {number}" for number, key in enumerate(k for k, n in shared.items() if n > 2 and len(k[1]) > 1)
+    }
+    nodes = [
+        Node(str(number), state, "start" if number in first else "") for number, state in enumerate(machine.states)
+    ]
     edges: dict[tuple[str, str, str], list[str]] = {}
     for way in ways:
         if way in aside and not whole:

@@ -27,7 +27,7 @@ class Asked(NamedTuple):
 class Place(NamedTuple):
     """Where a task is. instance: its number. question: at hand, None where the next is not drawn yet. rest: what is
     still to be shown of a question, or of feedback, behind the byte shown last. reply: what was answered so far, or a
-    shorter reply that will be judged alike. run: rewards in a row. over: the instance is, and only its feedback is left.
+    shorter reply that will be judged alike. run: rewards in a row. over: the instance is; only its feedback is left.
     """
 
     instance: int
@@ -141,8 +141,8 @@ def _reply(place: Place) -> str:
 
 
 class MiniPlace(NamedTuple):
-    """Where a mini task is. question: at hand. rest: still to be shown behind the byte shown last. said: the end of what
-    was answered, as far as it may become right. told: None until it is judged; then whether it was right.
+    """Where a mini task is. question: at hand. rest: still to be shown behind the byte shown last. said: the end of
+    what was answered, as far as it may become right. told: None until it is judged; then whether it was right.
     """
 
     question: Question
@@ -212,5 +212,3 @@ class MiniLoop:
 def symbols(questions: Any) -> tuple[str, ...]:
     """Silence, and the symbols of right answers, in the order of their codes."""
     return tuple(map(chr, sorted({SPACE, *(byte for question in questions for byte in question.expected)})))
-
-

@@ -178,8 +178,8 @@ class Reduced:
 class OneAnswer(Reduced):
     """Find the one answer, whatever is shown: task 1 with few instances and no limits.
 
-    Sees: one of `letters` letters (as many as instances, if 0), each as likely as another. Answers: one byte; in each of
-    `instances` kinds of instance another letter is right, whatever is shown. Scored: reward 1 if right, -1 if not;
+    Sees: one of `letters` letters (as many as instances, if 0), each as likely as another. Answers: one byte; in each
+    of `instances` kinds of instance another letter is right, whatever is shown. Scored: reward 1 if right, -1 if not;
     `wanted` in a row solve an instance, and another is drawn without a mark. Over after five instances. Chance: one
     byte in 256. Ceiling: 5 times `wanted` steps. Its machine has I R + 2^I - I - 1 states: while nothing is known all
     instances are possible, and that is a state of its own. Source: Feyereisl et al. 2017, Figure 3a, with I = 2 and
@@ -216,8 +216,8 @@ class Reduction(Reduced):
 
     Sees and answers: as the task `of` (`micro-5.1`, `mini-2`). choices: options of every choice that the task makes;
     keys and values of what is looked up; questions of a mini task with a right string, and as many with a wrong one.
-    Questions are drawn one by one, not from a pack. Scored: `wanted` rewards in a row solve an instance (one answer, in a
-    mini task); over after five. Chance: the controls. Ceiling: the oracle. Source: ours, after Feyereisl et al. 2017,
+    Questions are drawn one by one, not from a pack. Scored: `wanted` rewards in a row solve an instance (one answer, in
+    a mini task); over after five. Chance: the controls. Ceiling: the oracle. Source: ours, after Feyereisl et al. 2017,
     section 9.
     """
 

@@ -110,7 +110,9 @@ def _praised(text: bytes, answer: bytes) -> Question:
 def _digits(table: Any, choices: int) -> Iterator[list[Question]]:
     """Tasks 5.1 to 5.18: keys are the same in every instance, texts of one digit each as long as the task's may be."""
     assert isinstance(table, Table)
-    keys, values, noise = (_texts(lengths, choices) for lengths in (table.keys or (1,), table.values or (1,), table.noise))
+    keys, values, noise = (
+        _texts(lengths, choices) for lengths in (table.keys or (1,), table.values or (1,), table.noise)
+    )
     orders = itertools.product(values, repeat=choices) if table.values else itertools.permutations(values)
     for order in orders:
         yield [
@@ -223,7 +225,7 @@ def _mini_questions(number: str, choices: int) -> list[tuple[Question, Fraction]
     found: dict[bytes, dict[bytes, Question]] = {b"true.": {}, b"false.": {}}
     words = Words()
     for instance in itertools.count():
-        setting = Setting("machine", instance, words)  # type: ignore[arg-type]
+        setting = Setting("machine", instance, words)
         question = MINI[number](setting).ask()
         own = found[question.expected]
         if len(own) < choices:
