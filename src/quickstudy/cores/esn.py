@@ -67,7 +67,8 @@ class EchoState:
     is renewed at a step. precision: float32, or float64: the same weights, computed with in double precision.
 
     Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83), whose text has no
-    biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1; for whole strings: 200 units.
+    biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1; for whole strings: 200 units;
+    in a world that gives rewards: 300 units, radius 0.9.
     """
 
     units: int = parameter(1800, at_least=1)
@@ -85,6 +86,7 @@ class EchoState:
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "reals": {"units": 200, "radius": 0.9, "input_scale": 0.1},
         "strings": {"units": 200},
+        "reward": {"units": 300, "radius": 0.9},
     }
     searched: ClassVar[Mapping[str, tuple[float, float]]] = {
         "radius": (0.01, 2.0), "input_scale": (0.0, 1.0), "bias_scale": (0.0, 1.0), "leak": (0.01, 1.0),

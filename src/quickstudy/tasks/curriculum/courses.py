@@ -143,212 +143,62 @@ class FromFile(Curriculum):
 
 @dataclass(frozen=True)
 class Single(Curriculum):
-    """One published task."""
+    """One published task, which its id names."""
 
     __doc__ = "\n".join([__doc__, *(Curriculum.__doc__ or "").split("\n")[1:]])
     controls: ClassVar[list[str]] = CONTROLS
     oracle: ClassVar[str] = "perfect-byte"
+    id: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", self.members or (self.id.partition("/")[2],))
+        super().__post_init__()
 
 
-task.variant(
-    "curriculum/micro-1", version=1, of=Single, summary="Which of ten symbols is always right?", members=("micro-1",)
-)
-task.variant(
-    "curriculum/micro-2",
-    version=1,
-    of=Single,
-    summary="One letter is right for four; other symbols are their own answer.",
-    members=("micro-2",),
-)
-task.variant(
-    "curriculum/micro-3",
-    version=1,
-    of=Single,
-    summary="Four letters stand for each other; other symbols are their own answer.",
-    members=("micro-3",),
-)
-task.variant("curriculum/micro-4", version=1, of=Single, summary="Repeat a symbol.", members=("micro-4",))
-task.variant(
-    "curriculum/micro-5.1",
-    version=1,
-    of=Single,
-    summary="A digit for a digit, the right one shown after each answer.",
-    members=("micro-5.1",),
-)
-task.variant(
-    "curriculum/micro-5.2",
-    version=1,
-    of=Single,
-    summary="The same, with an end to the feedback.",
-    members=("micro-5.2",),
-)
-task.variant(
-    "curriculum/micro-5.3",
-    version=1,
-    of=Single,
-    summary="The same, with an end to the question.",
-    members=("micro-5.3",),
-)
-task.variant("curriculum/micro-5.4", version=1, of=Single, summary="Two digits for a digit.", members=("micro-5.4",))
-task.variant(
-    "curriculum/micro-5.5", version=1, of=Single, summary="A digit and a period for a digit.", members=("micro-5.5",)
-)
-task.variant(
-    "curriculum/micro-5.6",
-    version=1,
-    of=Single,
-    summary="The same; feedback to a right answer has no period.",
-    members=("micro-5.6",),
-)
-task.variant(
-    "curriculum/micro-5.7", version=1, of=Single, summary="One or two digits for a digit.", members=("micro-5.7",)
-)
-task.variant("curriculum/micro-5.8", version=1, of=Single, summary="A digit for two digits.", members=("micro-5.8",))
-task.variant(
-    "curriculum/micro-5.9", version=1, of=Single, summary="A digit for one or two digits.", members=("micro-5.9",)
-)
-task.variant(
-    "curriculum/micro-5.10",
-    version=1,
-    of=Single,
-    summary="A random digit before the feedback.",
-    members=("micro-5.10",),
-)
-task.variant(
-    "curriculum/micro-5.11",
-    version=1,
-    of=Single,
-    summary="A random digit before the feedback, now and then.",
-    members=("micro-5.11",),
-)
-task.variant(
-    "curriculum/micro-5.12", version=1, of=Single, summary="Three to five digits for a digit.", members=("micro-5.12",)
-)
-task.variant(
-    "curriculum/micro-5.13", version=1, of=Single, summary="A digit for three to five digits.", members=("micro-5.13",)
-)
-task.variant(
-    "curriculum/micro-5.14",
-    version=1,
-    of=Single,
-    summary="Two to four random digits before the feedback.",
-    members=("micro-5.14",),
-)
-task.variant(
-    "curriculum/micro-5.15", version=1, of=Single, summary="One to five digits for a digit.", members=("micro-5.15",)
-)
-task.variant(
-    "curriculum/micro-5.16", version=1, of=Single, summary="A digit for one to five digits.", members=("micro-5.16",)
-)
-task.variant(
-    "curriculum/micro-5.17",
-    version=1,
-    of=Single,
-    summary="One to five digits for one to five digits.",
-    members=("micro-5.17",),
-)
-task.variant(
-    "curriculum/micro-5.18",
-    version=1,
-    of=Single,
-    summary="One to ten digits for one to ten digits.",
-    members=("micro-5.18",),
-)
-task.variant("curriculum/micro-6", version=1, of=Single, summary="A word for a word.", members=("micro-6",))
-task.variant("curriculum/micro-7.1", version=1, of=Single, summary="Say a letter.", members=("micro-7.1",))
-task.variant("curriculum/micro-7.2", version=1, of=Single, summary="Say a word.", members=("micro-7.2",))
-task.variant("curriculum/micro-7.3", version=1, of=Single, summary="Say two words.", members=("micro-7.3",))
-task.variant(
-    "curriculum/micro-8",
-    version=1,
-    of=Single,
-    summary="Say two letters without the spaces that are too many.",
-    members=("micro-8",),
-)
-task.variant("curriculum/micro-9.1", version=1, of=Single, summary="Spell a letter.", members=("micro-9.1",))
-task.variant("curriculum/micro-9.2", version=1, of=Single, summary="Spell a word.", members=("micro-9.2",))
-task.variant(
-    "curriculum/micro-9.3",
-    version=1,
-    of=Single,
-    summary="Put a joint between the letters of a word.",
-    members=("micro-9.3",),
-)
-task.variant(
-    "curriculum/micro-10",
-    version=1,
-    of=Single,
-    summary="Say two or three words, each asked for by itself.",
-    members=("micro-10",),
-)
-task.variant(
-    "curriculum/micro-11",
-    version=1,
-    of=Single,
-    summary="Two words reversed, concatenated or interleaved.",
-    members=("micro-11",),
-)
-task.variant(
-    "curriculum/micro-12",
-    version=1,
-    of=Single,
-    summary="A letter put to a word, or taken out of it.",
-    members=("micro-12",),
-)
-task.variant(
-    "curriculum/micro-13.1",
-    version=1,
-    of=Single,
-    summary="One letter and, or, or but not another.",
-    members=("micro-13.1",),
-)
-task.variant(
-    "curriculum/micro-13.2", version=1, of=Single, summary="All of some words, or any of them.", members=("micro-13.2",)
-)
-task.variant(
-    "curriculum/micro-14", version=1, of=Single, summary="The next letter of the alphabet.", members=("micro-14",)
-)
-task.variant(
-    "curriculum/micro-15",
-    version=1,
-    of=Single,
-    summary="The next item of a list, forwards or backwards.",
-    members=("micro-15",),
-)
-task.variant(
-    "curriculum/micro-16",
-    version=1,
-    of=Single,
-    summary="Spelling, saying and combining, one per instance.",
-    members=("micro-16",),
-)
-task.variant(
-    "curriculum/micro-19", version=1, of=Single, summary="Saying and combining, with synonyms.", members=("micro-19",)
-)
-task.variant(
-    "curriculum/micro-20",
-    version=1,
-    of=Single,
-    summary="Saying and combining, with a new word that is explained.",
-    members=("micro-20",),
-)
-task.variant("curriculum/mini-0", version=1, of=Single, summary="One n-gram, ten questions long.", members=("mini-0",))
-task.variant("curriculum/mini-1", version=1, of=Single, summary="A string covered by one n-gram.", members=("mini-1",))
-task.variant(
-    "curriculum/mini-2", version=1, of=Single, summary="A string covered by any of some n-grams.", members=("mini-2",)
-)
-task.variant(
-    "curriculum/mini-3",
-    version=1,
-    of=Single,
-    summary="A string with all of some n-grams, perhaps among other letters.",
-    members=("mini-3",),
-)
-task.variant(
-    "curriculum/mini-4",
-    version=1,
-    of=Single,
-    summary="A string with some n-grams and without others.",
-    members=("mini-4",),
-)
-task.variant("curriculum/mini-5", version=1, of=Single, summary="Any of the four sets before.", members=("mini-5",))
+# fmt: off
+task.variant("curriculum/micro-1", version=1, of=Single, summary="Which of ten symbols is always right?")
+task.variant("curriculum/micro-2", version=1, of=Single, summary="One letter is right for four letters.")
+task.variant("curriculum/micro-3", version=1, of=Single, summary="Four letters stand for each other.")
+task.variant("curriculum/micro-4", version=1, of=Single, summary="Repeat a symbol.")
+task.variant("curriculum/micro-5.1", version=1, of=Single, summary="A digit for a digit, shown after each answer.")
+task.variant("curriculum/micro-5.2", version=1, of=Single, summary="The same, with an end to the feedback.")
+task.variant("curriculum/micro-5.3", version=1, of=Single, summary="The same, with an end to the question.")
+task.variant("curriculum/micro-5.4", version=1, of=Single, summary="Two digits for a digit.")
+task.variant("curriculum/micro-5.5", version=1, of=Single, summary="A digit and a period for a digit.")
+task.variant("curriculum/micro-5.6", version=1, of=Single, summary="The same; after a right answer no period.")
+task.variant("curriculum/micro-5.7", version=1, of=Single, summary="One or two digits for a digit.")
+task.variant("curriculum/micro-5.8", version=1, of=Single, summary="A digit for two digits.")
+task.variant("curriculum/micro-5.9", version=1, of=Single, summary="A digit for one or two digits.")
+task.variant("curriculum/micro-5.10", version=1, of=Single, summary="A random digit before the feedback.")
+task.variant("curriculum/micro-5.11", version=1, of=Single, summary="A random digit before the feedback, now and then.")
+task.variant("curriculum/micro-5.12", version=1, of=Single, summary="Three to five digits for a digit.")
+task.variant("curriculum/micro-5.13", version=1, of=Single, summary="A digit for three to five digits.")
+task.variant("curriculum/micro-5.14", version=1, of=Single, summary="Two to four random digits before the feedback.")
+task.variant("curriculum/micro-5.15", version=1, of=Single, summary="One to five digits for a digit.")
+task.variant("curriculum/micro-5.16", version=1, of=Single, summary="A digit for one to five digits.")
+task.variant("curriculum/micro-5.17", version=1, of=Single, summary="One to five digits for one to five digits.")
+task.variant("curriculum/micro-5.18", version=1, of=Single, summary="One to ten digits for one to ten digits.")
+task.variant("curriculum/micro-6", version=1, of=Single, summary="A word for a word.")
+task.variant("curriculum/micro-7.1", version=1, of=Single, summary="Say a letter.")
+task.variant("curriculum/micro-7.2", version=1, of=Single, summary="Say a word.")
+task.variant("curriculum/micro-7.3", version=1, of=Single, summary="Say two words.")
+task.variant("curriculum/micro-8", version=1, of=Single, summary="Say two letters, without most of their spaces.")
+task.variant("curriculum/micro-9.1", version=1, of=Single, summary="Spell a letter.")
+task.variant("curriculum/micro-9.2", version=1, of=Single, summary="Spell a word.")
+task.variant("curriculum/micro-9.3", version=1, of=Single, summary="Put a joint between the letters of a word.")
+task.variant("curriculum/micro-10", version=1, of=Single, summary="Say two or three words, each asked for by itself.")
+task.variant("curriculum/micro-11", version=1, of=Single, summary="Two words reversed, concatenated or interleaved.")
+task.variant("curriculum/micro-12", version=1, of=Single, summary="A letter put to a word, or taken out of it.")
+task.variant("curriculum/micro-13.1", version=1, of=Single, summary="One letter and, or, or but not another.")
+task.variant("curriculum/micro-13.2", version=1, of=Single, summary="All of some words, or any of them.")
+task.variant("curriculum/micro-14", version=1, of=Single, summary="The next letter of the alphabet.")
+task.variant("curriculum/micro-15", version=1, of=Single, summary="The next item of a list, forwards or backwards.")
+task.variant("curriculum/micro-16", version=1, of=Single, summary="Spelling, saying and combining, one per instance.")
+task.variant("curriculum/micro-19", version=1, of=Single, summary="Saying and combining, with synonyms.")
+task.variant("curriculum/micro-20", version=1, of=Single, summary="Saying and combining, with a new word explained.")
+task.variant("curriculum/mini-0", version=1, of=Single, summary="One n-gram, ten questions long.")
+task.variant("curriculum/mini-1", version=1, of=Single, summary="A string covered by one n-gram.")
+task.variant("curriculum/mini-2", version=1, of=Single, summary="A string covered by any of some n-grams.")
+task.variant("curriculum/mini-3", version=1, of=Single, summary="A string with all of some n-grams.")
+task.variant("curriculum/mini-4", version=1, of=Single, summary="A string with some n-grams and without others.")
+task.variant("curriculum/mini-5", version=1, of=Single, summary="Any of the four sets before.")

@@ -48,8 +48,8 @@ class ByteWorld(World):
     of the instance within its task alone, so a task shows the same alone, in a chain and after others.
 
     stage: what is going on, for those who may look. recorder: a `Recorder`, if all is to be written down. Every end of
-    an instance is an event: task and instance (their numbers), success, and outcomes (one byte for every question that
-    was judged).
+    an instance is an event: task and instance (their numbers), success, passed (the task, by now), and outcomes (one
+    byte for every question that was judged).
     """
 
     def __init__(
@@ -174,7 +174,8 @@ class ByteWorld(World):
                 end = yield from micro(instance, self.stage, reward, self._in_steps)
             reward = end.reward
             self.scheduler.told(end.success)
-            told = {"task": place, "instance": setting.number, "success": end.success}
+            passed = self.scheduler.solved[place] >= member.needed
+            told = {"task": place, "instance": setting.number, "success": end.success, "passed": passed}
             self._told.append({**told, "outcomes": bytes(self.stage.outcomes)})
 
     def snapshot(self) -> Snapshot:
