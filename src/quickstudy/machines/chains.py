@@ -90,6 +90,13 @@ def exact_stationary(machine: Transducer) -> dict[int, Fraction]:
     return dict(zip(map(int, kept), _eliminated(rows).tolist(), strict=True))
 
 
+def reached(machine: Transducer) -> Transducer:
+    """The part of a machine that can be reached from its start."""
+    edges = machine.edges
+    chances = matrix(machine.size, edges[:, SOURCE], edges[:, TARGET], np.ones(len(edges)))
+    return machine.only(np.unique(np.concatenate([_reached(chances, state) for state, _ in machine.start])))
+
+
 def recurrent_classes(machine: Transducer) -> list[Ints]:
     """The closed classes of states that lead to one another, if all inputs may come; states in order."""
     edges = machine.edges

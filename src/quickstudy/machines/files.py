@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.data.tables import read_content
 from quickstudy.machines.beliefs import unifilar
-from quickstudy.machines.chains import exact_stationary, recurrent_classes
+from quickstudy.machines.chains import exact_stationary, reached, recurrent_classes
 from quickstudy.machines.complexity import channel, complexity, entropy_rate, topological
 from quickstudy.machines.inference import LEVEL, Reconstruction, reconstructed
 from quickstudy.machines.minimal import minimised
@@ -27,7 +27,7 @@ _NEAR, _SIMPLE, _SUM = 1e-12, 10**6, Fraction(1, 10**9)
 """A float is read as the fraction with so small a denominator that is so near; chances may miss one by so much."""
 _MOST_EXACT = 200
 """States up to which a stationary distribution is worked out in fractions."""
-_MOST_BELIEFS = 20_000
+_MOST_BELIEFS = 5_000
 _WORDS = ("from", "symbol", "to", "probability")
 
 
@@ -80,9 +80,11 @@ def describe(machine: Transducer) -> Described:
 
 def _from_start(machine: Transducer) -> Described:
     """The same where it is known where the machine begins."""
-    made = minimised(_beliefs(machine, dict(machine.start))).machine
-    kept = {int(state) for own in recurrent_classes(machine) for state in own}
-    transient = tuple(name for state, name in enumerate(machine.states) if state not in kept)
+    part = reached(machine)
+    # A unifilar machine is in one of its own states in the long run, whatever is believed until then.
+    made = minimised(part if part.unifilar else _beliefs(part, dict(part.start))).machine
+    kept = {part.states[int(state)] for own in recurrent_classes(part) for state in own}
+    transient = tuple(name for name in machine.states if name not in kept)
     return Described(_one(made), machine.size, transient, machine.unifilar)
 
 

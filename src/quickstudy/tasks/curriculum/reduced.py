@@ -214,7 +214,7 @@ class LettersAndEcho(Reduced):
 class Reduction(Reduced):
     """Any of the 46 tasks with few options for every choice, few rewards in a row, and no limits.
 
-    Sees and answers: as the task `of` (`micro-5.1`, `mini-2`). choices: options of every choice that the task makes;
+    Sees and answers: as the task `of` (`micro-5.1`, `mini-2`). choices: options of every choice but among kinds;
     keys and values of what is looked up; questions of a mini task with a right string, and as many with a wrong one.
     Questions are drawn one by one, not from a pack. Scored: `wanted` rewards in a row solve an instance (one answer, in
     a mini task); over after five. Chance: the controls. Ceiling: the oracle. Source: ours, after Feyereisl et al. 2017,
@@ -222,7 +222,7 @@ class Reduction(Reduced):
     """
 
     of: str = "micro-1"
-    choices: int = parameter(CHOICES, at_least=1, at_most=6)
+    choices: int = parameter(CHOICES, at_least=1, at_most=26)
     wanted: int = parameter(WANTED, at_least=1, at_most=10)
 
     def __post_init__(self) -> None:

@@ -1,9 +1,9 @@
 """The 46 tasks cut down until their machines can be built: fewer options for every choice, and what is asked then.
 
 Tasks that look something up (1 to 6 and 15) have `choices` keys and `choices` values. Of every other choice a task
-makes, of a letter, a word, an order, its first `choices` options are left; what it makes of them is the task's own
-doing. Questions of an instance are drawn one by one, not from a pack. Mini tasks are cut down to `choices` questions
-with a right and as many with a wrong string, drawn by the task itself.
+makes, of a letter, a word, a length, its first `choices` options are left, but choices among up to four kinds stay as
+they are; what the task makes of them is its own doing. Questions of an instance are drawn one by one, not from a pack.
+Mini tasks are cut down to `choices` questions with a right and as many with a wrong string, drawn by the task itself.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from quickstudy.tasks.curriculum.words import Words, word_list
 T = TypeVar("T")
 CHOICES, WANTED = 2, 2
 LOOKED_UP = ("1", "2", "3", "4", "6", "15")
+_WHOLE = 4
+"""Choices among so few are between kinds of question, not between symbols: they stay as they are."""
 _ROTATED = 3
 """Where a task draws more things than that at once, it is only drawn with which of them it begins."""
 
@@ -160,8 +162,15 @@ class Scripted(Draws):
 
     def below(self, count: int) -> int:
         """The next number of the script; 0 behind its end."""
+        return self._next(count if count <= _WHOLE else min(count, self._choices))
+
+    def between(self, least: int, most: int) -> int:
+        """A length: one of the first."""
+        return least + self._next(min(most - least + 1, self._choices))
+
+    def _next(self, options: int) -> int:
         place = len(self.taken)
-        self.options.append(min(count, self._choices))
+        self.options.append(options)
         self.taken.append(self._script[place] if place < len(self._script) else 0)
         return self.taken[-1]
 
