@@ -38,7 +38,7 @@ _PUBLIC = {
     "step": "graduality",
     "steps_between": "graduality",
     "graduality": "curricula",
-    "resemblances": "curricula",
+    "resemblances": "resemblance",
     "Compared": "curricula",
     "by_complexity": "curricula",
     "by_graduality": "curricula",

@@ -1,7 +1,8 @@
 """Curricula by machine: tasks put into an order, or chosen for a way to a goal, with what can be promised of it.
 
 - by complexity: no task is less complex than the one before it (Definition 1), ties apart there is one such order.
-- by graduality: no other order has a greater sum, over tasks, of the graduality from the best task before each.
+- by graduality: of all orders that begin with the least complex task, none has a greater sum, over tasks, of the
+  graduality from the best task before each.
 - a way: the fewest tasks from the least complex to a goal, such that each is more complex than the one before it by no
   more than a given number of bits, and contains a given share of it.
 """
@@ -17,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import NotApplicable
-from quickstudy.machines.resemblance import resemblance
 from quickstudy.machines.sharing import shared_structure
 from quickstudy.machines.transducer import Transducer
 
@@ -58,39 +58,25 @@ def rank_correlation(complexities: Sequence[float], permutations: int = 10_000) 
 
 
 def by_graduality(steps: Floats, complexities: Sequence[float]) -> list[int]:
-    """The order with the greatest sum of graduality from the best task before each. steps: (first, second).
+    """The order that begins with the least complex task and has the greatest sum of graduality from the best task
+    before each. steps: (first, second), how much of the second is known from the first.
 
     Whatever the order, each task and its best task before it make a tree; the heaviest of all trees is found (Chu, Liu
     and Edmonds), and an order that goes along it has its whole weight. Among those, less complex tasks come first.
     """
-    count = len(complexities)
+    root = by_complexity(complexities)[0]
     weights = np.array(steps, dtype=float)
     np.fill_diagonal(weights, -np.inf)
-    parents = _heaviest_tree(weights)
-    children: list[list[int]] = [[] for _ in range(count)]
-    for task, parent in enumerate(parents):
-        if parent >= 0:
-            children[parent].append(task)
-    open_ = [(complexities[task], task) for task, parent in enumerate(parents) if parent < 0]
-    order = []
+    children: list[list[int]] = [[] for _ in complexities]
+    for task, parent in _arborescence(weights, root).items():
+        children[parent].append(task)
+    open_, order = [(complexities[root], root)], list[int]()
     while open_:
         _, task = heapq.heappop(open_)
         order.append(task)
         for child in children[task]:
             heapq.heappush(open_, (complexities[child], child))
     return order
-
-
-def _heaviest_tree(weights: Floats) -> list[int]:
-    """By node, its parent in the heaviest tree that spans all, -1 for the root. weights: (parent, child)."""
-    count = len(weights)
-    # A root before all others, so dear that it is paid for once.
-    dear = 1.0 + 2 * count * max(1.0, float(np.abs(weights[np.isfinite(weights)]).max(initial=0.0)))
-    wide = np.full((count + 1, count + 1), -np.inf)
-    wide[:count, :count] = weights
-    wide[count, :count] = -dear
-    parents = _arborescence(wide, count)
-    return [-1 if parents[node] == count else parents[node] for node in range(count)]
 
 
 def _arborescence(weights: Floats, root: int) -> dict[int, int]:
@@ -155,13 +141,10 @@ def graduality(steps: Floats, order: Sequence[int]) -> Graduality:
     return Graduality(sum(follow) / len(follow), sum(best) / len(best))
 
 
-def resemblances(machines: Sequence[Transducer]) -> Floats:
-    """(first, second): the resemblance of every machine to every other."""
-    return np.array([[resemblance(one, other) for other in machines] for one in machines])
-
-
 class Compared(NamedTuple):
-    """Tasks of a curriculum, held against each other. steps: see `resemblances`."""
+    """Tasks of a curriculum, held against each other. steps: (first, second), how much of the second is known from
+    the first.
+    """
 
     names: Sequence[str]
     complexities: Sequence[float]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from quickstudy.machines.transducer import Transducer
+import numpy as np
+
+from quickstudy.machines.chains import Floats
+from quickstudy.machines.minimal import alike
+from quickstudy.machines.transducer import OUTPUT, SOURCE, TARGET, Ints, Transducer
 
 AROUND = 8
 """How many steps around a state are looked at."""
@@ -18,7 +22,7 @@ class Graph:
     """A machine without its chances: (source, label, target), and who is before and after whom."""
 
     def __init__(self, machine: Transducer) -> None:
-        self.size, self.inputs = machine.size, machine.inputs
+        self.machine, self.size, self.inputs = machine, machine.size, machine.inputs
         parts = [
             output if isinstance(output, tuple) and len(output) == 2 else (output, None) for output in machine.outputs
         ]
@@ -39,34 +43,48 @@ class Graph:
                 self.next[target].append((source, label, False))
 
 
-def looks(one: Graph, other: Graph) -> Iterator[tuple[list[int], list[int]]]:
-    """For one step around, two, and so on: numbers of the states of both, equal where they look alike.
+def looks(machines: Sequence[Transducer]) -> Iterator[list[Ints]]:
+    """For one step around, two, and so on: by machine, numbers of its states, equal wherever they look alike.
 
     Two look alike if the same rewards may follow and lead to states that look alike one step less far, whatever the
     symbols are called and however many there are.
     """
-    colours = [0] * one.size, [0] * other.size
+    starts = np.cumsum([0, *(machine.size for machine in machines)])
+    rewards: dict[Any, int] = {}
+    parts = []
+    for machine, start in zip(machines, starts, strict=False):
+        kinds = [rewards.setdefault(reward_of(output), len(rewards)) for output in machine.outputs]
+        edges = machine.edges
+        parts.append((edges[:, SOURCE] + start, np.array(kinds)[edges[:, OUTPUT]], edges[:, TARGET] + start))
+    sources, kind, targets = (np.concatenate(some) for some in zip(*parts, strict=True))
+    colours: Ints = np.zeros(int(starts[-1]), dtype=np.int64)
     for _ in range(AROUND):
-        names: dict[Any, int] = {}
-        rows = [[set[tuple[str, int]]() for _ in own] for own in colours]
-        for graph, own, row in zip((one, other), colours, rows, strict=True):
-            for source, label, target in graph.edges:
-                row[source].add((str(label[2]), own[target]))
-        colours = tuple(  # type: ignore[assignment]
-            [names.setdefault((before, frozenset(seen)), len(names)) for before, seen in zip(own, row, strict=True)]
-            for own, row in zip(colours, rows, strict=True)
-        )
-        yield colours
+        count = int(colours.max()) + 1
+        keys = np.unique((sources * len(rewards) + kind) * count + colours[targets])
+        colours = alike(len(colours), keys // (len(rewards) * count), keys % (len(rewards) * count))
+        yield np.split(colours, starts[1:-1])
 
 
-def resemblance(first: Transducer, second: Transducer) -> float:
-    """The share of states of the second machine that look like one of the first, a mean over one step around to eight.
+def reward_of(output: Any) -> Any:
+    """The reward of an output (observation, reward); None of any other."""
+    return output[1] if isinstance(output, tuple) and len(output) == 2 else None
+
+
+def resemblances(machines: Sequence[Transducer]) -> Floats:
+    """(first, second): the share of states of the second machine that look like one of the first, a mean over one step
+    around to eight.
 
     Cheap, and of machines of any size: rewards alone are compared, no symbol has to be renamed. 1 if all of the second
     is known from the first as far as one looks.
     """
-    shares = []
-    for mine, theirs in looks(Graph(first), Graph(second)):
-        known = set(mine)
-        shares.append(sum(colour in known for colour in theirs) / len(theirs))
-    return sum(shares) / len(shares)
+    shares = np.zeros((len(machines), len(machines)))
+    for colours in looks(machines):
+        for first, mine in enumerate(colours):
+            for second, theirs in enumerate(colours):
+                shares[first, second] += np.isin(theirs, mine).mean()
+    return shares / AROUND
+
+
+def resemblance(first: Transducer, second: Transducer) -> float:
+    """The same for two machines."""
+    return float(resemblances([first, second])[0, 1])

@@ -238,11 +238,12 @@ class _Search:
 def _seeds(one: Graph, other: Graph) -> list[tuple[int, int]]:
     """Pairs of states that look alike, those that do so farthest around first."""
     found: list[list[tuple[int, int]]] = []
-    for mine, theirs in looks(one, other):
+    for mine, theirs in looks([one.machine, other.machine]):
         places: dict[int, list[int]] = {}
-        for place, colour in enumerate(theirs):
+        for place, colour in enumerate(theirs.tolist()):
             places.setdefault(colour, []).append(place)
-        common = Counter(mine)
-        states = sorted(range(one.size), key=lambda state: common[mine[state]])
-        found.append([(state, place) for state in states for place in places.get(mine[state], ())[:_EACH]])
+        own = mine.tolist()
+        common = Counter(own)
+        states = sorted(range(one.size), key=lambda state: common[own[state]])
+        found.append([(state, place) for state in states for place in places.get(own[state], ())[:_EACH]])
     return list(dict.fromkeys(pair for alike in reversed(found) for pair in alike))[:_SEEDS]

@@ -28,12 +28,13 @@ def curriculum(
 ) -> None:
     """Score the order of a curriculum, and put its tasks into others: by complexity, and by graduality.
 
-    By complexity no task is less complex than the one before it. By graduality no other order has a greater sum, over
-    tasks, of the resemblance to the best task before each.
+    By complexity no task is less complex than the one before it. By graduality no other order that begins with
+    the least complex task has a greater sum, over tasks, of the resemblance to the best task before each.
     """
     from quickstudy.base.errors import NotApplicable
-    from quickstudy.machines.curricula import Compared, resemblances
+    from quickstudy.machines.curricula import Compared
     from quickstudy.machines.finite import machine_of
+    from quickstudy.machines.resemblance import resemblances
     from quickstudy.runs.setting import make_task
 
     include_files(include)

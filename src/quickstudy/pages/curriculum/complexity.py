@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from quickstudy.base.catalogue import quantity
+from quickstudy.base.errors import NotApplicable
 from quickstudy.machines.complexity import channel
-from quickstudy.machines.finite import machine_of
+from quickstudy.machines.finite import FiniteMachine, machine_of
 from quickstudy.machines.graduality import description_length
 
 _BITS = "bits of memory"
 _SMALL = 60
 """States up to which the greatest complexity over inputs is searched for."""
+
+
+@lru_cache(maxsize=64)
+def machine_kept(task: Any) -> FiniteMachine:
+    """The machine of a task, built once however many ask for it."""
+    return machine_of(task)
+
+
+@lru_cache(maxsize=64)
+def machine_figures(task: Any) -> dict[str, float]:
+    """Its figures, likewise."""
+    return machine_kept(task).figures()
 
 
 @quantity(
@@ -29,8 +43,7 @@ _SMALL = 60
 )
 def complexity(task: Any) -> dict[str, float]:
     """How much a task remembers: of its smallest transducer, over states that are come back to."""
-    found = machine_of(task)
-    figures = found.figures()
+    found, figures = machine_kept(task), machine_figures(task)
     return {
         "states": figures["states"],
         "topological": figures["topological_complexity"],
@@ -49,9 +62,7 @@ def complexity(task: Any) -> dict[str, float]:
 )
 def channel_complexity(task: Any) -> float:
     """The most that a task can be made to remember by inputs without memory."""
-    from quickstudy.base.errors import NotApplicable
-
-    machine = machine_of(task).recurrent
+    machine = machine_kept(task).recurrent
     if machine.size > _SMALL:
         raise NotApplicable(
             f"the search over inputs is for machines of up to {_SMALL} states, and it has {machine.size}"
