@@ -91,9 +91,9 @@ def choose_learner(text: str, convention: str, task: Any = None, asked: str = "s
     """
     if text in _brought:
         return choose_named(text, {}, convention, task, asked)
-    if ".py" in text:
-        return _from_file(text, convention, asked)
     name, _, assignments = text.partition(":")
+    if ".py" in text and name not in catalogue.learner:  # a parameter of one of ours may name a file as well
+        return _from_file(text, convention, asked)
     return choose_named(name, parse_assignments(assignments), convention, task, asked)
 
 

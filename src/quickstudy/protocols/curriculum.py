@@ -17,7 +17,7 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Acting, Brief, face
 from quickstudy.base.parameters import configure, parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.base.task import Life, WorldTask, spaces_of
+from quickstudy.base.task import Life, spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.examination import Clock, Examination
 from quickstudy.protocols.lifetime import Lifetime
@@ -56,7 +56,7 @@ class CurriculumProtocol:
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
         """One trace per lane, of kind `curriculum-life`, see `Diary.trace`."""
-        if not isinstance(task, WorldTask) or not hasattr(task, "labels"):
+        if not hasattr(task, "labels"):
             raise NotApplicable(f"{task.id} is no curriculum; give it another protocol")
         pupil = begun(task, learner, streams, self.steps)
         clock = Clock()
@@ -66,7 +66,7 @@ class CurriculumProtocol:
             diary.trace({**facts, "oracle": list(perfect_steps(task, stream))}, cost, self.replies)
             for diary, stream, cost in zip(lived, streams, clock.charge(pupil.cost()), strict=True)
         ]
-        return Examination(traces, pupil, _brief(task, self.steps))
+        return Examination(traces, pupil, brief_of(task, self.steps))
 
 
 @dataclass(eq=False)
@@ -113,10 +113,11 @@ class Diary:
 
 def begun(task: Any, learner: Any, streams: Sequence[Streams], steps: int) -> Any:
     """A fresh pupil that acts."""
-    return face(learner.begin(_brief(task, steps), [stream.for_learner() for stream in streams]), Acting)
+    return face(learner.begin(brief_of(task, steps), [stream.for_learner() for stream in streams]), Acting)
 
 
-def _brief(task: Any, steps: int) -> Brief:
+def brief_of(task: Any, steps: int) -> Brief:
+    """What a learner is told: bytes and rewards, and how many steps there may be."""
     return Brief(*spaces_of(task), "reward", task.horizon, steps)
 
 
@@ -139,7 +140,7 @@ def perfect_steps(task: Any, streams: Streams) -> tuple[int, ...]:
     """Steps that the perfect learner needs for each task, in their order, on the same instances. None where the
     scheduler has no end.
     """
-    world, oracle = task.open(streams), Perfect(task, _brief(task, 1), 0)
+    world, oracle = task.open(streams), Perfect(task, brief_of(task, 1), 0)
     oracle.watch(world)
     if getattr(task, "kind", "consecutive") != "consecutive":
         return ()

@@ -6,6 +6,7 @@ import pathlib
 
 import typer
 
+from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import CONVENTION, JSON, print_json, print_table
 
 
@@ -20,12 +21,16 @@ def replies(
     json: bool = JSON,
 ) -> None:
     """Judge replies to questions of the curriculum: whether each is finished and correct, and its reward."""
-    from quickstudy.cli.replay import rules_of
-    from quickstudy.tasks.curriculum.recordings import read_recordings
+    from quickstudy.cli.replay import lines_of, task_of
+    from quickstudy.tasks.curriculum.recordings import looked_through
 
     table = [["task", "reply", "finished", "correct", "reward"]]
-    for found in read_recordings(file, "replies"):
-        judged = rules_of(found["task"], convention).judged(found["question"], found["expected"], found["reply"])
+    for number, line in lines_of(file):
+        try:
+            found = looked_through(line, "replies")
+        except UsageError as error:
+            raise UsageError(f"{file}, line {number}: {error}") from error
+        judged = task_of(found, convention).judge.judged(found["question"], found["expected"], found["reply"])
         if json:
             print_json(judged)
         else:

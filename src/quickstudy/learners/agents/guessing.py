@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
+from collections.abc import Callable
 
 from quickstudy.learners.agents.turns import SPACE
 
@@ -72,7 +73,7 @@ def _kind_of(byte: int) -> str:
     return "letter" if letter.isalpha() else "digit" if letter.isdigit() else "other"
 
 
-CUTS = {
+CUTS: dict[str, Callable[[str], str]] = {
     "whole": lambda text: text,
     "after a space": lambda text: text.partition(" ")[2],
     "without the first": lambda text: text[1:],
@@ -84,35 +85,49 @@ CUTS = {
 }
 
 
+COMMON = "common end"
+
+
 class Hints:
     """How the right answer stands in the feedback to a wrong one: which part of it, and whether a period is missing."""
 
     def __init__(self) -> None:
-        self._ways = [(cut, period) for period in (False, True) for cut in CUTS]
+        self._ways = [(cut, period) for period in (False, True) for cut in (*CUTS, COMMON)]
         self._scores = {way: -0.2 * place for place, way in enumerate(self._ways)}
         self._heard: dict[str, list[str]] = {}
         self._acted: dict[str, tuple[str, bool]] = {}
 
     def read(self, key: str, feedback: str) -> str:
         """The answer to a question, as far as its feedback tells."""
-        before = self._heard.setdefault(key, [])
-        if before:
-            for way in self._ways:
-                if _cut(way, feedback) != _cut(way, before[-1]):
-                    self._count(way, -1.0)
-        before.append(feedback)
+        heard = self._heard.setdefault(key, [])
+        before = {way: _cut(way, heard) for way in self._ways} if heard else {}
+        heard.append(feedback)
+        for way, text in before.items():
+            if _cut(way, heard) != text:
+                self._count(way, -1.0)
         best = max(self._ways, key=self._scores.__getitem__)
         self._acted[key] = best
-        return _cut(best, feedback)
+        return _cut(best, heard)
 
     def told(self, key: str, reply: str, right: bool) -> None:
         """How the answer that came from feedback did."""
         way = self._acted.pop(key, None)
         if right and key in self._heard:
             for one in self._ways:
-                self._count(one, 0.5 if _cut(one, self._heard[key][-1]) == reply else -0.5)
+                self._count(one, 0.5 if _cut(one, self._heard[key]) == reply else -0.5)
         elif not right and way is not None:
             self._count(way, -0.7)
+
+    def favour(self, heard: list[tuple[str, str]], worth: Callable[[list[tuple[str, str]]], int]) -> None:
+        """Read feedback from now on in the way in which it makes most sense. heard: questions with their feedback;
+        worth: how much sense questions with their answers make.
+        """
+        found = {
+            way: worth([(asked, _cut(way, [said]).removesuffix(".")) for asked, said in heard]) for way in self._ways
+        }
+        best = max(self._ways, key=lambda way: (found[way], self._scores[way]))
+        if found[best] > len(heard) // 3:
+            self._scores[best] = max(self._scores.values()) + 0.5
 
     def forget(self) -> None:
         """All that was heard of single questions."""
@@ -122,6 +137,13 @@ class Hints:
         self._scores[way] = 0.93 * self._scores[way] + evidence
 
 
-def _cut(way: tuple[str, bool], feedback: str) -> str:
-    text = CUTS[way[0]](feedback)
+def _cut(way: tuple[str, bool], heard: list[str]) -> str:
+    text = _common_end(heard) if way[0] == COMMON else CUTS[way[0]](heard[-1])
     return text + "." if way[1] and not text.endswith(".") else text
+
+
+def _common_end(texts: list[str]) -> str:
+    """What the last few have in common, from their ends."""
+    last = texts[-4:]
+    count = next((n for n in range(len(min(last, key=len)), 0, -1) if len({text[-n:] for text in last}) == 1), 0)
+    return last[0][len(last[0]) - count :]

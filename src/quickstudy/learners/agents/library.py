@@ -116,7 +116,7 @@ class Library:
         """Search for what explains what nothing explains, then for what explains all that share a word."""
         open_ = list(dict.fromkeys(self._open))
         if len({answer for _, answer in open_}) > 1:
-            found = next((one for one, _ in explaining(open_, 2) if one not in self.programs), None)
+            found = next((one for one in explaining(open_, 2) if one not in self.programs), None)
             if found is not None:
                 self._take(found, open_)
             elif len(open_) > 3:
@@ -127,7 +127,7 @@ class Library:
                 alike = list(dict.fromkeys(pair for pair in seen if mark in _marks(pair[0])))[-MANY:]
                 if len(alike) < FEW or any(all(one(text) == out for text, out in alike) for one in self.programs):
                     continue
-                found = next((one for one, _ in explaining(alike, len(alike))), None)
+                found = next(iter(explaining(alike, len(alike))), None)
                 if found is not None:
                     self._take(found, seen)
 

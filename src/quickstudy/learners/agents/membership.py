@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
+MANY = 12
+"""Spaces of other small words that are looked at."""
 TESTS = ("every", "some", "covers", "no")
 
 
@@ -55,9 +57,10 @@ class Membership:
     def answer(self, description: str, text: str, answers: Sequence[str]) -> str:
         """The answer that most of what is left gives."""
         parts, small = _read(description)
-        votes = [0.0, 0.0]
-        for rule in self._space(small):
-            weight = 0.5 ** len(rule.tests) * sum(rule in space for space in self._spaces.values())
+        votes, space = [0.0, 0.0], self._space(small)
+        others = [set(one) for one in list(self._spaces.values())[-MANY:]]
+        for rule in space:
+            weight = 0.5 ** len(rule.tests) * (1 + sum(rule in other for other in others))
             votes[rule.polarity ^ (not rule.holds(parts, _last(text)))] += weight
         return answers[votes[1] > votes[0]]
 

@@ -7,7 +7,9 @@ words, or its text), and a way of making one text of what was picked. None of th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
 from typing import NamedTuple
@@ -112,9 +114,9 @@ ALL = sorted(
 
 
 @lru_cache(maxsize=4096)
-def outputs(text: str) -> tuple[Made, ...]:
-    """What each of all programs makes of a text. Parts that programs share are worked out once."""
-    found: list[Made] = []
+def makers(text: str) -> dict[str, list[int]]:
+    """By what can be made of a text, the places of the programs that make it. Shared parts are worked out once."""
+    found: dict[str, list[int]] = {}
     made: dict[tuple[str, str], Made] = {}
     for pick, own in PICKS.items():
         parts = own(text)
@@ -123,27 +125,35 @@ def outputs(text: str) -> tuple[Made, ...]:
                 made[pick, name] = make(parts)
             except (ValueError, TypeError, IndexError, StopIteration):
                 made[pick, name] = None
-    for program in ALL:
+    for place, program in enumerate(ALL):
         part = made[program.pick, program.make]
         try:
-            found.append(None if part is None else TURNS[program.turn](part) or None)
+            out = None if part is None else TURNS[program.turn](part)
         except (ValueError, TypeError):
-            found.append(None)
-    return tuple(found)
+            continue
+        if out:
+            found.setdefault(out, []).append(place)
+    return found
 
 
-def explaining(pairs: Sequence[tuple[str, str]], least: int) -> Iterator[tuple[Program, int]]:
+def _counts(pairs: Sequence[tuple[str, str]]) -> Counter[int]:
+    return Counter(place for question, answer in pairs for place in makers(question).get(answer, ()))
+
+
+def explained(pairs: Sequence[tuple[str, str]]) -> int:
+    """To how many of some questions one program gives the right answer, at best."""
+    return max(_counts(pairs).values(), default=0)
+
+
+def explaining(pairs: Sequence[tuple[str, str]], least: int) -> list[Program]:
     """Programs that give the right answer to so many of some questions, those that give most first."""
-    counts = [0] * len(ALL)
-    for question, answer in pairs:
-        for place, out in enumerate(outputs(question)):
-            counts[place] += out == answer
-    order = sorted((place for place, count in enumerate(counts) if count >= least), key=lambda p: (-counts[p], p))
-    for place in order:
-        yield ALL[place], counts[place]
+    counts = _counts(pairs)
+    order = sorted((-count, place) for place, count in counts.items() if count >= least)
+    return [ALL[place] for _, place in order]
 
 
-class Substitution(NamedTuple):
+@dataclass(frozen=True)
+class Substitution:
     """A view: in what follows the first so many words, one of these stands for another of them."""
 
     instead: int

@@ -14,6 +14,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.learners.agents.guessing import SYMBOLS, Guesses, Hints
 from quickstudy.learners.agents.library import Library
 from quickstudy.learners.agents.membership import Membership
+from quickstudy.learners.agents.operations import explained
 from quickstudy.learners.agents.turns import BYTE, NOTHING, SPACE, Turns
 
 PERIOD, PRINTABLE = 46, 95
@@ -76,6 +77,8 @@ class ProgramAgent:
         self._turns, self._guesses, self._hints, self._library = Turns(), Guesses(), Hints(), Library()
         self._rules = Membership()
         self._table: dict[str, str] = {}
+        self._sure: set[str] = set()
+        self._heard: deque[tuple[str, str]] = deque(maxlen=SEVERAL)
         self._said, self._plan = bytearray(), iter(b"")
         self._asked: str | None = None
         self._looked_up = False
@@ -122,7 +125,12 @@ class ProgramAgent:
             asked, said = self._wrong
             # What follows the last whole sentence is said of the next question.
             before, sentence, _ = feedback.rpartition(". ")
-            answer = self._hints.read(asked, before if sentence else feedback)
+            feedback = before if sentence else feedback
+            self._heard.append((_body(asked), feedback))
+            if self.programs and len(self._heard) == self._heard.maxlen:
+                self._hints.favour(list(self._heard), explained)
+                self._heard.clear()
+            answer = self._hints.read(asked, feedback)
             self._table[asked] = answer
             self._learn(asked, answer, said)
         self._wrong = None
@@ -154,12 +162,15 @@ class ProgramAgent:
         if right or self._looked_up:
             self._hints.told(question, said, right)
         if right:
+            self._heard.clear()
             self._table[question] = said
+            self._sure.add(question)
             self._learn(question, said, None)
             return
-        if self._looked_up:
-            # What was right is not any more: this is another instance, or the feedback was read wrongly.
+        if self._looked_up and question in self._sure:
+            # What was right is not any more: this is another instance.
             self._table.clear()
+            self._sure.clear()
             self._hints.forget()
         self._wrong = question, said
 

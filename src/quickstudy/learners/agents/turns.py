@@ -32,7 +32,7 @@ class Format(NamedTuple):
     feedback: int = NOTHING
     question: int = BYTE
 
-    def cut(self, heard: bytes, answered: bool) -> int | None:
+    def cut(self, heard: bytes | bytearray, answered: bool) -> int | None:
         """Where the question begins in all that was heard since the last answer, if that question is complete.
 
         answered: something was answered before, so that feedback comes first.

@@ -1,1 +1,1 @@
-"""Blocks and pictures of the curriculum family."""
+"""Pictures of lives in the curriculum."""

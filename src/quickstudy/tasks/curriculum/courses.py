@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.curriculum.loop import MICRO_STEPS
+from quickstudy.tasks.curriculum.recordings import Judge, looked_through
 from quickstudy.tasks.curriculum.schedule import MEMBERS, SCHEDULERS, CurriculumFile, member_named
 from quickstudy.tasks.curriculum.world import ByteWorld, Member
 
@@ -19,7 +20,37 @@ CONTROLS = ["silent-byte", "random-byte", "echo-byte"]
 
 
 @dataclass(frozen=True)
-class Curriculum:
+class Rules:
+    """Under which tasks are put; what each means is said where tasks are."""
+
+    limits: str = parameter("questions", choices=("questions", "steps"))
+    successes: int = parameter(5, at_least=1)
+    mini_successes: int = parameter(20, at_least=1)
+    judging: str = parameter("strict", choices=("strict", "part"))
+    lengths: str = parameter("balanced", choices=("balanced", "telling"))
+    renamed: bool = False
+
+    inputs: ClassVar[Tokens] = Tokens(256)
+    outputs: ClassVar[Tokens] = Tokens(256)
+    horizon: ClassVar[int] = MICRO_STEPS
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"mini_successes": 5, "judging": "part", "lengths": "telling"},
+        "written": {"mini_successes": 5, "limits": "steps"},
+    }
+
+    def opened(self, members: Sequence[Member], streams: Streams, **more: Any) -> ByteWorld:
+        """An environment with these tasks."""
+        options: dict[str, Any] = {"strict": self.judging == "strict", "balanced": self.lengths == "balanced"}
+        options |= {"in_steps": self.limits == "steps", "renamed": self.renamed}
+        return ByteWorld(members, streams, **options, **more)
+
+    def named(self, names: Sequence[str]) -> list[Member]:
+        """Published tasks, under these rules."""
+        return [Member.named(name, self.successes, self.mini_successes) for name in names]
+
+
+@dataclass(frozen=True)
+class Curriculum(Rules):
     """Tasks one after another, until each is passed.
 
     Sees: one byte, and the reward (-1, 0 or 1) for its last reply. Answers: one byte; a space is silence. Scored: which
@@ -38,21 +69,6 @@ class Curriculum:
     """
 
     members: tuple[str, ...] = ()
-    limits: str = parameter("questions", choices=("questions", "steps"))
-    successes: int = parameter(5, at_least=1)
-    mini_successes: int = parameter(20, at_least=1)
-    judging: str = parameter("strict", choices=("strict", "part"))
-    lengths: str = parameter("balanced", choices=("balanced", "telling"))
-    renamed: bool = False
-
-    inputs: ClassVar[Tokens] = Tokens(256)
-    outputs: ClassVar[Tokens] = Tokens(256)
-    horizon: ClassVar[int] = MICRO_STEPS
-    scheduler: ClassVar[Any] = "consecutive"
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "published": {"mini_successes": 5, "judging": "part", "lengths": "telling"},
-        "written": {"mini_successes": 5, "limits": "steps"},
-    }
 
     def __post_init__(self) -> None:
         if not self.members:
@@ -77,18 +93,7 @@ class Curriculum:
 
     def open(self, streams: Streams) -> ByteWorld:
         """The environment."""
-        return self._opened([Member.named(name, self.successes, self.mini_successes) for name in self.members], streams)
-
-    def _opened(self, members: list[Member], streams: Streams, **more: Any) -> ByteWorld:
-        return ByteWorld(
-            members,
-            streams,
-            strict=self.judging == "strict",
-            balanced=self.lengths == "balanced",
-            in_steps=self.limits == "steps",
-            renamed=self.renamed,
-            **more,
-        )
+        return self.opened(self.named(self.members), streams)
 
 
 @task("curriculum/chain", version=1, controls=CONTROLS, oracle="perfect-byte")
@@ -126,7 +131,7 @@ class FromFile(Curriculum):
         if self.path:
             found = CurriculumFile.read(pathlib.Path(self.path).expanduser())
             pairs = tuple(f"{first}>{then}" for first, then in found.dependencies)
-            filled = {"members": found.members, "kind": found.scheduler, "dependencies": pairs}
+            filled: dict[str, Any] = {"members": found.members, "kind": found.scheduler, "dependencies": pairs}
             filled |= {"successes": found.needed, "mini_successes": found.needed}
             for name, value in filled.items():
                 object.__setattr__(self, name, value)
@@ -136,9 +141,8 @@ class FromFile(Curriculum):
 
     def open(self, streams: Streams) -> ByteWorld:
         """The environment, with the file's scheduler."""
-        members = [Member.named(name, self.successes, self.mini_successes) for name in self.members]
         pairs = [(int(first), int(then)) for first, then in (pair.split(">") for pair in self.dependencies)]
-        return self._opened(members, streams, kind=self.kind, dependencies=pairs)
+        return self.opened(self.named(self.members), streams, kind=self.kind, dependencies=pairs)
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,16 @@ class Single(Curriculum):
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", self.members or (self.id.partition("/")[2],))
         super().__post_init__()
+
+    @property
+    def judge(self) -> Judge:
+        """How replies are judged, without the environment."""
+        return Judge(self.members[0], self.judging == "strict", self.limits == "steps")
+
+    def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """A recorded session lived through again: `environment`, `rewards` and `judged`."""
+        found = looked_through(line, "session")
+        return self.judge.replayed(found["rows"], found["replies"])
 
 
 # fmt: off

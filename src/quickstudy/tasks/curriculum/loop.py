@@ -175,9 +175,9 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 if now > hard:
                     ended = False
         if stage.judged is not None:
-            limits = (None if limit == NEVER else limit for limit in (soft, hard))
+            soft_, hard_ = (None if limit == NEVER else limit for limit in (soft, hard))
             how = None if ended is None else "success" if ended else "failure"
-            stage.judged.append(Judged(reply, correct, asked, run, *limits, how))
+            stage.judged.append(Judged(reply, correct, asked, run, soft_, hard_, how))
         if ended is None:
             try:
                 question = ask()
@@ -277,7 +277,7 @@ class Draws:
     """Random numbers that follow from a name, by SHAKE-128: the same on every machine, in every version of anything."""
 
     def __init__(self, name: str) -> None:
-        self._name, self._blocks, self._words = name.encode(), 0, iter(())
+        self._name, self._blocks, self._words = name.encode(), 0, iter(tuple[int, ...]())
 
     def words(self, count: int) -> tuple[int, ...]:
         """So many whole numbers of 32 bits."""

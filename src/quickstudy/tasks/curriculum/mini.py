@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from quickstudy.tasks.curriculum.loop import CONGRATULATIONS, Draws, Instance, Question, ends_right
-from quickstudy.tasks.curriculum.tables import Setting
+from quickstudy.tasks.curriculum.tables import Ground
 
 CAPITALS = string.ascii_uppercase
 TRUTHS = (b"true.", b"false.")
@@ -232,36 +232,36 @@ def _instance(question: Question) -> Instance:
     return Instance(lambda: question, ends_right, by_period=True)
 
 
-def one_set(names: Sequence[str], setting: Setting) -> Instance:
+def one_set(names: Sequence[str], ground: Ground) -> Instance:
     """Sets 1 to 4, or any of them."""
-    draws = setting.draws()
+    draws = ground.draws()
     chosen, true = SETS[draws.one_of(names)], bool(draws.below(2))
     # Nothing is wrong where everything is right.
-    description, language = chosen.draw(draws, bare=true or not setting.balanced)
+    description, language = chosen.draw(draws, bare=true or not ground.balanced)
     length = draws.between(1, chosen.longest)
-    wrong = mended if setting.balanced else spoiled
+    wrong = mended if ground.balanced else spoiled
     return _instance(_verified(description, (grown if true else wrong)(language, draws, length), true, draws))
 
 
-def first_set(setting: Setting) -> Instance:
+def first_set(ground: Ground) -> Instance:
     """Set 0: one n-gram for ten questions in a row, of one letter, and of two after a thousand questions."""
-    draws, ten = setting.draws(), setting.number // 10
+    draws, ten = ground.draws(), ground.number // 10
     count = 2 if ten * 10 > 1000 else 1
-    letters = setting.draws("description", ten)
+    letters = ground.draws("description", ten)
     description = "".join(letters.one_of(CAPITALS) for _ in range(count))
     language, true = Language((description,)), bool(draws.below(2))
-    widest = 2 if setting.number > 1000 else 1
+    widest = 2 if ground.number > 1000 else 1
     length = draws.between(widest, 3 * widest - 1)
     right = grown(language, draws, length)
     if true:
         return _instance(_verified(description, right, True, draws))
-    size = len(right) if setting.balanced else length
-    tries = ("".join(draws.one_of(CAPITALS) for _ in range(size)) for _ in range(100 if setting.balanced else 3))
+    size = len(right) if ground.balanced else length
+    tries = ("".join(draws.one_of(CAPITALS) for _ in range(size)) for _ in range(100 if ground.balanced else 3))
     wrong = next((text for text in tries if not language.holds(text)), "")
     return _instance(_verified(description, wrong or spoiled(language, draws, length), False, draws))
 
 
-MINI: dict[str, Callable[[Setting], Instance]] = {
+MINI: dict[str, Callable[[Ground], Instance]] = {
     "0": first_set,
     **{name: partial(one_set, (name,)) for name in SETS},
     "5": partial(one_set, tuple(SETS)),

@@ -9,9 +9,7 @@ after the answer, whatever that was, or an object with `right` and `wrong`.
 from __future__ import annotations
 
 import dataclasses
-import json
-import pathlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +21,7 @@ from quickstudy.tasks.curriculum.texts import PATIENT, judge_of
 
 
 @dataclass(frozen=True)
-class Rules:
+class Judge:
     """How a task judges and limits, whoever asks. strict: see `Curriculum.judging`; in_steps: see its `limits`."""
 
     member: str
@@ -151,55 +149,37 @@ def as_bytes(text: str) -> bytes:
     return text.encode("latin-1")
 
 
-_TEXTS = {"replies": ("task", "question", "expected", "reply"), "session": ("task", "replies")}
-
-
-def read_recordings(path: pathlib.Path, kind: str) -> Iterator[dict[str, Any]]:
-    """The objects of a file, looked through. kind: `replies` or `session`. Raises UsageError with line and reason."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no text: {error.reason} at byte {error.start}") from error
-    if not any(line.strip() for line in lines):
-        raise UsageError(f"{path} is empty; it must have one JSON object a line")
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            found = json.loads(line)
-            yield _checked(found, kind)
-        except json.JSONDecodeError as error:
-            raise UsageError(f"{path}, line {number}: no JSON: {error.msg} at column {error.colno}") from error
-        except UsageError as error:
-            raise UsageError(f"{path}, line {number}: {error}") from error
-
-
-def _checked(found: Any, kind: str) -> dict[str, Any]:
-    if not isinstance(found, dict):
+def looked_through(found: Any, kind: str) -> dict[str, Any]:
+    """A recording with all its fields, `task` by the name it has here. kind: `replies` or `session`. Raises UsageError
+    with the field that is missing or wrong.
+    """
+    if not isinstance(found, Mapping):
         raise UsageError(f"a recording is an object, got {found!r}")
-    for name in _TEXTS[kind]:
+    for name in ("task", "replies") if kind == "session" else ("task", "question", "expected", "reply"):
         _check_text(found, name)
     rows = found.get("rows", []) if kind == "session" else []
     if kind == "session" and (not isinstance(rows, list) or "rows" not in found):
         raise UsageError("rows must be a list of objects" if "rows" in found else "the field rows is missing")
     for place, row in enumerate(rows):
         try:
-            if not isinstance(row, dict):
-                raise UsageError(f"a row is an object, got {row!r}")
-            for name in ("question", "expected"):
-                _check_text(row, name)
-            feedback = row.get("feedback")
-            for part in ("right", "wrong") if isinstance(feedback, dict) else ():
-                _check_text(feedback, part)
-            if not isinstance(feedback, dict):
-                _check_text(row, "feedback")
-            if not isinstance(row.get("knowable", False), bool):
-                raise UsageError(f"knowable must be true or false, got {row['knowable']!r}")
+            _check_row(row)
         except UsageError as error:
             raise UsageError(f"rows[{place}]: {error}") from error
     return {**found, "task": member_named(found["task"])}
+
+
+def _check_row(row: Any) -> None:
+    if not isinstance(row, Mapping):
+        raise UsageError(f"a row is an object, got {row!r}")
+    for name in ("question", "expected"):
+        _check_text(row, name)
+    feedback: Any = row.get("feedback")
+    for part in ("right", "wrong") if isinstance(feedback, Mapping) else ():
+        _check_text(feedback, part)
+    if not isinstance(feedback, Mapping):
+        _check_text(row, "feedback")
+    if not isinstance(row.get("knowable", False), bool):
+        raise UsageError(f"knowable must be true or false, got {row['knowable']!r}")
 
 
 def _check_text(owner: Mapping[str, Any], name: str) -> None:

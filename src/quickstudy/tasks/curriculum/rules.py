@@ -58,12 +58,14 @@ class Perfect(Silent):
 
     def watch(self, world: Any) -> None:
         """Look at the stage from now on."""
-        self._world, self._stage = world, world.stage
+        self._world, self._stage = world, getattr(world, "stage", None)
         self._texts, self._script = -1, iter(b"")
 
     def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:
         """Silence while the environment speaks, then the answer."""
         stage = self._stage
+        if stage is None:  # where nothing is right
+            return SPACE
         if stage.texts != self._texts:
             self._texts = stage.texts
             spoken = len(stage.text.rstrip(b" ")) or 1

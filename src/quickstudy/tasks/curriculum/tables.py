@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from quickstudy.tasks.curriculum.loop import Draws, Instance, Question
+from quickstudy.tasks.curriculum.loop import Draws, Instance, Question, always
 from quickstudy.tasks.curriculum.words import Words
 
 LETTERS, DIGITS = string.ascii_lowercase.encode(), string.digits.encode()
@@ -16,7 +17,7 @@ SPECIALS = b' !":?.,;'
 TEN, FOUR = 10, 4
 
 
-class Setting(NamedTuple):
+class Ground(NamedTuple):
     """What an instance is drawn from besides random numbers. stream: the name of its random stream; number: of the
     instance within it, from 0. words: the word list. strict: whatever is right must be said as it is; balanced: what is
     right and what is wrong is equally long.
@@ -39,42 +40,43 @@ def shown(symbols: bytes) -> tuple[bytes, ...]:
     return tuple(bytes([symbol]) for symbol in symbols)
 
 
-def one_answer(setting: Setting, symbols: bytes = SYMBOLS) -> Instance:
+def one_answer(ground: Ground, symbols: bytes = SYMBOLS) -> Instance:
     """Task 1: ten symbols, one of which is always right, whatever is asked. It can be known after the first right
     answer, or when all symbols have been tried.
     """
-    draws = setting.draws()
+    draws = ground.draws()
     alphabet = draws.some_of(shown(symbols), TEN)
     answer = draws.one_of(alphabet)
     questions = [Question(symbol, answer) for symbol in alphabet]
     return Instance(draws.any_of(questions).__next__, knows=_Tried(len(symbols)), single=True)
 
 
-def letters_and_echo(setting: Setting) -> Instance:
+def letters_and_echo(ground: Ground) -> Instance:
     """Task 2: one of four letters is the answer to all four; other symbols are their own answer."""
-    draws = setting.draws()
+    draws = ground.draws()
     alphabet = draws.some_of(shown(LETTERS), FOUR)
     answer = draws.one_of(alphabet)
     table = {**dict.fromkeys(alphabet, answer), **{symbol: symbol for symbol in shown(SPECIALS)}}
     return _deck(draws, table, _Tried(len(LETTERS), frozenset(alphabet)))
 
 
-def permuted_and_echo(setting: Setting) -> Instance:
+def permuted_and_echo(ground: Ground) -> Instance:
     """Task 3: four letters stand for each other; other symbols are their own answer."""
-    draws = setting.draws()
+    draws = ground.draws()
     alphabet = draws.some_of(shown(LETTERS), FOUR)
     table = dict(zip(alphabet, draws.some_of(alphabet, FOUR), strict=True))
     return _deck(draws, {**table, **{symbol: symbol for symbol in shown(SPECIALS)}}, _Each(alphabet, len(LETTERS) - 1))
 
 
-def echo(setting: Setting) -> Instance:
+def echo(ground: Ground) -> Instance:
     """Task 4: four symbols, each its own answer."""
-    draws = setting.draws()
+    draws = ground.draws()
     alphabet = draws.some_of(shown(LETTERS + SPECIALS), FOUR)
     return _deck(draws, {symbol: symbol for symbol in alphabet})
 
 
-class Table(NamedTuple):
+@dataclass(frozen=True)
+class Table:
     """Ten keys of digits and their values. keys: lengths that ten random keys may have; none: the digits themselves,
     one each. values: lengths of the values; none: the digits in another order. asks, ends, closes: what follows a key,
     a value, and the feedback. noise: how many random digits come before the feedback. short: a right answer is not
@@ -89,9 +91,9 @@ class Table(NamedTuple):
     noise: tuple[int, ...] = (0,)
     short: bool = False
 
-    def __call__(self, setting: Setting) -> Instance:
+    def __call__(self, ground: Ground) -> Instance:
         """An instance."""
-        draws = setting.draws()
+        draws = ground.draws()
         digits = shown(DIGITS)
         keys = [_text(draws, digits, self.keys) for _ in digits] if self.keys else digits
         values = [_text(draws, digits, self.values) for _ in keys] if self.values else draws.some_of(digits, TEN)
@@ -116,7 +118,7 @@ class Table(NamedTuple):
 
 
 _FIVE, _TEN = tuple(range(1, 6)), tuple(range(1, 11))
-TABLES: dict[str, Callable[[Setting], Instance]] = {
+TABLES: dict[str, Callable[[Ground], Instance]] = {
     "1": one_answer,
     "2": letters_and_echo,
     "3": permuted_and_echo,
@@ -148,16 +150,16 @@ def deck(draws: Draws, keys: Sequence[bytes]) -> Iterator[bytes]:
         yield from draws.shuffled(list(keys) * len(keys))
 
 
-def _deck(draws: Draws, table: dict[bytes, bytes], knows: Callable[[Question, bool], bool] | None = None) -> Instance:
+def _deck(draws: Draws, table: dict[bytes, bytes], knows: Callable[[Question, bool], bool] = always) -> Instance:
     made = _dealt(draws, [Question(key, value) for key, value in table.items()], knows)
     made.single = True
     return made
 
 
-def _dealt(draws: Draws, questions: list[Question], knows: Callable[[Question, bool], bool] | None = None) -> Instance:
+def _dealt(draws: Draws, questions: list[Question], knows: Callable[[Question, bool], bool] = always) -> Instance:
     by_text = {question.text: question for question in questions}
     dealt = map(by_text.__getitem__, deck(draws, list(by_text)))
-    return Instance(dealt.__next__, **({} if knows is None else {"knows": knows}))
+    return Instance(dealt.__next__, knows=knows)
 
 
 def _text(draws: Draws, digits: Sequence[bytes], lengths: Sequence[int]) -> bytes:

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from itertools import pairwise
 
 from quickstudy.tasks.curriculum.loop import Draws, Instance, Question, same
-from quickstudy.tasks.curriculum.tables import LETTERS, TABLES, Setting, shown
+from quickstudy.tasks.curriculum.tables import LETTERS, TABLES, Ground, shown
 from quickstudy.tasks.curriculum.words import SYNONYMS, without
 
 PRAISE, BLAME = b"good job! ", b"wrong! "
@@ -25,17 +25,17 @@ Ask = Callable[[Draws, tuple[bytes, ...]], Question]
 """A question of a task that draws each by itself, from random numbers and a list of words."""
 
 
-def random_map(setting: Setting) -> Instance:
+def random_map(ground: Ground) -> Instance:
     """Task 6: eight words stand for eight words."""
-    draws = setting.draws()
-    keys, values = (draws.some_of(setting.words.every[:200], 8) for _ in range(2))
+    draws = ground.draws()
+    keys, values = (draws.some_of(ground.words.every[:200], 8) for _ in range(2))
     questions = [_short(b"random_map: " + key + b".", value + b".") for key, value in zip(keys, values, strict=True)]
     return _looked_up(draws, questions)
 
 
-def next_in_list(setting: Setting) -> Instance:
+def next_in_list(ground: Ground) -> Instance:
     """Task 15: what comes next in one of four lists, two times out of three in the list backwards."""
-    draws = setting.draws()
+    draws = ground.draws()
     items = draws.one_of(LISTS)
     if draws.below(3):
         items = items[::-1]
@@ -197,23 +197,23 @@ def judge_words(question: Question, reply: bytes) -> bool:
     return any(word in reply for word in text.split(b" or "))
 
 
-def _independent(ask: Ask, setting: Setting) -> Instance:
+def _independent(ask: Ask, ground: Ground) -> Instance:
     """An instance whose questions are drawn one by one, and are the same in every instance."""
-    draws = setting.draws()
-    return Instance(lambda: ask(draws, setting.words.every), by_period=True)
+    draws = ground.draws()
+    return Instance(lambda: ask(draws, ground.words.every), by_period=True)
 
 
-def any_of_four(setting: Setting) -> Instance:
+def any_of_four(ground: Ground) -> Instance:
     """Task 16: 9.2, 10, 11 or 12."""
-    return _independent(setting.draws("base").one_of((spell_word, say_several, combine, as_sets)), setting)
+    return _independent(ground.draws("base").one_of((spell_word, say_several, combine, as_sets)), ground)
 
 
-def with_synonyms(setting: Setting) -> Instance:
+def with_synonyms(ground: Ground) -> Instance:
     """Task 19: 10, 11, 12 or 14, with other words for its words in every question."""
-    draws, base = setting.draws(), _in_turn(setting)
+    draws, base = ground.draws(), _in_turn(ground)
 
     def ask() -> Question:
-        question = base(draws, setting.words.plain)
+        question = base(draws, ground.words.plain)
         text = question.text
         for original, others in SYNONYMS.items():
             text = replaced(text, original, draws.one_of(others))
@@ -222,11 +222,11 @@ def with_synonyms(setting: Setting) -> Instance:
     return Instance(ask, by_period=True, patience=2)
 
 
-def with_new_words(setting: Setting) -> Instance:
+def with_new_words(ground: Ground) -> Instance:
     """Task 20: the same with a new word for one of its words, and with that said before."""
-    draws, base = setting.draws(), _in_turn(setting)
-    new = dict(zip(SYNONYMS, draws.some_of(setting.words.plain[200:400], len(SYNONYMS)), strict=True))
-    words = without(setting.words.plain, new.values()) if base is say_several else ()
+    draws, base = ground.draws(), _in_turn(ground)
+    new = dict(zip(SYNONYMS, draws.some_of(ground.words.plain[200:400], len(SYNONYMS)), strict=True))
+    words = without(ground.words.plain, new.values()) if base is say_several else ()
 
     def ask() -> Question:
         question = base(draws, words)
@@ -237,12 +237,10 @@ def with_new_words(setting: Setting) -> Instance:
     return Instance(ask, by_period=True, patience=2)
 
 
-def _in_turn(setting: Setting) -> Ask:
+def _in_turn(ground: Ground) -> Ask:
     """One of four tasks, none again before all four were there."""
-    order: list[Ask] = setting.draws("base", setting.number // 4).some_of(
-        [say_several, combine, as_sets, next_letter], 4
-    )
-    return order[setting.number % 4]
+    order: list[Ask] = ground.draws("base", ground.number // 4).some_of([say_several, combine, as_sets, next_letter], 4)
+    return order[ground.number % 4]
 
 
 def replaced(text: bytes, word: bytes, other: bytes) -> bytes:
@@ -279,13 +277,13 @@ def judge_of(name: str, strict: bool) -> Callable[[Question, bytes], bool]:
     return judge_words if name == "13.2" else same
 
 
-def _judged(name: str, setting: Setting) -> Instance:
-    made = _independent(_ALONE[name], setting)
-    made.judge = judge_of(name, setting.strict)
+def _judged(name: str, ground: Ground) -> Instance:
+    made = _independent(_ALONE[name], ground)
+    made.judge = judge_of(name, ground.strict)
     return made
 
 
-MICRO: dict[str, Callable[[Setting], Instance]] = {
+MICRO: dict[str, Callable[[Ground], Instance]] = {
     **TABLES,
     "6": random_map,
     **{name: partial(_judged, name) for name in _ALONE},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from quickstudy.base.task import Life, Turn, World
 from quickstudy.tasks.curriculum.loop import SPACE, Draws, Instance, Stage, micro, mini, single
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.schedule import Scheduler
-from quickstudy.tasks.curriculum.tables import Setting
+from quickstudy.tasks.curriculum.tables import TABLES, Ground
 from quickstudy.tasks.curriculum.texts import MICRO
 from quickstudy.tasks.curriculum.words import Words, word_list
 
@@ -30,7 +31,7 @@ class Member:
     """
 
     name: str
-    draw: Callable[[Setting], Instance]
+    draw: Callable[[Ground], Instance]
     needed: int
     mini: bool = False
 
@@ -66,12 +67,12 @@ class ByteWorld(World):
     ) -> None:
         self.members, self.stage = list(members), Stage()
         self.recorder: Any = None
-        self._options = {"words": word_list(dialect) if any(_reads(one) for one in members) else Words()}
-        self._options |= {"strict": strict, "balanced": balanced}
+        words = word_list(dialect) if any(_reads(one) for one in members) else Words()
+        self._options: dict[str, Any] = {"words": words, "strict": strict, "balanced": balanced}
         self._in_steps = in_steps
         self._names = _stream_names(members, streams)
-        self._draws = lambda: Draws(f"{_name(streams)}/scheduler")
-        self._make = lambda: Scheduler(kind, [one.needed for one in members], self._draws, dependencies)
+        self._draws = partial(Draws, f"{_name(streams)}/scheduler")
+        self._make = partial(Scheduler, kind, [one.needed for one in members], self._draws, dependencies)
         self._counts = [0] * len(self.members)
         self._told: list[dict[str, Any]] = []
         self._byte: int | None = None
@@ -119,7 +120,7 @@ class ByteWorld(World):
             def act(byte: int, reward: int) -> int:
                 return meant[_checked(inner(shown[byte], reward))]
 
-        bytes_shown, replies, rewards = bytearray(), bytearray(), []
+        bytes_shown, replies, rewards = bytearray(), bytearray(), list[int]()
         events: list[tuple[int, Mapping[str, Any]]] = []
         if steps < 1:
             return Life(bytes_shown, replies, rewards, events, False)
@@ -161,8 +162,8 @@ class ByteWorld(World):
                 return reward
             self._begun, self._since = begun, bytearray()
             member, self.stage.outcomes = self.members[place], bytearray()
-            setting = Setting(self._names[place], self._counts[place], **self._options)
-            instance = member.draw(setting)
+            ground = Ground(self._names[place], self._counts[place], **self._options)
+            instance = member.draw(ground)
             self._counts[place] += 1
             if self.recorder is not None:
                 instance = self.recorder.watched(member.name, instance)
@@ -175,7 +176,7 @@ class ByteWorld(World):
             reward = end.reward
             self.scheduler.told(end.success)
             passed = self.scheduler.solved[place] >= member.needed
-            told = {"task": place, "instance": setting.number, "success": end.success, "passed": passed}
+            told = {"task": place, "instance": ground.number, "success": end.success, "passed": passed}
             self._told.append({**told, "outcomes": bytes(self.stage.outcomes)})
 
     def snapshot(self) -> Snapshot:
@@ -196,6 +197,9 @@ class ByteWorld(World):
         self._told.clear()
 
 
+_WORDLESS = {f"micro-{name}" for name in TABLES}
+
+
 def _checked(action: Any) -> int:
     try:
         return bytes((action,))[0]
@@ -209,7 +213,7 @@ def _no_byte(reply: Any) -> LearnerFault:
 
 def _reads(member: Member) -> bool:
     """Whether it is made of words."""
-    return not member.mini and member.name.partition("-")[2].partition(".")[0] not in ("1", "2", "3", "4", "5")
+    return member.name not in _WORDLESS and not member.mini
 
 
 def _name(streams: Streams) -> str:
