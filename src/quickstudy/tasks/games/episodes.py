@@ -118,21 +118,21 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     asked, targets = number >= picked.support, picked.targets
     # What the other stimuli of a game are drawn from.
     in_support, in_query = ~asked, asked & (number < picked.count)
-    around = _Shelves.of(targets, [in_support, in_query | (in_support & ~rules.balanced)], len(meanings))
+    around = Shelves.of(targets, [in_support, in_query | (in_support & ~rules.balanced)], len(meanings))
     uniform = jax.random.uniform(of_games, (sizes.games, 5 + 3 * sizes.distractors + (sizes.distractors > 0)))
-    games = jax.vmap(lambda *game: _draw_game(sizes, rules, pools, around, *game))(uniform, targets, asked)
-    shown = [_materialised(stimuli, meanings[means], sample) for means, sample in (games.speaker, games.listener)]
+    games = jax.vmap(lambda *game: draw_game(sizes, rules, pools, around, *game))(uniform, targets, asked)
+    shown = [materialised(stimuli, meanings[means], sample) for means, sample in (games.speaker, games.listener)]
     alone = jnp.arange(sizes.distractors + 1) > 0
     seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
-    message = _spoken(sizes, of_names, meanings[targets], targets, seen[:, 0])
+    message = named(sizes, of_names, meanings[targets], targets, seen[:, 0])
     return Episode(
         values, _renaming(sizes, rules, of_words), picked.support, picked.count, meanings[targets],
         seen, shown[1], meanings[games.speaker[0]], meanings[games.listener[0]], games.correct, games.foil, message,
     )  # fmt: skip
 
 
-class _Game(NamedTuple):
-    """(means, sample), each (stimulus,), of what speaker and listener see; the right decision; where the foil is from."""
+class Game(NamedTuple):
+    """(means, sample), each (stimulus,), of what either player sees; the right decision; where the foil is from."""
 
     speaker: Any
     listener: Any
@@ -140,14 +140,14 @@ class _Game(NamedTuple):
     foil: Any
 
 
-class _Shelves(NamedTuple):
-    """Meanings to draw from, sorted: (shelf, entry), with a number behind all where there is none; how many there are."""
+class Shelves(NamedTuple):
+    """Meanings to draw from, sorted: (shelf, entry), with a number behind all where there is none; and how many."""
 
     entries: Any
     counts: Any
 
     @classmethod
-    def of(cls, meanings: Any, there: Any, absent: int) -> _Shelves:
+    def of(cls, meanings: Any, there: Any, absent: int) -> Shelves:
         """Those of the meanings that are there, for every shelf."""
         shelves = jnp.stack([jnp.sort(jnp.where(own, meanings, absent)) for own in there])
         return cls(shelves, jnp.stack([own.sum() for own in there]))
@@ -178,14 +178,14 @@ class _Shelves(NamedTuple):
         return self.entries[shelf, jnp.clip(place, 0, self.entries.shape[1] - 1)], place, left > 0
 
 
-def _draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any, target: Any, query: Any) -> _Game:
+def draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any, target: Any, query: Any) -> Game:
     """One game about a target. Others are drawn from what was picked in the episode, as often as it was picked."""
     others, phase = sizes.distractors, query.astype(jnp.int32)
     own, coin, of_sample, of_foil, of_foil_sample = uniform[:5]
     picks, samples, shuffle = jnp.split(uniform[5:], [others, 2 * others])
     if others:  # in the place of entries that are missing: the phase's pool, then all there is
         number = jnp.arange(len(pools.query))
-        spare = _Shelves.of(number, [pools.support, pools.query, pools.support | pools.query], len(number))
+        spare = Shelves.of(number, [pools.support, pools.query, pools.support | pools.query], len(number))
 
     def sample(uniform: Any) -> Any:
         return jnp.floor(uniform * rules.samples).astype(jnp.int32)
@@ -217,7 +217,7 @@ def _draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any
     beside, distant = jnp.stack(means)[1:], sample(samples)
     first = jnp.where(kept, target, foil), jnp.where(kept, kept_sample, sample(of_foil_sample))
     order = jnp.argsort(shuffle) if others else jnp.zeros(1, jnp.int32)
-    return _Game(
+    return Game(
         (jnp.append(target, beside), jnp.append(speaker_sample, distant)),
         (jnp.append(first[0], beside)[order], jnp.append(first[1], distant)[order]),
         jnp.where(kept, jnp.argmin(order), others + 1).astype(jnp.int32),
@@ -225,7 +225,7 @@ def _draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any
     )
 
 
-def _materialised(stimuli: Any, means: Any, sample: Any) -> Any:
+def materialised(stimuli: Any, means: Any, sample: Any) -> Any:
     """(game, stimulus, dimension) numbers of meanings; one sample for all dimensions."""
     return stimuli[jnp.arange(means.shape[-1]), means, sample[..., None]]
 
@@ -238,7 +238,7 @@ def _renaming(sizes: Sizes, rules: Rules, key: Any) -> Any:
     return jnp.pad(order, ((0, 0), (1, 0))).astype(jnp.int32)
 
 
-def _spoken(sizes: Sizes, key: Any, latents: Any, targets: Any, stimuli: Any) -> Any:
+def named(sizes: Sizes, key: Any, latents: Any, targets: Any, stimuli: Any) -> Any:
     """(game, token): the whole message about every target, in the language of the world's own speaker.
 
     posdis: token i is the value of dimension i, plus 1. bosdis: every value of every dimension has a token of its own,

@@ -266,6 +266,23 @@ class Listener(MetaGame):
         """Whole episodes as sequences."""
         return self.examples(key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)), 0, count)
 
+    def lesson(self, streams: Streams, first: int, count: int) -> Examples:
+        """Episodes to learn from, by their numbers."""
+        return self.examples(streams.jax("data"), first, count)
+
+    def exam(self, streams: Streams, count: int) -> tuple[Examples, dict[str, Any]]:
+        """Episodes to be tested on, and what is known of every question: episode, game, query, foil."""
+        key = streams.jax("test")
+        drawn = self.episodes(key, 0, count, True)
+        episode, game = np.nonzero(np.arange(drawn.foil.shape[1]) < drawn.count[:, None])
+        known = {"episode": episode, "game": game, "query": game >= drawn.support[episode]}
+        return self.examples(key, 0, count, True), {**known, "foil": drawn.foil[episode, game]}
+
+    def steps(self, examples: Examples) -> int:
+        """Steps that the episodes take in the world."""
+        games = examples.lengths // (self.rounds + self.feedback)
+        return int((self.sizes.turns * games - self.feedback).sum())
+
     def examples(self, key: Any, first: int, count: int, tested: bool = False) -> Examples:
         """The episodes of `episodes`, as sequences."""
         world, parts = self.world(tested), []
@@ -280,13 +297,6 @@ class Listener(MetaGame):
         asked = asked & (np.arange(len(inputs))[:, None] < lengths)
         whole = Examples(inputs, targets, asked, lengths.astype(np.int64))
         return whole.take(np.arange(count))
-
-    def marks(self, key: Any, first: int, count: int, tested: bool = False) -> dict[str, Any]:
-        """What is known of every question of `examples`, in their order: episode, game, query, foil."""
-        drawn = self.episodes(key, first, count, tested)
-        episode, game = np.nonzero(np.arange(drawn.foil.shape[1]) < drawn.count[:, None])
-        support = drawn.support[episode]
-        return {"episode": episode, "game": game, "query": game >= support, "foil": drawn.foil[episode, game]}
 
 
 @task("games/pair", version=1, controls=["uniform-pair"], oracle="quantising-pair")
@@ -311,6 +321,7 @@ class Pair(MetaGame):
     queries: bool = False
 
     players: ClassVar[int] = 2
+    asks: ClassVar[str] = "episodes"
     speaks: ClassVar[str] = "posdis"
 
     @property
@@ -326,7 +337,7 @@ def _drawn(sizes: Sizes, rules: Rules, key: Any, numbers: Any) -> Episode:
 
 @partial(jax.jit, static_argnums=0)
 def _sequences(sizes: Sizes, rules: Rules, key: Any, numbers: Any) -> tuple[Any, Any, Any]:
-    """inputs (time, example, width), targets (time, example), lengths."""
+    """Of episodes: inputs (time, example, width), targets (time, example), lengths."""
     views = sizes.rounds + sizes.feedback
 
     def single(number: Any) -> tuple[Any, Any, Any]:
