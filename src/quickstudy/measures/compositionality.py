@@ -67,31 +67,38 @@ def topographic_similarity(means: Integers, said: Integers) -> float:
     lengths = (said != 0).sum(axis=1)
     edits, sums = np.meshgrid(np.arange(length + 1), np.arange(2 * length + 1), indexing="ij")
     distance, code = np.unique((2 * edits / np.maximum(sums, 1)).ravel(), return_inverse=True)
-    code = code.reshape(edits.shape)
-    table = np.zeros((len(distance), means.shape[1] + 1), dtype=np.int64)
-    rows = max(1, PAIRS // max(count, 1))
-    small, small_means = said.astype(np.int16), means.astype(np.int16)
+    width = means.shape[1] + 1
+    code = code.reshape(edits.shape) * width
+    table = np.zeros((len(distance), width), dtype=np.int64)
+    rows, small, small_means = max(1, PAIRS // max(count, 1)), said.astype(np.int16), means.astype(np.int16)
     for first in range(0, count, rows):
-        one, other = np.nonzero(np.arange(first, min(first + rows, count))[:, None] < np.arange(count))
-        one = one + first
-        edit = _edit_distance(small[one].T, small[other].T, lengths[one], lengths[other])
-        apart = (small_means[one] != small_means[other]).sum(axis=1)
-        place = code[edit, lengths[one] + lengths[other]] * table.shape[1] + apart
-        table += np.bincount(place, minlength=table.size).reshape(table.shape)
-    return _spearman(table)
+        some = slice(first, first + rows)
+        edit = _edit_distance(small[some], small, lengths[some], lengths)
+        apart = np.zeros(edit.shape, dtype=np.int16)
+        for column in small_means.T:
+            apart += column[some, None] != column
+        even = (lengths == length).all()
+        place = (code[:, -1][edit] if even else code[edit, lengths[some, None] + lengths]) + apart
+        table += np.bincount(place.ravel(), minlength=table.size).reshape(table.shape)
+    table[0, 0] -= count  # everything was compared with itself, and every pair twice
+    return _spearman(table // 2)
 
 
-def _edit_distance(one: Any, other: Any, one_length: Integers, other_length: Integers) -> Integers:
-    """(pair,): insertions, deletions and changes that make one utterance of another; tokens (position, pair)."""
-    steps, pairs = one.shape
-    table = np.zeros((steps + 1, steps + 1, pairs), dtype=np.int16)
-    table[:, 0] = table[0] = np.arange(steps + 1)[:, None]
-    for row in range(steps):
-        for column in range(steps):
-            changed = table[row, column] + (one[row] != other[column])
-            shorter = np.minimum(table[row, column + 1], table[row + 1, column]) + 1
-            np.minimum(changed, shorter, out=table[row + 1, column + 1])
-    return table[one_length, other_length, np.arange(pairs)].astype(np.int64)
+def _edit_distance(rows: Integers, columns: Integers, row_lengths: Integers, column_lengths: Integers) -> Integers:
+    """(row, column): insertions, deletions and changes that make one utterance of another."""
+    steps, small = rows.shape[1], np.int8 if rows.shape[1] < 60 else np.int16
+    shape = len(rows), len(columns)
+    table = [[np.full(shape, i + j, small) if not i * j else None for j in range(steps + 1)] for i in range(steps + 1)]
+    for i in range(steps):
+        for j in range(steps):
+            changed = table[i][j] + (rows[:, i, None] != columns[:, j])
+            shorter = np.minimum(table[i][j + 1], table[i + 1][j])
+            table[i + 1][j + 1] = np.minimum(changed, shorter + small(1))
+    if (row_lengths == steps).all() and (column_lengths == steps).all():
+        return table[steps][steps]  # type: ignore[return-value]
+    whole = np.array(table)
+    numbers = np.ix_(np.arange(len(rows)), np.arange(len(columns)))
+    return whole[row_lengths[:, None], column_lengths, *numbers]
 
 
 def _spearman(table: Integers) -> float:

@@ -145,7 +145,7 @@ class _Asked:
         self.last: LastTest | None = None
 
     def learn(self, start: int, stop: int) -> None:
-        """Learn from episodes start .. stop-1, in their order, and then as often again as there are passes, shuffled."""
+        """Learn from episodes start .. stop-1, in their order, then again in every further pass, shuffled."""
         examples, orders = [self._task.lesson(stream, start, stop - start) for stream in self._streams], []
         for stream in self._streams:
             rng, first = stream.numpy(f"order-{start}"), np.arange(stop - start)

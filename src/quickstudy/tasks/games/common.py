@@ -14,9 +14,9 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.gateway import jax, jnp, key_from_words
-from quickstudy.tasks.games.episodes import Shelves, draw_game, materialised, named
+from quickstudy.tasks.games.episodes import Shelves, draw_game, game_width, materialised, named, uniforms
 from quickstudy.tasks.games.listener import Listener, together
-from quickstudy.tasks.games.spaces import draw_stimuli, grid, split
+from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
 
 
 @task("games/common", version=1, controls=["majority"], oracle="the binning of one space is known to nobody who plays")
@@ -76,17 +76,19 @@ class Common(Listener):
 @partial(jax.jit, static_argnums=(0, 4))
 def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tuple[Any, Any, Any]:
     sizes, rules = task.sizes, task.rules()
-    of_structure, of_stimuli, of_names = jax.random.split(space, 3)
     meanings = jnp.asarray(grid(sizes.dimensions, sizes.most))
-    values = rules.structures[jax.random.randint(of_structure, (), 0, len(rules.structures))]
-    stimuli = draw_stimuli(of_stimuli, values, sizes.most, sizes.columns, rules.unequal, rules.warp)
+    names = (sizes.words**sizes.length,)
+    shapes = (), stimulus_shape(sizes.dimensions, sizes.most, sizes.columns), names
+    of_structure, of_stimuli, of_names = uniforms(space, shapes)
+    values = rules.structures[jnp.floor(of_structure * len(rules.structures)).astype(jnp.int32)]
+    stimuli = draw_stimuli(of_stimuli, values, rules.unequal, rules.warp)
     pools = split(values, meanings, rules.threshold)
     everything = jnp.where(rules.balanced, pools.query, pools.support | pools.query)
     around = Shelves.of(jnp.arange(len(meanings)), [pools.support, everything], len(meanings))
     targets_of = jnp.argsort(~(pools.query if tested else pools.support))
 
     def single(number: Any) -> tuple[Any, Any, Any]:
-        uniform = jax.random.uniform(jax.random.fold_in(key, number), (7 + 3 * sizes.distractors,))
+        uniform = jax.random.uniform(jax.random.fold_in(key, number), (1 + game_width(sizes),))
         count = (pools.query if tested else pools.support).sum()
         target = targets_of[jnp.floor(uniform[-1] * count).astype(jnp.int32)].astype(jnp.int32)
         game = draw_game(sizes, rules, pools, around, uniform[:-1], target, jnp.asarray(tested))

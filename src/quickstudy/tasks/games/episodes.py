@@ -5,13 +5,15 @@ What is drawn here is everything that chance decides; playing (`play`) draws not
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.tasks.games.spaces import Limits, draw_stimuli, grid, pick_targets, split
+from quickstudy.tasks.games.spaces import Limits, draw_stimuli, grid, pick_targets, split, stimulus_shape
 
 KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
 """Where the stimulus in the target's place comes from: it is the target, or a foil of either pool."""
@@ -106,21 +108,26 @@ class Episode(NamedTuple):
 
 def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     """One episode."""
-    of_structure, of_stimuli, of_picks, of_games, of_words, of_names = jax.random.split(key, 6)
     meanings = jnp.asarray(grid(sizes.dimensions, sizes.most))
-    values = rules.structures[jax.random.randint(of_structure, (), 0, len(rules.structures))]
-    stimuli = draw_stimuli(of_stimuli, values, sizes.most, sizes.columns, rules.unequal, rules.warp)
+    shapes = (
+        (), stimulus_shape(sizes.dimensions, sizes.most, sizes.columns), (sizes.games, 3), (len(meanings),),
+        (sizes.games, game_width(sizes)), (sizes.length, sizes.words),
+        (sizes.words**sizes.length if sizes.language == "holistic" else 0,),
+    )  # fmt: skip
+    of_structure, of_stimuli, of_picks, of_order, of_games, of_words, of_names = uniforms(key, shapes)
+    values = rules.structures[jnp.floor(of_structure * len(rules.structures)).astype(jnp.int32)]
+    stimuli = draw_stimuli(of_stimuli, values, rules.unequal, rules.warp)
     pools = split(values, meanings, rules.threshold)
+    limits = Limits(sizes.support, sizes.query)
     picked = pick_targets(
-        of_picks, values, pools, sizes.most, rules.shots, rules.samples, Limits(sizes.support, sizes.query), sizes.whole
+        of_picks, of_order, values, pools, sizes.most, rules.shots, rules.samples, limits, sizes.whole
     )
     number = jnp.arange(sizes.games)
     asked, targets = number >= picked.support, picked.targets
     # What the other stimuli of a game are drawn from.
     in_support, in_query = ~asked, asked & (number < picked.count)
     around = Shelves.of(targets, [in_support, in_query | (in_support & ~rules.balanced)], len(meanings))
-    uniform = jax.random.uniform(of_games, (sizes.games, 5 + 3 * sizes.distractors + (sizes.distractors > 0)))
-    games = jax.vmap(lambda *game: draw_game(sizes, rules, pools, around, *game))(uniform, targets, asked)
+    games = jax.vmap(lambda *game: draw_game(sizes, rules, pools, around, *game))(of_games, targets, asked)
     shown = [materialised(stimuli, meanings[means], sample) for means, sample in (games.speaker, games.listener)]
     alone = jnp.arange(sizes.distractors + 1) > 0
     seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
@@ -129,6 +136,13 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
         values, _renaming(sizes, rules, of_words), picked.support, picked.count, meanings[targets],
         seen, shown[1], meanings[games.speaker[0]], meanings[games.listener[0]], games.correct, games.foil, message,
     )  # fmt: skip
+
+
+def uniforms(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    """Uniform numbers in 0 .. 1 in several shapes: drawn at once, since every draw takes long to compile."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes])
+    drawn = jax.random.uniform(key, (int(ends[-1]),))
+    return [part.reshape(shape) for part, shape in zip(jnp.split(drawn, ends[:-1]), shapes, strict=True)]
 
 
 class Game(NamedTuple):
@@ -176,6 +190,11 @@ class Shelves(NamedTuple):
         for first, count in zip(firsts, counts, strict=True):
             place = jnp.where(place >= first, place + count, place)
         return self.entries[shelf, jnp.clip(place, 0, self.entries.shape[1] - 1)], place, left > 0
+
+
+def game_width(sizes: Sizes) -> int:
+    """Uniform numbers that a game takes."""
+    return 5 + 3 * sizes.distractors + (sizes.distractors > 0)
 
 
 def draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any, target: Any, query: Any) -> Game:
@@ -230,15 +249,15 @@ def materialised(stimuli: Any, means: Any, sample: Any) -> Any:
     return stimuli[jnp.arange(means.shape[-1]), means, sample[..., None]]
 
 
-def _renaming(sizes: Sizes, rules: Rules, key: Any) -> Any:
+def _renaming(sizes: Sizes, rules: Rules, uniform: Any) -> Any:
     """(position, token): a random bijection that leaves 0, the end of a message, as it is."""
-    order = jnp.argsort(jax.random.uniform(key, (sizes.length, sizes.words)), axis=1) + 1
+    order = jnp.argsort(uniform, axis=1) + 1
     order = jnp.where(rules.renaming == 2, order, order[:1])
     order = jnp.where(rules.renaming == 0, jnp.arange(1, sizes.words + 1), order)
     return jnp.pad(order, ((0, 0), (1, 0))).astype(jnp.int32)
 
 
-def named(sizes: Sizes, key: Any, latents: Any, targets: Any, stimuli: Any) -> Any:
+def named(sizes: Sizes, uniform: Any, latents: Any, targets: Any, stimuli: Any) -> Any:
     """(game, token): the whole message about every target, in the language of the world's own speaker.
 
     posdis: token i is the value of dimension i, plus 1. bosdis: every value of every dimension has a token of its own,
@@ -250,7 +269,7 @@ def named(sizes: Sizes, key: Any, latents: Any, targets: Any, stimuli: Any) -> A
         tokens = latents + 1 + sizes.most * jnp.arange(dimensions)
         tokens = jax.vmap(jnp.roll)(tokens, latents.sum(axis=1))
     elif sizes.language == "holistic":
-        names = jax.random.permutation(key, words**sizes.length)[: sizes.most**dimensions]
+        names = jnp.argsort(uniform)[: sizes.most**dimensions]
         tokens = names[targets][:, None] // words ** np.arange(sizes.length) % words + 1
     elif sizes.language == "quantised":
         tokens = jnp.clip(jnp.floor((stimuli + 1) * words / 2), 0, words - 1).astype(jnp.int32) + 1

@@ -18,8 +18,9 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.base.task import Turn
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.tasks.controls import FixedRule
+from quickstudy.tasks.games.episodes import uniforms
 from quickstudy.tasks.games.listener import together
-from quickstudy.tasks.games.spaces import draw_stimuli, grid, split
+from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
 from quickstudy.tasks.worlds import episode_keys
 
 
@@ -131,26 +132,27 @@ class Recall:
 
     def drawn(self, key: Any) -> Shown:
         """One episode, in JAX."""
-        of_values, of_stimuli, of_order, of_questions = jax.random.split(key, 4)
         meanings = jnp.asarray(grid(self.dimensions, self.most))
+        shapes = (
+            (self.dimensions,), stimulus_shape(self.dimensions, self.most, 1), (2, len(meanings)), (2 * len(meanings),),
+        )  # fmt: skip
+        of_values, of_stimuli, of_order, of_questions = uniforms(key, shapes)
         one_hot = self.coding == "one-hot"
         least = self.most if one_hot else self.fewest
-        values = jax.random.randint(of_values, (self.dimensions,), least, self.most + 1)
+        values = least + jnp.floor(of_values * (self.most + 1 - least)).astype(jnp.int32)
         pools = split(values, meanings)
-        numbers = draw_stimuli(of_stimuli, values, self.most, 1, jnp.zeros(()), jnp.zeros(()))[..., 0]
+        numbers = draw_stimuli(of_stimuli, values, jnp.zeros(()), jnp.zeros(()))[..., 0]
         pool = pools.support if self.stimuli == "drawn" else pools.support | pools.query
         count = pool.sum()
-        uniform = jax.random.uniform(of_order, (2, len(meanings)))
         if self.stimuli == "drawn":
             inside = jnp.argsort(~pool)  # stable: the pool first, in order
-            order = inside[jnp.floor(uniform * count).astype(jnp.int32)]
+            order = inside[jnp.floor(of_order * count).astype(jnp.int32)]
         else:
-            order = jnp.argsort(jnp.where(pool, uniform, 2.0), axis=1)
+            order = jnp.argsort(jnp.where(pool, of_order, 2.0), axis=1)
         place = jnp.arange(2 * len(meanings))
-        latents = meanings[
-            jnp.where(place < count, order[0][place % len(meanings)], order[1][(place - count) % len(meanings)])
-        ]
-        asked = jax.random.randint(of_questions, place.shape, 0, self.dimensions)
+        by_shot = [order[0][place % len(meanings)], order[1][(place - count) % len(meanings)]]
+        latents = meanings[jnp.where(place < count, *by_shot)]
+        asked = jnp.floor(of_questions * self.dimensions).astype(jnp.int32)
         if one_hot:
             stimulus = jax.nn.one_hot(latents, self.most).reshape(len(place), -1)
             question = jnp.repeat(jax.nn.one_hot(asked, self.dimensions), self.most, axis=1)

@@ -49,26 +49,29 @@ def split(values: Any, meanings: Any, threshold: Any = 2) -> Pools:
     return Pools(there & ~held_out, held_out)
 
 
-def draw_stimuli(key: Any, values: Any, most: int, samples: int, unequal: Any, warp: Any) -> Any:
+def stimulus_shape(dimensions: int, most: int, samples: int) -> tuple[int, int, int]:
+    """Of the uniform numbers that `draw_stimuli` takes."""
+    return 4 + samples, dimensions, most
+
+
+def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any) -> Any:
     """(dimension, value, sample): the real numbers that stand for every value throughout an episode.
 
     Of the range -1 .. 1 every value has a section; its numbers are normal around a mean that is at least 3 deviations
     away from either end, with a deviation of 1/12 to 1/6 of the section. Nothing is clipped. unequal: how different
     the sections may be (0: all alike). warp: every axis is bent by a random power between exp(-warp) and exp(warp).
     """
-    dimensions = len(values)
-    keys = jax.random.split(key)
-    rows = jax.random.uniform(keys[0], (3, dimensions, most))
-    bend = jax.random.uniform(jax.random.fold_in(keys[0], 1), (dimensions,), minval=-1.0, maxval=1.0)
-    there = jnp.arange(most) < values[:, None]
-    parts = jnp.where(there, 1.0 + unequal * (2 * rows[2] - 1), 0.0)
+    of_sigma, of_mean, of_width, of_bend, *of_samples = uniform
+    there = jnp.arange(uniform.shape[2]) < values[:, None]
+    parts = jnp.where(there, 1.0 + unequal * (2 * of_width - 1), 0.0)
     width = 2.0 * parts / parts.sum(axis=1, keepdims=True)
     start = -1.0 + jnp.cumsum(width, axis=1) - width
-    sigma = width * (1 + rows[0]) / 12
-    mean = start + 3 * sigma + rows[1] * (width - 6 * sigma)
-    drawn = mean[..., None] + sigma[..., None] * jax.random.normal(keys[1], (dimensions, most, samples))
-    bent = 2 * jnp.maximum((drawn + 1) / 2, 0.0) ** jnp.exp(warp * bend)[:, None, None] - 1
-    return jnp.where(warp > 0, bent, drawn)
+    sigma = width * (1 + of_sigma) / 12
+    mean = start + 3 * sigma + of_mean * (width - 6 * sigma)
+    normal = jax.scipy.special.ndtri(jnp.clip(jnp.stack(of_samples, axis=-1), 6e-8, 1 - 6e-8))
+    drawn = mean[..., None] + sigma[..., None] * normal
+    power = jnp.exp(warp * (2 * of_bend[:, :1, None] - 1))
+    return jnp.where(warp > 0, 2 * jnp.maximum((drawn + 1) / 2, 0.0) ** power - 1, drawn)
 
 
 def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
@@ -109,8 +112,9 @@ class Limits(NamedTuple):
 
 
 def pick_targets(
-    key: Any, values: Any, pools: Pools, most: int, shots: Any, samples: Any, limits: Limits, whole: bool
-) -> Picked:
+    uniform: Any, of_order: Any, values: Any, pools: Pools, most: int, shots: Any, samples: Any, limits: Limits,
+    whole: bool,
+) -> Picked:  # fmt: skip
     """Targets out of either pool until every value of every dimension has come up at least `shots` times in it.
 
     A value has weight 100 for every time that it is still due, and 100 more. A meaning is drawn by these weights,
@@ -121,13 +125,13 @@ def pick_targets(
     episode in some 100,000), meanings with such values alone are drawn.
 
     A query pool with fewer stimuli than are due is played as a whole, in the order of its numbers, each meaning once
-    for every sample. whole: it always is, in random order, each meaning once.
+    for every sample. whole: it always is, in random order, each meaning once. uniform: (game, 3) numbers in 0 .. 1, and
+    of_order (meaning,), for the order.
     """
     number, room = jnp.arange(len(pools.query)), limits.support + limits.query
     place = most ** np.arange(len(values))[::-1]
     there = jnp.arange(most) < values[:, None]
-    of_picks, of_order = jax.random.split(key)
-    uniform = jax.random.uniform(of_picks, (room, 3), minval=1e-7)
+    uniform = jnp.maximum(uniform, 1e-7)
     stimuli = jnp.stack([pool.sum() for pool in pools]) * samples
     few = shots * values.sum() > stimuli
     all_due, thrown_at_first = jnp.where(there, shots, 0), jnp.where(few, REJECTED + 1, 0)
@@ -165,8 +169,8 @@ def pick_targets(
     none = jnp.zeros((), jnp.int32)
     begun = jnp.zeros(room, jnp.int32), all_due, jnp.zeros(len(number), bool), thrown_at_first[0], none, none, none
     targets, *_, support, count = lax.while_loop(more, once, begun)
-    keys = jax.random.uniform(of_order, number.shape) if whole else number / len(number)
-    order = jnp.argsort(jnp.where(pools.query, keys, 2.0)).astype(jnp.int32)
+    place_in_order = of_order if whole else number / len(number)
+    order = jnp.argsort(jnp.where(pools.query, place_in_order, 2.0)).astype(jnp.int32)
     repeats = 1 if whole else samples
     later = order[jnp.clip((jnp.arange(room) - support) // repeats, 0, len(number) - 1)]
     every = last_phase == 0
