@@ -19,6 +19,7 @@ from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.gateway import device_kind, jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import Episode, Rules, Sizes, draw_episode
 from quickstudy.tasks.games.play import GameWorld, as_vector, begin, message_space, observe, spoken, view_width
+from quickstudy.tasks.games.recordings import recorded, replayed, table_of
 from quickstudy.tasks.games.spaces import grid
 from quickstudy.tasks.worlds import episode_keys
 
@@ -158,6 +159,34 @@ class MetaGame:
     def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Any]:
         """One step."""
         return self.world().step(key, state, action)
+
+    def recordings(self, streams: Streams, count: int) -> list[dict[str, Any]]:
+        """Some episodes written down: values, renamed, games."""
+        drawn = self.episodes(streams.jax("data"), 0, count)
+        return [recorded(drawn, number) for number in range(count)]
+
+    def tables(self, streams: Streams, count: int) -> list[list[tuple[str, ...]]]:
+        """The same for people."""
+        drawn = self.episodes(streams.jax("data"), 0, count)
+        return [table_of(drawn, number, self.length) for number in range(count)]
+
+    def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """A recorded episode played again. Raises UsageError, with the field, for one that does not fit."""
+        return {"steps": replayed(self.sizes, line)}
+
+    @classmethod
+    def fitting(cls, line: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters that a recording without a task must have been made with."""
+        found: dict[str, Any] = {}
+        values, renamed, games = (line.get(name) for name in ("values", "renamed", "games"))
+        if isinstance(values, list) and values:
+            found["dimensions"] = len(values)
+            if isinstance(games, list) and games and isinstance(games[0], Mapping):
+                stimuli = np.size(np.asarray(games[0].get("listener", ()), dtype=object))
+                found["distractors"] = max(stimuli // len(values) - 1, 0)
+        if isinstance(renamed, list) and renamed:
+            found["words"] = len(renamed[0] if isinstance(renamed[0], list) else renamed) - 1
+        return found
 
     def episodes(self, key: Any, first: int, count: int, tested: bool = False) -> Episode:
         """Episodes first .. first+count-1 of a key, in NumPy: those that a `Rehearsal` with that key has."""

@@ -101,7 +101,8 @@ def proceed(
         "game": standing.game, "target": episode.target[standing.game], "message": message,
         "talks": standing.turn == sizes.rounds - 1,
     }  # fmt: skip
-    return jax.tree.map(lambda new, old: jnp.where(standing.over, old, new), after, standing), reward, info
+    kept = jax.tree.map(lambda new, old: jnp.where(standing.over, old, new).astype(old.dtype), after, standing)
+    return kept, reward, info
 
 
 def ended(message: Any) -> Any:
