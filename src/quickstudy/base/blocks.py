@@ -151,7 +151,7 @@ class Plotted:
     """One curve, cloud or set of bars, in data coordinates. low, high: the edges of its band, or whiskers of points.
 
     label: stands at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on the x axis where the
-    line is bold. dots: its points are shown too.
+    line is bold. dots: its points are shown too. tells: at each point, what a pointer shows.
     """
 
     label: str
@@ -163,6 +163,7 @@ class Plotted:
     kind: str = LINE
     bold: tuple[float, float] | None = None
     dots: bool = False
+    tells: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def _on(plot: Plot, one: Plotted) -> Plotted:
     """What of a series has a place on a logarithmic axis: all that is after 0."""
     kept = [index for index, value in enumerate(one.x) if plot.x.scale == LINEAR or value > 0]
     x, y, low, high = ([values[at] for at in kept if len(values)] for values in (one.x, one.y, one.low, one.high))
-    return replace(one, x=x, y=y, low=low, high=high)
+    return replace(one, x=x, y=y, low=low, high=high, tells=[one.tells[at] for at in kept if len(one.tells)])
 
 
 def _known(panel: Panel) -> list[Plotted]:
@@ -235,7 +235,8 @@ def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
     every = [index for members in known for index in members]
     shown = every if one.dots or len(every) == 1 else every[:: max(1, len(every) // 8)] if _again(one) else []
     for index in shown:
-        yield tag("circle", class_="dot", cx=frame.x.at(one.x[index]), cy=frame.y.at(one.y[index]), r=2.5)
+        place = {"cx": frame.x.at(one.x[index]), "cy": frame.y.at(one.y[index])}
+        yield tag("circle", _told(one, index), class_="dot", r=2.5, **place)
     # Where it ends before the others do, a thin line leads on to its label.
     if direct and one.label and every and (x := frame.x.at(one.x[every[-1]])) < frame.x.end - 1:
         y = frame.y.at(one.y[every[-1]])
@@ -255,12 +256,16 @@ def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Mar
         x, y = frame.x.at(one.x[index]) + shift, frame.y.at(value)
         if one.kind == BARS:
             box = {"x": x - wide / 2 + 0.5, "y": min(y, ground), "width": wide - 1, "height": abs(y - ground)}
-            yield tag("rect", class_="dot bar", **box)
+            yield tag("rect", _told(one, index), class_="dot bar", **box)
         if len(one.low) and math.isfinite(one.low[index] + one.high[index]):
             ends = frame.y.at(one.low[index]), frame.y.at(one.high[index])
             yield tag("line", class_="whisker", x1=x, x2=x, y1=ends[0], y2=ends[1])
         if one.kind == POINTS:
-            yield tag("circle", class_="dot", cx=x, cy=y, r=3.5)
+            yield tag("circle", _told(one, index), class_="dot", cx=x, cy=y, r=3.5)
+
+
+def _told(one: Plotted, index: int) -> Markup:
+    return tag("title", one.tells[index]) if len(one.tells) else Markup("")
 
 
 def _again(one: Plotted) -> bool:
