@@ -27,12 +27,13 @@ bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/seeds.py
 
-# 20,000 bits flipped, every bit of two files, 1,000 odd records, power cuts, 120 kills, every torn tail, other orders:
-# how many were tried, and how many held. It takes hours; each script makes a part of it, see tests/tally.py.
+# Bits flipped, odd records, power cuts, kills, torn tails, other orders, signals, wild learners: how many were tried, and
+# how many held. It takes an hour or more; each script can make a part of it, see tests/tally.py.
 chaos: .venv/test
 	$(BIN)/python tests/chaos.py
 	$(BIN)/python tests/powercuts.py
 	$(BIN)/python tests/kills.py
+	$(BIN)/python tests/disturbed.py
 
 docs: .venv/test
 	$(BIN)/python docs/build.py

@@ -248,7 +248,8 @@ def use(folder):
 def try_records(folder, numbers, tally):
     """Odd records, each alone beside the others."""
     whole = {key: canonical(vars(record)) for key, record in read_results(folder).records.items()}
-    lines = [json.loads(line) for path in sorted((folder / "runs").iterdir()) for line in path.read_text().splitlines()]
+    lines = [json.loads(line) for path in (folder / "runs").iterdir() for line in path.read_text().splitlines()]
+    lines.sort(key=lambda line: line["key"])
     odd = folder / "runs" / "odd-1-0.jsonl"
     for number in numbers:
         rng = generator("records", number)

@@ -78,7 +78,7 @@ def bits(folder):
         if record.what["root"] or (record.status == "failed" and "worker died" in record.reason):
             continue
         parts = [canonical([record.what, record.status, record.reason, record.scores, record.labels, record.legend])]
-        for load in (load_trace, load_snapshot) if record.saved else (load_trace,):
+        for load in ([load_trace] if record.trace else []) + ([load_snapshot] if record.saved else []):
             arrays = load(folder, record).arrays
             parts += [(name, one.dtype.str, one.shape, one.tobytes()) for name, one in sorted(arrays.items())]
         found[key] = parts

@@ -174,3 +174,11 @@ def test_a_study_with_another_protocol_says_so_in_its_title(tmp_path):
     assert "protocol" not in usual
     assert title(sequences=1200) == usual  # as it is anyway
     assert title(sequences=60).endswith("(protocol sequences 60)")
+
+
+def test_two_conventions_without_a_common_learner_have_nothing_to_compare():
+    made = runs("mine", 0.5, 0.6) + runs("other", 0.7, 0.8, convention="published")
+    for form in forms(made):
+        assert "What the convention changes" not in form
+    made += runs("mine", 0.9, convention="published")
+    assert "What the convention changes" in forms(made)[1]

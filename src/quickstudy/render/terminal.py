@@ -212,7 +212,7 @@ def _sheet(table: blocks.Table, columns: Sequence[int], width: int, lines: Seque
     for one, title in zip(heads, _titles(heads), strict=True):
         made.add_column(_words(title), justify="right" if one.numeric else "left", no_wrap=one.numeric, overflow="fold")
     group_of = {id(line): number for number, group in enumerate(table.groups) for line in group.lines}
-    for line, name, after in zip(lines, _names(lines, longest), [*lines[1:], None], strict=True):
+    for line, name, after in zip(lines, _names(lines, longest), [*lines, None][1:], strict=True):
         cells = [_words(visible(spoken(line.cells[index]))) for index in columns]
         strong = isinstance(line.cells[0], blocks.Name | blocks.Number) and line.cells[0].strong
         style = "dim" if line.role == blocks.CONTROL else "bold" if strong else ""

@@ -232,11 +232,12 @@ def _too_few(records: Iterable[Record]) -> list[str]:
 
 
 def _changes(tables: Sequence[TaskTable]) -> tuple[Change, ...]:
-    """What the convention changes, for every task that was run under several. Oracles are left out."""
+    """What the convention changes, for every task that somebody was run on under several. Oracles are left out."""
     by_task: dict[tuple[str, str], dict[str, TaskTable]] = {}
     for table in tables:
         by_task.setdefault((table.family, table.task), {})[table.convention] = table
-    return tuple(_change(family, task, found) for (family, task), found in sorted(by_task.items()) if len(found) > 1)
+    changes = (_change(family, task, found) for (family, task), found in sorted(by_task.items()) if len(found) > 1)
+    return tuple(change for change in changes if change.rows)
 
 
 def _change(family: str, task: str, found: Mapping[str, TaskTable]) -> Change:
