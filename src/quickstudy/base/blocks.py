@@ -151,7 +151,7 @@ class Plotted:
     """One curve, cloud or set of bars, in data coordinates. low, high: the edges of its band, or whiskers of points.
 
     label: stands at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on the x axis where the
-    line is bold. dots: its points are shown too.
+    line is bold. dots: its points are shown too. tells: at each point, what a pointer shows.
     """
 
     label: str
@@ -163,6 +163,7 @@ class Plotted:
     kind: str = LINE
     bold: tuple[float, float] | None = None
     dots: bool = False
+    tells: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -217,7 +218,8 @@ class HeatMap(Picture):
     several that share the cell (two or four, drawn as its parts).
 
     low, high: words for the ends of the colours. scaled: "row" where every row has its own colours, else
-    "all". marks: (row, column, part, words) of cells that are framed.
+    "all". marks: (row, column, part, words) of cells that are framed. fine: a field of many small cells, of which some
+    rows and columns have a name and none is framed.
     """
 
     rows: Sequence[str]
@@ -228,6 +230,7 @@ class HeatMap(Picture):
     scaled: str = "all"
     marks: Sequence[tuple[int, int, int, str]] = ()
     data: Sequence[Sequence[Any]] = ()
+    fine: bool = False
 
 
 @dataclass(frozen=True)

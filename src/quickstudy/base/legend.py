@@ -112,7 +112,8 @@ def check_reading(protocol: Any) -> None:
 def read_legend(records: Iterable[Record]) -> Legend:
     """The legend of runs that belong together: the newest that one of them carries, and the scores of all.
 
-    A measure of a user's own that was applied beside the protocol's has its scores among the columns. Where no record
+    A measure of a user's own that was applied beside the protocol's has its scores in front of the other columns, where
+    they are seen in a narrow terminal too. Where no record
     carries a legend, as in folders of earlier versions, the installed protocol and measures are asked.
     """
     newest: dict[str, float] = {}
@@ -132,7 +133,7 @@ def read_legend(records: Iterable[Record]) -> Legend:
         scores = {id: own for legend in found for id, own in legend.scores.items()}
         said = {name: getattr(found[-1], name) for name in _SAID}
         own = (score.name for id in sorted(beside & scores.keys()) for score in scores[id] if "*" not in score.name)
-        return Legend(**{**said, "columns": tuple(dict.fromkeys((*said["columns"], *own)))}, scores=scores)
+        return Legend(**{**said, "columns": tuple(dict.fromkeys((*own, *said["columns"])))}, scores=scores)
     named = str(first.part("protocol").get("id")) if first else ""
     if named not in catalogue.protocol:
         return Legend()

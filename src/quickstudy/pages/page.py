@@ -23,8 +23,10 @@ def page_of(request: Request, command: str = "") -> Page:
     some = len(study.rows) < rows
     if some:
         under.append(f"Only {', '.join(row.label for row in study.rows)}: of the others there are no runs here.")
+    said = [f"{len(study.rows)} of {rows} rows"] if some else []
+    said += [f"protocol {name} {value}" for name, value in sorted(request.changed.items())]
     return Page(
-        f"{study.title} ({len(study.rows)} of {rows} rows)" if some else study.title,
+        f"{study.title} ({', '.join(said)})" if said else study.title,
         [
             *([Text(" ".join(study.notes.split()), _NOTES)] if study.notes else []),
             *(one for made in found for one in made.blocks),

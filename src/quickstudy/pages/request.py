@@ -52,7 +52,7 @@ class Request:
     """A study as the user wants it, and what its results folder holds.
 
     seeds: repetitions of every setting. controls: also the rules that never learn. whole: the study with all its rows,
-    where only some are asked for.
+    where only some are asked for. changed: parameters of the protocol that are not those of the study.
     """
 
     study: Study
@@ -62,6 +62,7 @@ class Request:
     root: int = 0
     controls: bool = False
     whole: Study | None = None
+    changed: Mapping[str, Any] = field(default_factory=dict)
     shelf: Shelf = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # made of the folder
 
     def __post_init__(self) -> None:
@@ -239,3 +240,18 @@ def by_protocol(study: Study, convention: str, given: Mapping[str, Any], exact: 
                 f'{study.id}: no protocol of it has a parameter "{parameter}"; {nearest(parameter, known)}'
             )
     return dataclasses.replace(study, rows=tuple(rows))
+
+
+def changed_protocol(study: Study, convention: str, given: Mapping[str, Any], exact: bool = False) -> dict[str, Any]:
+    """Those of the given parameters of the protocol that a row of the study has not anyway."""
+    own, other = (by_protocol(study, convention, some, exact) for some in ({}, given))
+    changed: dict[str, Any] = {}
+    for before, after in zip(own.rows, other.rows, strict=True):
+        if before.learners:
+            name = protocol_of(catalogue.task.get(before.task.partition(":")[0]))
+            protocol = catalogue.protocol.get(name)
+            was, now = (configure(name, protocol, row.protocol, convention) for row in (before, after))
+            changed |= {
+                part: getattr(now, part) for part in given if getattr(now, part, None) != getattr(was, part, None)
+            }
+    return changed

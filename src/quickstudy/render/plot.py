@@ -49,7 +49,7 @@ def _on(plot: Plot, one: Plotted) -> Plotted:
     """What of a series has a place on a logarithmic axis: all that is after 0."""
     kept = [index for index, value in enumerate(one.x) if plot.x.scale == LINEAR or value > 0]
     x, y, low, high = ([values[at] for at in kept if len(values)] for values in (one.x, one.y, one.low, one.high))
-    return replace(one, x=x, y=y, low=low, high=high)
+    return replace(one, x=x, y=y, low=low, high=high, tells=[one.tells[at] for at in kept if len(one.tells)])
 
 
 def _known(panel: Panel) -> list[Plotted]:
@@ -115,7 +115,7 @@ class _Sheet:
         return [_End(full, label, value, kind) for (full, value, kind), label in zip(ends, labels, strict=True)]
 
     def _head(self, panel: Panel, width: float) -> float:
-        entries = 0 if self.plot.direct else -(-len(panel.series) // _per_line(panel, width))
+        entries = 0 if self.plot.direct else -(-len(_named(panel)) // _per_line(panel, width))
         return (_TITLE if panel.title else 0) + entries * _ENTRY + (4 if entries else 0) + _Y_TITLE
 
     def _height(self, row: Sequence[Panel], width: float) -> float:
@@ -164,6 +164,11 @@ def _end_labels(ends: Sequence[_End], frame: Frame) -> Markup:
     return tag("g", *parts, class_="labels")
 
 
+def _named(panel: Panel) -> list[Plotted]:
+    """What stands in a legend: everything that has a name."""
+    return [one for one in panel.series if one.label]
+
+
 def _per_line(panel: Panel, width: float) -> int:
     """How many entries of the legend have room side by side."""
     longest = max((breadth(one.label) for one in panel.series), default=0.0)
@@ -173,8 +178,8 @@ def _per_line(panel: Panel, width: float) -> int:
 def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
     width = frame.x.length
     per_line = _per_line(panel, width)
-    labels = fitting([one.label for one in panel.series], width - 24)
-    for index, (one, label) in enumerate(zip(panel.series, labels, strict=True)):
+    labels = fitting([one.label for one in _named(panel)], width - 24)
+    for index, (one, label) in enumerate(zip(_named(panel), labels, strict=True)):
         x, y = frame.x.start + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
         key = tag("line", class_="line", x1=x, x2=x + 18, y1=y - 4, y2=y - 4)
         if one.kind in (POINTS, BARS):
@@ -230,7 +235,8 @@ def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
     every = [index for members in known for index in members]
     shown = every if one.dots or len(every) == 1 else every[:: max(1, len(every) // 8)] if _again(one) else []
     for index in shown:
-        yield tag("circle", class_="dot", cx=frame.x.at(one.x[index]), cy=frame.y.at(one.y[index]), r=2.5)
+        place = {"cx": frame.x.at(one.x[index]), "cy": frame.y.at(one.y[index])}
+        yield tag("circle", _told(one, index), class_="dot", r=2.5, **place)
     # Where it ends before the others do, a thin line leads on to its label.
     if direct and one.label and every and (x := frame.x.at(one.x[every[-1]])) < frame.x.end - 1:
         y = frame.y.at(one.y[every[-1]])
@@ -250,12 +256,16 @@ def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Mar
         x, y = frame.x.at(one.x[index]) + shift, frame.y.at(value)
         if one.kind == BARS:
             box = {"x": x - wide / 2 + 0.5, "y": min(y, ground), "width": wide - 1, "height": abs(y - ground)}
-            yield tag("rect", class_="dot bar", **box)
+            yield tag("rect", _told(one, index), class_="dot bar", **box)
         if len(one.low) and math.isfinite(one.low[index] + one.high[index]):
             ends = frame.y.at(one.low[index]), frame.y.at(one.high[index])
             yield tag("line", class_="whisker", x1=x, x2=x, y1=ends[0], y2=ends[1])
         if one.kind == POINTS:
-            yield tag("circle", class_="dot", cx=x, cy=y, r=3.5)
+            yield tag("circle", _told(one, index), class_="dot", cx=x, cy=y, r=3.5)
+
+
+def _told(one: Plotted, index: int) -> Markup:
+    return tag("title", one.tells[index]) if len(one.tells) else Markup("")
 
 
 def _again(one: Plotted) -> bool:

@@ -57,11 +57,12 @@ def screen_page(data: ReportData) -> Page:
 def write_report(data: ReportData, target: str | pathlib.Path, *, replaces: bool = True) -> pathlib.Path:
     """Write the page as HTML; gives its path. A reader sees the old file or the whole new one.
 
-    target: the file, or a folder that exists, in which it is then called report.html. replaces: a file that is there,
-    whatever it is; else only a page of ours. Raises UsageError when the file cannot be written.
+    target: the file, or a folder that exists, in which it is then called report.html. replaces: a file that is named
+    and there, whatever it is; else only a page of ours. Raises UsageError when the file cannot be written.
     """
     path = pathlib.Path(target)
-    path = path / "report.html" if path.is_dir() else path
+    if path.is_dir():  # nobody has named the file that is in it
+        path, replaces = path / "report.html", False
     if not replaces:
         _check_ours(path)
     page = FORMS["html"](data).encode(errors="backslashreplace")
