@@ -15,6 +15,7 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
 from quickstudy.base.origin import look_again
+from quickstudy.base.parameters import alternatives
 from quickstudy.base.record import Record
 from quickstudy.base.registry import included_files
 from quickstudy.base.trace import Answered, answered
@@ -186,8 +187,8 @@ def run(
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
     - tasks: ids, with parameters after a colon if need be (`language/qa:verbs=1`); patterns such as `language/*`.
-    - learners: names (`esn:units=200`, `my_model.py:Class`), host classes or learner objects. What is defined in the
-      running script or notebook itself is run in this process.
+    - learners: names (`esn:units=200`, `esn:units=100|200` for both, `my_model.py:Class`), host classes or learner
+      objects. What is defined in the running script or notebook itself is run in this process.
     - seeds: repetitions 0 .. seeds-1.
     - out: the results folder. What it holds already is not run again.
     - convention: `corrected`, `published` (as the published numbers were made) or `written` (as the paper says).
@@ -209,7 +210,7 @@ def run(
     `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be, before anything is run.
     A learner that fails stops nothing: its record says `failed`, with the reason and the traceback.
     """
-    several = learners if isinstance(learners, list | tuple) else [learners]
+    several = expand_learners(learners if isinstance(learners, list | tuple) else [learners])
     look_again()
     names = bring_all(several)
     if any(not isinstance(learner, str) for learner in several) or defined_here():
@@ -287,6 +288,11 @@ def expand_tasks(names: Sequence[Any]) -> list[str]:
         else:
             expanded.append(name)
     return list(dict.fromkeys(expanded))
+
+
+def expand_learners(learners: Sequence[Any]) -> list[Any]:
+    """Learners, in the place of a name with several values for a parameter all that it stands for."""
+    return [one for given in learners for one in (alternatives(given) if isinstance(given, str) else [given])]
 
 
 def defined_here() -> bool:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import (
     all_parameters,
+    alternatives,
     changed_parameters,
     configure,
     parameter,
@@ -195,3 +196,22 @@ def test_labels_and_json_make_the_same_component_again(thing, convention):
 @given(st.dictionaries(st.from_regex(r"[a-z_]+", fullmatch=True), st.from_regex(r"[a-z0-9./-]*", fullmatch=True)))
 def test_assignments_are_read_as_written(values):
     assert parse_assignments(write_assignments(values)) == values
+
+
+@pytest.mark.parametrize(
+    ("name", "several"),
+    [
+        ("lstm", ["lstm"]),
+        ("esn:units=5", ["esn:units=5"]),
+        ("esn:units=5|6", ["esn:units=5", "esn:units=6"]),
+        ("my|model.py:Model:width=1|2", ["my|model.py:Model:width=1", "my|model.py:Model:width=2"]),
+        ("relearning:learner=esn|lstm,every=9", ["relearning:learner=esn,every=9", "relearning:learner=lstm,every=9"]),
+    ],
+)
+def test_several_values_are_several_names(name: str, several: list[str]) -> None:
+    assert alternatives(name) == several
+
+
+def test_a_name_stands_for_no_more_than_can_be_run() -> None:
+    with pytest.raises(UsageError, match="stands for 1,048,576 learners; give at most 10,000 at once"):
+        alternatives("esn:" + ",".join(f"p{number}=1|2" for number in range(20)))

@@ -108,6 +108,7 @@ def here(files, monkeypatch, capsys):
         (["report", "FOLDER", "-o", "/proc/x.html"], "cannot write /proc/x.html"),
         (["report", "FOLDER", "-o", "absent/x.html"], "no folder absent to write x.html into"),
         (["report", "FOLDER", "-o", "absent/x.csv", "--format", "csv"], "no folder absent to write x.csv into"),
+        (["report", "FOLDER", "-o", "mute.py", "--format", "files"], "cannot write mute.py: File exists"),
         (["pack", "FOLDER", "-o", "absent/x.zip"], "no folder absent to write x.zip into"),
     ],
 )

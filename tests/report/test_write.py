@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import pathlib
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.report.build import gather
-from quickstudy.report.page import write_report
+from quickstudy.report.page import write_files, write_report
 
 Make = Callable[..., Any]
 
@@ -29,6 +30,24 @@ def test_the_file_is_written_whole(tmp_path: pathlib.Path, make_study: Make, sav
 def test_a_folder_as_target(tmp_path: pathlib.Path, make_record: Make, save: Make) -> None:
     folder = save(tmp_path, [make_record()])
     assert write_report(gather([folder]), tmp_path) == tmp_path / "report.html"
+
+
+def test_every_table_and_picture_is_a_file(tmp_path: pathlib.Path, make_study: Make, save: Make) -> None:
+    folder = save(tmp_path / "results", make_study(seeds=2))
+    data = gather([folder])
+    path = write_files(data, tmp_path / "files")
+    names = {file.name for file in path.parent.iterdir()}
+    assert {"report.html", "scores-0.csv", "cost-0.csv", "runs-0.csv", "figure-0.svg", "figure-0.csv"} <= names
+    page = path.read_text()
+    assert all(f'href="./{name}"' in page for name in names - {"report.html"})
+    with (path.parent / "scores-0.csv").open(newline="") as file:
+        rows = {row["learner"]: row for row in csv.DictReader(file)}
+    table = data.tables[0]
+    assert float(rows["lstm"][table.judged.title]) == table.middle(table.rows[0])  # all digits
+    write_files(data, tmp_path / "files")
+    path.write_text("mine")
+    with pytest.raises(UsageError, match="no page of quickstudy's"):
+        write_files(data, tmp_path / "files")
 
 
 def test_folders_merge_by_key_and_ok_wins(tmp_path: pathlib.Path, make_record: Make, save: Make) -> None:

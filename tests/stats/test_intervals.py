@@ -13,7 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.stats.intervals import combined_interval, mean_band, mean_interval, median_interval, student_quantile
+from quickstudy.stats.intervals import (
+    combined_interval,
+    mean_band,
+    mean_interval,
+    median_interval,
+    student_quantile,
+    summarise,
+)
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
 SCORES: dict[str, tuple[Draw, float]] = {
@@ -135,3 +142,11 @@ def test_the_median_is_covered_whatever_the_distribution() -> None:
 def test_refused(values: list[float], options: dict[str, float], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         mean_interval(values, **options)
+
+
+@pytest.mark.parametrize("values", [[1e308] * 3, [-1e308] * 3, [math.inf, 1.0], [math.inf, -math.inf], [1e308, -1e308]])
+def test_the_largest_numbers_have_a_summary(values: list[float]) -> None:
+    found = summarise(values)
+    assert found.mean in (0.0, math.inf, -math.inf) or math.isnan(found.mean)
+    assert (found.minimum, found.maximum) == (min(values), max(values))
+    mean_interval(values)

@@ -26,8 +26,10 @@ identity: another parameter, or the component itself, stands for what was found 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import operator
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -41,6 +43,8 @@ T = TypeVar("T")
 CONVENTIONS = ("corrected", "published", "written")
 HANDED_ON: Mapping[str, Mapping[str, Any]] = {convention: {"convention": convention} for convention in CONVENTIONS}
 """The `conventions` of a component that holds others, and has a parameter `convention` for theirs."""
+MOST_ALTERNATIVES = 10_000
+"""Learners that one name may stand for; more is a slip, and their plan would fill the memory."""
 
 
 def parameter(
@@ -144,6 +148,19 @@ def parse_assignments(text: str) -> dict[str, str]:
             raise UsageError(f'parameter "{name.strip()}" is given twice')
         assignments[name.strip()] = value.strip()
     return assignments
+
+
+def alternatives(name: str) -> list[str]:
+    """The names that one with several values for a parameter stands for, the last parameter changing fastest.
+
+    >>> alternatives("esn:units=100|200,leak=0.3|1"), alternatives("esn")
+    (['esn:units=100,leak=0.3', 'esn:units=100,leak=1', 'esn:units=200,leak=0.3', 'esn:units=200,leak=1'], ['esn'])
+    """
+    cut = enumerate(re.split(r"(?<==)([^=,]*\|[^=,]*)", name))
+    parts = [part.split("|") if place % 2 else [part] for place, part in cut]
+    if (count := math.prod(map(len, parts))) > MOST_ALTERNATIVES:
+        raise UsageError(f'"{name}" stands for {count:,} learners; give at most {MOST_ALTERNATIVES:,} at once')
+    return ["".join(chosen) for chosen in itertools.product(*parts)]
 
 
 def write_assignments(values: Mapping[str, Any]) -> str:

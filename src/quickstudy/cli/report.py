@@ -22,8 +22,13 @@ from quickstudy.cli.output import (
 
 def report(
     folders: list[pathlib.Path] = typer.Argument(..., help="Results folders; several are merged."),
-    out: pathlib.Path | None = typer.Option(None, "--out", "-o", help="File to write; default FOLDER/report.html."),
-    format: str = typer.Option("html", "--format", help="html, text, csv or latex."),
+    out: pathlib.Path | None = typer.Option(
+        None,
+        "--out",
+        "-o",
+        help="File to write; default FOLDER/report.html. Of files: the folder; FOLDER/report.",
+    ),
+    format: str = typer.Option("html", "--format", help="html, text, csv, latex, or files: all tables and pictures."),
     task: list[str] = typer.Option([], "--task", help="Only this task; patterns such as 'language/*'."),
     learner: list[str] = typer.Option([], "--learner", help="Only this learner, beside the rules; patterns too."),
     latest: bool = typer.Option(False, "--latest", help="Only the version of everything that was run last."),
@@ -31,19 +36,19 @@ def report(
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Make a report of results: an offline page, or text, CSV, LaTeX or JSON."""
+    """Make a report of results: an offline page, or text, CSV, LaTeX, JSON, or a file for every table and picture."""
     from dataclasses import replace
 
     from quickstudy.base.errors import UsageError, nearest
     from quickstudy.report.build import gather
     from quickstudy.report.facts import as_json
-    from quickstudy.report.page import FORMS, write_report
+    from quickstudy.report.page import FORMS, write_files, write_report
     from quickstudy.runs.folder import write_output
     from quickstudy.runs.identity import shown
     from quickstudy.runs.reader import read_results
 
-    if format not in FORMS:
-        raise UsageError(f'no format "{format}"; {nearest(format, FORMS)}')
+    if format not in (known := [*FORMS, "files"]):
+        raise UsageError(f'no format "{format}"; {nearest(format, known)}')
     check_target(out)
     include_files(include)
     readings = {folder: read_results(folder, expected=True) for folder in folders}
@@ -66,6 +71,8 @@ def report(
     elif format == "html":
         target = folders[0] / "report.html" if out is None else out
         say(f"Report: {write_report(data, target, replaces=out is not None)}")
+    elif format == "files":
+        say(f"Report: {write_files(data, folders[0] / 'report' if out is None else out)}")
     elif out is None:
         print_exactly(FORMS[format](data))
     else:

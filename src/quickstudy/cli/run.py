@@ -61,7 +61,7 @@ def run(
     from quickstudy.base.machine import pin_threads
 
     pin_threads()  # before NumPy is imported, so that runs in this process give the bits of runs in workers
-    from quickstudy.api import default_workers, plan_runs
+    from quickstudy.api import default_workers, expand_learners, plan_runs
     from quickstudy.api import run as make
     from quickstudy.base.parameters import parse_assignments
     from quickstudy.runs.progress import choose_progress
@@ -79,7 +79,7 @@ def run(
         "protocol": parse_assignments(",".join(set_)),
     }
     if dry_run:
-        planned = plan_runs(tasks, learner, reading=read_results(out), **meant)
+        planned = plan_runs(tasks, expand_learners(learner), reading=read_results(out), **meant)
         number = default_workers() if workers is None else workers
         preview(replace(planned, found={}) if rerun else planned, retry_failed, number, json)
         return

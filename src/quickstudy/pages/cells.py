@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from quickstudy.base.blocks import HALF, Cell, Column, Group, Line, Made, Name, Number, Several, Table, Text
+from quickstudy.base.blocks import HALF, Cell, Column, Group, Line, Made, Name, Number, Section, Several, Table, Text
 from quickstudy.base.measure import PLAIN, Score
 from quickstudy.base.trace import Trace
 from quickstudy.pages.request import CONVENTIONS, Request
@@ -85,11 +85,12 @@ def mean_rows(found: Mapping[tuple[str, ...], Sequence[Values]]) -> list[list[Ce
     return [[*map(Name, names), *map(mean, values)] for names, values in found.items() if any(values)]
 
 
-def under_each(request: Request, make: Callable[[Request], Made]) -> Made:
-    """What is made under each convention, one after the other, with facts by convention."""
+def under_each(request: Request, title: str, name: str, text: str, make: Callable[[Request], Made]) -> Made:
+    """A section: its text, then what is made under each convention, one after the other, with facts by convention."""
     found = {convention: make(request.under(convention)) for convention in CONVENTIONS}
     facts = {convention: part.facts for convention, part in found.items()}
-    return Made([one for part in found.values() for one in part.blocks], facts)
+    made = [Text(text), *(one for part in found.values() for one in part.blocks)]
+    return Made([Section(title, made, name)], facts)
 
 
 def halves(rows: Sequence[Sequence[Cell]]) -> str:

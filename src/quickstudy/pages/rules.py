@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from quickstudy.base.blocks import Block, Cell, Made, Name, Section, Text
+from quickstudy.base.blocks import Block, Cell, Made, Name, Text
 from quickstudy.base.catalogue import block
 from quickstudy.pages.cells import gap, halves, mean, mean_of, mean_rows, shared, table, under_each
 from quickstudy.pages.request import Request, Stage
@@ -35,10 +35,8 @@ class Rules:
             "Each task names rules that never learn what it is about: the most frequent answer, the token just read, "
             "the shortcuts that its sentences leave open. They are run under the same protocol on the same data."
         )
-        found = under_each(request, _under)
-        return Made(
-            [Section("Rules that never learn", [Text(text), *found.blocks], "rules")], {"controls": found.facts}
-        )
+        found = under_each(request, "Rules that never learn", "rules", text, _under)
+        return Made(found.blocks, {"controls": found.facts})
 
 
 def _under(request: Request) -> Made:

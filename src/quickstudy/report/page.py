@@ -10,6 +10,7 @@ from itertools import groupby
 
 from quickstudy.base.blocks import LEARNER, REPLAY, ROLES, Block, Details, Page, Section, Terms, Text
 from quickstudy.base.errors import UsageError
+from quickstudy.render.files import write_page
 from quickstudy.render.html import as_html
 from quickstudy.render.latex import as_latex
 from quickstudy.render.terminal import as_text
@@ -18,7 +19,7 @@ from quickstudy.report.model import LEARNING, ReportData, TaskTable
 from quickstudy.report.sections import about, figure, how_to_read, record
 from quickstudy.report.tables import Marks, change_table, cost_table, failure_table, glance_table, marks_of, score_table
 from quickstudy.report.words import counted
-from quickstudy.runs.folder import write_output
+from quickstudy.runs.folder import write_output, writing_fault
 
 _ALL_NAMED = 4
 
@@ -62,11 +63,23 @@ def write_report(data: ReportData, target: str | pathlib.Path, *, replaces: bool
     path = pathlib.Path(target)
     if path.is_dir():  # nobody has named the file that is in it
         path, replaces = path / "report.html", False
-    if not replaces and path.is_file() and not _is_ours(path):
-        raise UsageError(f"{path} is there, and no page of quickstudy's; move it away, or name a file by `report -o`")
+    if not replaces:
+        _check_ours(path)
     page = FORMS["html"](data).encode(errors="backslashreplace")
     write_output(path, lambda file: file.write(page))
     return path
+
+
+def write_files(data: ReportData, folder: pathlib.Path) -> pathlib.Path:
+    """Write the page into a folder as report.html, and beside it a CSV file for every table, an SVG and a CSV file for
+    every picture; gives its path. Raises UsageError when the folder cannot be written.
+    """
+    _check_ours(folder / "report.html")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise writing_fault(error, folder) from error
+    return write_page(report_page(data), folder, "report")
 
 
 FORMS: Mapping[str, Callable[[ReportData], str]] = {
@@ -78,10 +91,13 @@ FORMS: Mapping[str, Callable[[ReportData], str]] = {
 """The forms of a report that are text."""
 
 
-def _is_ours(path: pathlib.Path) -> bool:
-    """Whether a file begins like a page of ours, whose title ends so."""
-    with open(path, "rb") as file:
-        return "· quickstudy</title>".encode() in file.read(4096)
+def _check_ours(path: pathlib.Path) -> None:
+    """Raise UsageError for a file that is there and does not begin like a page of ours, whose title ends so."""
+    if path.is_file():
+        with open(path, "rb") as file:
+            ours = "· quickstudy</title>".encode() in file.read(4096)
+        if not ours:
+            raise UsageError(f"{path} is there, and no page of quickstudy's; move it away, or name another by `-o`")
 
 
 def _families(data: ReportData) -> list[tuple[str, str, list[tuple[int, TaskTable]]]]:

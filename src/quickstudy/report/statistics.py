@@ -20,7 +20,7 @@ import numpy as np
 from quickstudy.base.canonical import digest
 from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
 from quickstudy.stats.intervals import LEVEL as CONFIDENCE
-from quickstudy.stats.intervals import Interval, combined_interval, mean_interval, median_interval, summarise
+from quickstudy.stats.intervals import Interval, combined_interval, mean_interval, mean_of, median_interval, summarise
 
 Values = Mapping[tuple[int, int], float]
 """Values of one score by (root seed, repetition); none is nan."""
@@ -148,7 +148,7 @@ def difference(one: Values, other: Values, score: Score = PLAIN, level: float = 
         return Contrast(None, reason=_NOT_FINITE)
     if score.shown == MEDIAN or not _all_finite(one, other):
         return _between_medians(one, other, level)
-    value = float(np.mean(list(one.values())) - np.mean(list(other.values())))
+    value = mean_of(one.values()) - mean_of(other.values())
     n = min(len(one), len(other))
     if n < 2:
         return Contrast(value, n=n)
@@ -201,7 +201,7 @@ def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -
     samples = [_places(sample, score) for sample in (own, control, oracle)]
     if not _all_finite(*samples):
         return Contrast(None, reason=_NOT_FINITE)
-    mine, floor, ceiling = (float(np.mean(list(sample.values()))) for sample in samples)
+    mine, floor, ceiling = (mean_of(sample.values()) for sample in samples)
     if abs(ceiling - floor) < CLOSEST:
         ends = f"the oracle ({ceiling:.3f}) and the best control ({floor:.3f})"
         logarithms = "" if score.value(1.0) == 1.0 else ", in decimal logarithms,"

@@ -14,7 +14,7 @@ docs/explanation/intervals.md, with what it does not cover); a percentile bootst
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -183,20 +183,30 @@ def summarise(values: ArrayLike) -> Summary:
     runs = np.asarray(values, dtype=np.float64)
     if runs.ndim != 1 or not len(runs):
         raise UsageError(f"a summary needs one number per run and at least one run, got shape {runs.shape}")
-    if np.isnan(runs).any():
-        return Summary(len(runs), *[math.nan] * 7)
-    ordered = np.sort(runs).tolist()
-    spread = len(runs) > 1 and np.isfinite(runs).all()
+    ordered = sorted(runs.tolist())
+    if any(map(math.isnan, ordered)):
+        return Summary(len(ordered), *[math.nan] * 7)
+    finite = all(map(math.isfinite, ordered))
+    mean = mean_of(ordered)
+    squares = math.fsum((value - mean) * (value - mean) for value in ordered) if finite else math.nan
     return Summary(
-        n=len(runs),
-        mean=float(runs.mean()) if np.isfinite(runs).all() else sum(ordered),
-        sd=float(runs.std(ddof=1)) if spread else math.nan,
+        n=len(ordered),
+        mean=mean,
+        sd=math.sqrt(squares / (len(ordered) - 1)) if len(ordered) > 1 else math.nan,
         median=_quantile(ordered, 0.5),
         lower_quartile=_quantile(ordered, 0.25),
         upper_quartile=_quantile(ordered, 0.75),
         minimum=ordered[0],
         maximum=ordered[-1],
     )
+
+
+def mean_of(values: Collection[float]) -> float:
+    """The mean, to the last digit unless the sum has no place among the numbers."""
+    try:
+        return math.fsum(values) / len(values)
+    except (OverflowError, ValueError):  # beyond the largest number; infinities of both signs
+        return sum(values) / len(values)
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -199,9 +199,8 @@ class First:
             "show counts most. As published, the first evaluation of a readout comes after a single question, that of "
             "a network after 8 sequences, and both count as time 1; corrected, time is in sequences for all."
         )
-        found = under_each(request, _first)
-        section = Section("What the first evaluation is worth", [Text(text), *found.blocks], "first")
-        return Made([section], {"first": found.facts})
+        found = under_each(request, "What the first evaluation is worth", "first", text, _first)
+        return Made(found.blocks, {"first": found.facts})
 
 
 def _first(request: Request) -> Made:

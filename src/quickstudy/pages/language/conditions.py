@@ -153,8 +153,8 @@ class Time:
             "Here both units are applied to all, on the same curves: an update is one change of the trained weights, "
             "which a readout makes after every question and a network after every batch."
         )
-        found = under_each(request, _timed)
-        return Made([Section("The unit of time", [Text(text), *found.blocks], "time")], {"time": found.facts})
+        found = under_each(request, "The unit of time", "time", text, _timed)
+        return Made(found.blocks, {"time": found.facts})
 
 
 def _timed(request: Request) -> Made:
