@@ -27,6 +27,7 @@ from quickstudy.learners.mdl.search import Archipelago
 from quickstudy.learners.mdl.tempering import Tempering
 
 TEMPERING, EVOLUTION = "tempering", "evolution"
+Bools = NDArray[np.bool_]
 
 
 @njit
@@ -40,6 +41,28 @@ def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, sai
             think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
             values[number] = after
             speak(after, symbols, said[time, number])
+
+
+@njit
+def _judge(
+    row: Rows, symbols: int, outputs: int, read: Rows, targets: Rows, counts: Bools, began: bool, values: Numbers,
+    said: Rows, wrong: Rows, room: Room,
+) -> None:  # fmt: skip
+    """As `_read`, with the likeliest symbol alone: said (time, row), and wrong (row,), those that count and are not the
+    target.
+    """
+    count, after, chances = wire(row, symbols, room), room.values[0], np.zeros(symbols)
+    for time in range(len(read)):
+        for number in range(len(values)):
+            think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
+            values[number] = after
+            speak(after, symbols, chances)
+            best = 0
+            for symbol in range(1, outputs):
+                if chances[symbol] > chances[best]:
+                    best = symbol
+            said[time, number] = best
+            wrong[number] += counts[time, number] and best != targets[time, number]
 
 
 class NetworkHost:
@@ -72,6 +95,17 @@ class NetworkHost:
         said = np.zeros((*np.shape(inputs), self._symbols))
         _read(self.row, self._symbols, np.asarray(inputs, np.int32), began, values, said, self._room)
         return (False, values), said[..., : self._outputs]
+
+    def judged(
+        self, state: tuple[bool, Numbers], inputs: Any, targets: Any, counts: Bools
+    ) -> tuple[tuple[bool, Numbers], Any, Any]:
+        """Read many symbols (time, row): the state, the likeliest symbols, and by row how many that count are wrong."""
+        values = state[1].copy()
+        said: Any = np.zeros(inputs.shape, np.int8)
+        wrong: Any = np.zeros(inputs.shape[1], np.int32)
+        given = inputs, targets, counts, state[0], values, said, wrong, self._room
+        _judge(self.row, self._symbols, self._outputs, *given)
+        return (False, values), said, wrong
 
     def same(self, state: tuple[bool, Numbers], other: tuple[bool, Numbers]) -> bool:
         """Whether two states are the same, bit for bit."""
@@ -128,7 +162,7 @@ class SearchingHost(NetworkHost):
             self._found = {"network": network.as_facts(), "h_bits": described, "d_bits": data}
         self._strings = strings
 
-    def facts(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """What it has found: the network, its bits, and those of the strings by it."""
         return self._found
 
@@ -215,7 +249,7 @@ class GivenNetwork:
     """
 
     file: str = parameter("bliss-an-bn", place=True)
-    content: str = ""
+    content: str = parameter("", derived=True)
     precision: str = parameter("float64", choices=("float32", "float64"))
 
     learns: ClassVar[bool] = False
