@@ -18,107 +18,15 @@ from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.compiled import njit
 from quickstudy.learners.host import Hosted, HostPupil
-from quickstudy.learners.mdl.evaluation import Room, Tree, speak, think, wire
-from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Numbers, Parts, Rows
+from quickstudy.learners.mdl.evaluation import Tree
+from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Parts, Rows
 from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.search import Archipelago
+from quickstudy.learners.mdl.speaking import NetworkHost
 from quickstudy.learners.mdl.tempering import Tempering
 
 TEMPERING, EVOLUTION = "tempering", "evolution"
-Bools = NDArray[np.bool_]
-
-
-@njit
-def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room) -> None:
-    """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
-    next after each.
-    """
-    count, after = wire(row, symbols, room), room.values[0]
-    for time in range(len(read)):
-        for number in range(len(values)):
-            think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
-            values[number] = after
-            speak(after, symbols, said[time, number])
-
-
-@njit
-def _judge(
-    row: Rows, symbols: int, outputs: int, read: Rows, targets: Rows, counts: Bools, began: bool, values: Numbers,
-    said: Rows, wrong: Rows, room: Room,
-) -> None:  # fmt: skip
-    """As `_read`, with the likeliest symbol alone: said (time, row), and wrong (row,), those that count and are not the
-    target.
-    """
-    count, after, chances = wire(row, symbols, room), room.values[0], np.zeros(symbols)
-    for time in range(len(read)):
-        for number in range(len(values)):
-            think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
-            values[number] = after
-            speak(after, symbols, chances)
-            best = 0
-            for symbol in range(1, outputs):
-                if chances[symbol] > chances[best]:
-                    best = symbol
-            said[time, number] = best
-            wrong[number] += counts[time, number] and best != targets[time, number]
-
-
-class NetworkHost:
-    """Speaks for a network, step by step. outputs: of its symbols, those that are asked for."""
-
-    scale = "probabilities"
-
-    def __init__(self, symbols: int, row: Rows, outputs: int, precision: str = "float64") -> None:
-        self.row, self._symbols, self._outputs = row, symbols, outputs
-        self._room = Room.of(1, precision)
-
-    @property
-    def parameters(self) -> int:
-        """Weights and biases."""
-        network = Network.of_row(self.row, self._symbols)
-        return len(network.edges) + len(network.biases)
-
-    def start(self, rows: int, capacity: int) -> tuple[bool, Numbers]:
-        """Nothing read."""
-        return True, np.zeros((rows, MOST_UNITS), self._room.values.dtype)
-
-    def step(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
-        """Read one symbol a row."""
-        state, said = self.unroll(state, np.asarray(inputs)[None])
-        return state, said[0]
-
-    def unroll(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
-        """Read many symbols (time, row)."""
-        began, values = state[0], state[1].copy()
-        said = np.zeros((*np.shape(inputs), self._symbols))
-        _read(self.row, self._symbols, np.asarray(inputs, np.int32), began, values, said, self._room)
-        return (False, values), said[..., : self._outputs]
-
-    def judged(
-        self, state: tuple[bool, Numbers], inputs: Any, targets: Any, counts: Bools
-    ) -> tuple[tuple[bool, Numbers], Any, Any]:
-        """Read many symbols (time, row): the state, the likeliest symbols, and by row how many that count are wrong."""
-        values = state[1].copy()
-        said: Any = np.zeros(inputs.shape, np.int8)
-        wrong: Any = np.zeros(inputs.shape[1], np.int32)
-        given = inputs, targets, counts, state[0], values, said, wrong, self._room
-        _judge(self.row, self._symbols, self._outputs, *given)
-        return (False, values), said, wrong
-
-    def same(self, state: tuple[bool, Numbers], other: tuple[bool, Numbers]) -> bool:
-        """Whether two states are the same, bit for bit."""
-        return state[0] == other[0] and state[1].tobytes() == other[1].tobytes()
-
-    def rows(self, state: tuple[bool, Numbers], numbers: NDArray[Any]) -> tuple[bool, Numbers]:
-        """Some rows of a state."""
-        return state[0], state[1][numbers]
-
-    def predict(self, inputs: NDArray[Any]) -> Numbers:
-        """What comes next after every symbol of one string."""
-        _, said = self.unroll(self.start(1, len(inputs)), np.asarray(inputs)[:, None])
-        return said[:, 0]
 
 
 class SearchingHost(NetworkHost):
