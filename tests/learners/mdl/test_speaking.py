@@ -1,4 +1,4 @@
-"""A network says the same whether its states are computed or looked up, for one string alone or for many side by side."""
+"""A network says the same whether its states are computed or looked up, whatever stands beside a string."""
 
 import numpy as np
 import pytest

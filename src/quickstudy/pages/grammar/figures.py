@@ -73,16 +73,16 @@ def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
 
 
 def _run_of_right(trace: Trace) -> float:
-    """Strings in a row that are right, from the first of the tests on; at least 1, since the axis is logarithmic."""
+    """Strings in a row that are right, from the first of the tests on."""
     tested: NDArray[Any] = trace.arrays[_column(trace)][trace.arrays["tested"]] > 0
-    return float(np.maximum(1, np.append(tested, True).argmax()))
+    return float(np.append(tested, True).argmax())
 
 
 def _largest_right(trace: Trace) -> float:
     wrong = trace.arrays[_column(trace)] > 0
     sizes = trace.arrays["size"]
     right = sizes[sizes < sizes[wrong].min()] if wrong.any() else sizes
-    return float(max(1, right.max(initial=1)))
+    return float(right.max(initial=0))
 
 
 class _Profiles(Beside):
@@ -99,11 +99,13 @@ class _Profiles(Beside):
         return found  # type: ignore[return-value]
 
     def plotted(self, request: Request, profiles: Mapping[str, Profile]) -> list[Plotted]:
-        """Medians, with the worst and the best run as a band."""
+        """Medians, with the worst and the best run as a band; nothing stands at 1, since the axis is logarithmic."""
         lines = []
         for column, profile in profiles.items():
             shown = sorted(profile)
-            middle, low, high = ([float(end(profile[one])) for one in shown] for end in (np.median, np.min, np.max))
+            middle, low, high = (
+                [max(1.0, float(end(profile[one]))) for one in shown] for end in (np.median, np.min, np.max)
+            )
             mark = Mark(number=request.study.columns.index(column))
             lines.append(Plotted(column, mark, shown, middle, low, high, dots=True))
         return lines
