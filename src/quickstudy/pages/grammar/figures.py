@@ -129,17 +129,16 @@ class Frontier(_Profiles):
             return Made([Text("Nothing has been run yet.", "note")])
         order = max(int(row.protocol.get("order", 3)) for row in request.rows)
         shown = sorted({one for profile in profiles.values() for one in profile})
-        frontier = Plotted(
-            "frontier", Mark("oracle"), shown, [10.0 ** (2 * order) / one for one in shown], kind=POINTS,
-            tells=[f"B = {10.0**order / one:g}" for one in shown],
-        )  # fmt: skip
+        bound = [10.0 ** (2 * order) / one for one in shown]
+        frontier = Plotted("frontier", Mark("oracle"), shown, bound, dots=True)
+        ticks = [(one, f"{one:,} (b = {10.0**order / one:g})") for one in shown]
         plot = Plot(
             f"{request.name}-frontier",
             "Strings right in a row, behind the longest shown, against strings shown: median of the runs, and the "
             "worst and the best. No more are asked about than the frontier has. A model whose line meets the "
-            "frontier has there the index B, which is written beside its points.",
+            "frontier has at least the index b that is written there.",
             f"Strings right in a row against strings shown, of {', '.join(profiles)}.",
-            Axis("strings shown (logarithmic)", LOG, ticks=[(one, f"{one:,}") for one in shown]),
+            Axis("strings shown (logarithmic)", LOG, ticks=ticks),
             Axis("strings right in a row (logarithmic)", LOG),
             [Panel([frontier, *self.plotted(request, profiles)])],
             list(self.data("strings right in a row", profiles)),
