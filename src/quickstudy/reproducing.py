@@ -70,7 +70,7 @@ def reproduce(
     - seeds: repetitions; the publication's own number is in `quickstudy show STUDY`.
     - out: the results folder; by default results/STUDY, or that of the study whose runs it shares.
     - convention: the study's own, unless another is named.
-    - only: patterns of tasks or labels; the page has these rows, and all others that the folder has runs of.
+    - only: patterns of tasks, labels or columns; the page has these rows, and all others that the folder has runs of.
     - protocol: parameters of the protocol, over the study's own. exact: test as often as the publication did.
     - controls: also run each task's controls and oracle.
     - command: what to type to have the same again, for the page.

@@ -88,4 +88,5 @@ def test_a_memory_can_be_enlarged_and_a_small_one_overflows(spec):
     endless = features(None, 20)
     assert features(None, 100) == pytest.approx(endless, abs=1e-6)
     assert features(60, 20) == pytest.approx(endless, abs=1e-6)
+    assert np.array_equal(features(None, 20), features(400, 20))
     assert np.abs(features(2, 20) - endless).max() > 1e-4

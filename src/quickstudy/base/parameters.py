@@ -20,7 +20,8 @@ Its default must be what the component did before. While it has that default it 
 those runs keep their keys; any other value is.
 
 A parameter that says where something is found, and not what it is, is marked `place=True` and is never part of the
-identity: another parameter, or the component itself, stands for what was found there.
+identity: another parameter, or the component itself, stands for what was found there. That one, which the component
+works out, is marked `derived=True` and is never typed.
 """
 
 from __future__ import annotations
@@ -56,12 +57,13 @@ def parameter(
     choices: tuple[Any, ...] | None = None,
     added: bool = False,
     place: bool = False,
+    derived: bool = False,
 ) -> Any:
     """A dataclass field with a default and the range of values that make sense; added: later than recorded runs; place:
-    where something is found.
+    where something is found; derived: worked out from the others.
     """
     bounds = {"at_least": at_least, "at_most": at_most, "above": above, "choices": choices}
-    bounds |= {"added": added or None, "place": place or None}
+    bounds |= {"added": added or None, "place": place or None, "derived": derived or None}
     return dataclasses.field(
         default=default, metadata={name: bound for name, bound in bounds.items() if bound is not None}
     )
@@ -129,8 +131,12 @@ def changed_parameters(instance: Any, convention: str = "corrected", asked: str 
         usual = all_parameters(configure("", type(instance), {}, convention, asked))
     except UsageError:  # something has no default: then everything is worth typing
         usual = {}
-    values = all_parameters(instance)
-    return {name: value for name, value in values.items() if name not in usual or usual[name] != value}
+    fields = _fields(type(instance))[1]
+    return {
+        name: value
+        for name, value in all_parameters(instance).items()
+        if (name not in usual or usual[name] != value) and not fields[name].metadata.get("derived")
+    }
 
 
 def parse_assignments(text: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ import math
 import pathlib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -155,18 +155,27 @@ class Study:
         return tuple(dict.fromkeys(name for column in self.columns for name in owners.get(column, [column])))
 
     def only(self, patterns: Sequence[str]) -> Study:
-        """The study with only the rows whose task or label fits one of the patterns; all when there is none."""
-        if not patterns:
-            return self
-        rows = tuple(
-            row
-            for row in self.rows
-            if any(fnmatch.fnmatch(name, pattern) for name in (row.task, row.label) for pattern in patterns)
-        )
-        if not rows:
+        """The study with only the rows whose task or label fits one of the patterns, and of these only the learners
+        whose column, or model, fits one; all rows, or all learners, where no pattern fits any.
+        """
+
+        def fits(names: Iterable[str], patterns: Sequence[str]) -> bool:
+            return any(fnmatch.fnmatch(name, pattern) for name in names for pattern in patterns)
+
+        named = {column: [column, *(m for m, own in self.together.items() if column in own)] for column in self.columns}
+        of_rows = [one for one in patterns if any(fits((row.task, row.label), [one]) for row in self.rows)]
+        of_columns = [one for one in patterns if any(fits(names, [one]) for names in named.values())]
+        if lost := [one for one in patterns if one not in (*of_rows, *of_columns)]:
             known = ", ".join(f"{row.task} ({row.label})" for row in self.rows)
-            raise UsageError(f"no task of {self.id} fits {' or '.join(patterns)}; it has {known}")
-        return dataclasses.replace(self, rows=rows)
+            raise UsageError(f"no task of {self.id} fits {' or '.join(lost)}; it has {known}")
+        rows = [row for row in self.rows if not of_rows or fits((row.task, row.label), of_rows)]
+        if of_columns:
+            kept = {column for column, names in named.items() if fits(names, of_columns)}
+            rows = [
+                dataclasses.replace(row, learners={one: own for one, own in row.learners.items() if one in kept})
+                for row in rows
+            ]
+        return dataclasses.replace(self, rows=tuple(rows))
 
 
 def study_names() -> list[str]:

@@ -43,7 +43,9 @@ def reproduce(
         None, "--convention", help="published (default, unless the study names another), corrected or written."
     ),
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
-    only: list[str] = typer.Option([], "--only", help="Only these rows of the study: patterns of tasks or labels."),
+    only: list[str] = typer.Option(
+        [], "--only", help="Only these rows or columns of the study: patterns of tasks, labels or models."
+    ),
     set_: list[str] = typer.Option([], "--set", help="A parameter of the protocol, over the study's own."),
     exact: bool = typer.Option(False, "--exact", help="Test as often as the publication did; a few times slower."),
     controls: bool = typer.Option(False, help="Also run each task's controls and oracle."),

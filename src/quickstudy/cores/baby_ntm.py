@@ -20,8 +20,8 @@ class TapeCore(MemoryCore):
     """
 
     def rows_for(self, capacity: int) -> int:
-        """Content wanders by one row a step, in either direction: it never meets itself around the end."""
-        return 2 * capacity + 2
+        """Content wanders by one row a step, and only row 0 is read: around the end it would come too late."""
+        return capacity + 2
 
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """M <- sum of the moves, each to its extent; then what is new is added to row 0."""
@@ -37,8 +37,8 @@ class TapeCore(MemoryCore):
 class BabyNTM(MemorySpec):
     """Baby neural Turing machine: a tanh network with a tape that is shifted or turned as a whole, softly.
 
-    units: size of the network. cell: numbers in a row of the tape. rows: of the tape, in training and test; none: twice
-    as many as there are steps, which is as good as endless. No weight depends on it. precision: float32 or float64.
+    units: size of the network. cell: numbers in a row of the tape. rows: of the tape, in training and test; none: as
+    many as there are steps, which is as good as endless. No weight depends on it. precision: float32 or float64.
 
     Before a step row 0 is added to h by a linear map. Then a = softmax(W h) weighs five moves of the tape (up and down,
     around the end or not, and none), and sigmoid(V h) is added to row 0. Source: Suzgun et al. 2019, softmax variant;

@@ -94,8 +94,8 @@ class StackCore(MemoryCore):
     """Row 0 is the top. S <- push [v; S without its last row] + pop [S without its first row; 0] + rest S."""
 
     def rows_for(self, capacity: int) -> int:
-        """One for each step that may push."""
-        return max(2, capacity)
+        """One for each step that may push, if as many are left to pop it again: what lies deeper is never read."""
+        return max(2, capacity // 2 + 2)
 
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """Push, pop and, if there are three actions, neither."""
@@ -111,8 +111,8 @@ class StackCore(MemoryCore):
 class StackLSTM(MemorySpec):
     """Stack-LSTM: an LSTM that pushes onto a stack and pops from it, both at once and softly.
 
-    units: size of the LSTM. cell: numbers in a row of the stack. rows: of the stack, in training and test; none: as
-    many as there are steps, which is as good as endless; a stack that is full loses its lowest row. resting: a third
+    units: size of the LSTM. cell: numbers in a row of the stack. rows: of the stack, in training and test; none: half
+    as many as there are steps, which is as good as endless; a stack that is full loses its lowest row. resting: a third
     action that leaves the stack as it is; as published there is none. precision: float32 or float64.
 
     Before a step the top is added to h by a linear map. Then a = softmax(W h), the row sigmoid(V h) is pushed to the

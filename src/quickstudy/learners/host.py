@@ -96,8 +96,10 @@ class HostPupil:
                 self.unroll = self._unroll
             if own and hasattr(host, "same"):
                 self.same = host.same
-        if hasattr(host, "facts"):
-            self.facts = host.facts
+            if own and hasattr(host, "judged"):
+                self.judged = self._judged
+        if hasattr(host, "described"):
+            self.described = host.described
 
     @property
     def called(self) -> str:
@@ -250,6 +252,10 @@ class HostPupil:
             return state, answers[None]
         state, answers = self._stepper.unroll(state, own_copy(of_lane(inputs, 0)))
         return state, np.stack([self._rows(some, len(some)) for some in answers])[None]
+
+    def _judged(self, state: Any, *given: NDArray[Any]) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+        state, said, wrong = self.host.judged(state, *given)  # type: ignore[attr-defined]
+        return state, said[None], wrong[None]
 
     def _snapshot(self) -> Snapshot:
         kept = self.host.snapshot()  # type: ignore[attr-defined]

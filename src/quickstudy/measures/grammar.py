@@ -53,7 +53,7 @@ def _best(trace: Trace, margin: float, each: bool) -> float:
     scores=(
         Score("b-index", "B", **_INDEX),
         Score("b-index-*", "B at margin", **_INDEX),
-        Score("b-continuous", "continuous B", **_INDEX),
+        Score("b-continuous", "continuous B", **{**_INDEX, "words": {}}),
     ),
 )
 def b_index(trace: Trace, convention: str) -> dict[str, float]:

@@ -163,7 +163,7 @@ class Request:
         A page of a few rows would otherwise take the place of one that showed more.
         """
         whole, own = self.whole or self.study, {row.label for row in self.rows}
-        if len(own) == len(whole.rows):
+        if self.study.rows == whole.rows:
             return self
 
         def has(row: StudyRow) -> bool:  # any of its learners finds runs on its task: there may be hundreds

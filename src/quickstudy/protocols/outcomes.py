@@ -199,7 +199,7 @@ class _Steps:
         """
         span = self._size.steps
         if self._state is None or capacity > self._capacity:
-            self._capacity = max(capacity, 2 * self._capacity)
+            self._capacity = max(capacity, self._capacity * 3 // 2)
             self._forget()
         if _shared(self._read, prefix) < len(self._read):
             self._forget()

@@ -75,7 +75,7 @@ class Call:
             for lane, (strings, _) in wanted.items():
                 self._lanes[lane].costs.append(_with_seconds(done.costs[lane], asked.clock))
                 self._note(self._lanes[lane], factor, strings, asked.of(lane))
-                found: dict[str, Any] = getattr(done.pupil, "facts", dict)()
+                found: dict[str, Any] = getattr(done.pupil, "described", dict)()
                 if found:
                     self._lanes[lane].facts["learned"][f"{factor:g}"] = found
             if all(lane.done for lane in self._lanes):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from quickstudy.learners.mdl.genes import EDGES, MOST_EDGES, MOST_UNITS, NAMES, TYPE, UNITS, WIDTH, Parts
 from quickstudy.learners.mdl.mutation import DRAWS, first_network, geometric, mutate
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.tempering import _accumulate
+from quickstudy.learners.mdl.tempering import _accumulate, _reweigh, _rewire
 
 
 def parts_of(symbols, names, products):
@@ -48,6 +48,12 @@ def test_a_network_stays_one(seed, symbols, names, products):
     for number in range(60):
         if number % 10 == 9 and symbols > 1:
             _accumulate(row, parts, rng.random(DRAWS))
+        elif number % 10 == 4:
+            _reweigh(row, symbols, rng.random(DRAWS))
+        elif number % 3 == 0:
+            edges = row[EDGES]
+            _rewire(row, symbols, rng.random(DRAWS))
+            assert row[EDGES] == edges
         else:
             mutate(row, parts, rng.random(DRAWS), 3)
         assert_sound(row, parts)

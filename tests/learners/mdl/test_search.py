@@ -136,6 +136,16 @@ def test_a_guesser_is_mixed_in_and_the_exact_bits_stay():
     assert np.isfinite(mixed[1])
 
 
+def test_beyond_a_limit_nothing_is_evaluated_and_below_it_all_is():
+    room, whole, cut = Room.of(len(TREE.read)), np.zeros(3), np.zeros(3)
+    row = Network.read("bliss-an-bn").as_row()
+    for floor in (0.0, 0.05):
+        evaluate(row, PARTS, floor, TREE, room, whole, np.inf)
+        for limit, kept in ((whole[0] + whole[1], True), (whole[0] + whole[1] - 1e-9, False), (whole[0] - 1, False)):
+            evaluate(row, PARTS, floor, TREE, room, cut, limit)
+            assert np.array_equal(cut, whole) if kept else np.isinf(cut[1:]).all()
+
+
 def numbers():
     """Rows and bits of a little of everything that is compiled."""
     rng = np.random.default_rng(7)

@@ -18,73 +18,15 @@ from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
-from quickstudy.compiled import njit
 from quickstudy.learners.host import Hosted, HostPupil
-from quickstudy.learners.mdl.evaluation import Room, Tree, speak, think, wire
-from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Numbers, Parts, Rows
+from quickstudy.learners.mdl.evaluation import Tree
+from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Parts, Rows
 from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.search import Archipelago
+from quickstudy.learners.mdl.speaking import NetworkHost
 from quickstudy.learners.mdl.tempering import Tempering
 
 TEMPERING, EVOLUTION = "tempering", "evolution"
-
-
-@njit
-def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room) -> None:
-    """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
-    next after each.
-    """
-    count, after = wire(row, symbols, room), room.values[0]
-    for time in range(len(read)):
-        for number in range(len(values)):
-            think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
-            values[number] = after
-            speak(after, symbols, said[time, number])
-
-
-class NetworkHost:
-    """Speaks for a network, step by step. outputs: of its symbols, those that are asked for."""
-
-    scale = "probabilities"
-
-    def __init__(self, symbols: int, row: Rows, outputs: int, precision: str = "float64") -> None:
-        self.row, self._symbols, self._outputs = row, symbols, outputs
-        self._room = Room.of(1, precision)
-
-    @property
-    def parameters(self) -> int:
-        """Weights and biases."""
-        network = Network.of_row(self.row, self._symbols)
-        return len(network.edges) + len(network.biases)
-
-    def start(self, rows: int, capacity: int) -> tuple[bool, Numbers]:
-        """Nothing read."""
-        return True, np.zeros((rows, MOST_UNITS), self._room.values.dtype)
-
-    def step(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
-        """Read one symbol a row."""
-        state, said = self.unroll(state, np.asarray(inputs)[None])
-        return state, said[0]
-
-    def unroll(self, state: tuple[bool, Numbers], inputs: NDArray[Any]) -> tuple[tuple[bool, Numbers], Numbers]:
-        """Read many symbols (time, row)."""
-        began, values = state[0], state[1].copy()
-        said = np.zeros((*np.shape(inputs), self._symbols))
-        _read(self.row, self._symbols, np.asarray(inputs, np.int32), began, values, said, self._room)
-        return (False, values), said[..., : self._outputs]
-
-    def same(self, state: tuple[bool, Numbers], other: tuple[bool, Numbers]) -> bool:
-        """Whether two states are the same, bit for bit."""
-        return state[0] == other[0] and state[1].tobytes() == other[1].tobytes()
-
-    def rows(self, state: tuple[bool, Numbers], numbers: NDArray[Any]) -> tuple[bool, Numbers]:
-        """Some rows of a state."""
-        return state[0], state[1][numbers]
-
-    def predict(self, inputs: NDArray[Any]) -> Numbers:
-        """What comes next after every symbol of one string."""
-        _, said = self.unroll(self.start(1, len(inputs)), np.asarray(inputs)[:, None])
-        return said[:, 0]
 
 
 class SearchingHost(NetworkHost):
@@ -128,7 +70,7 @@ class SearchingHost(NetworkHost):
             self._found = {"network": network.as_facts(), "h_bits": described, "d_bits": data}
         self._strings = strings
 
-    def facts(self) -> dict[str, Any]:
+    def described(self) -> dict[str, Any]:
         """What it has found: the network, its bits, and those of the strings by it."""
         return self._found
 
@@ -215,7 +157,7 @@ class GivenNetwork:
     """
 
     file: str = parameter("bliss-an-bn", place=True)
-    content: str = ""
+    content: str = parameter("", derived=True)
     precision: str = parameter("float64", choices=("float32", "float64"))
 
     learns: ClassVar[bool] = False

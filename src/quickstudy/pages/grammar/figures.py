@@ -73,16 +73,16 @@ def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
 
 
 def _run_of_right(trace: Trace) -> float:
-    """Strings in a row that are right, from the first of the tests on; at least 1, since the axis is logarithmic."""
+    """Strings in a row that are right, from the first of the tests on."""
     tested: NDArray[Any] = trace.arrays[_column(trace)][trace.arrays["tested"]] > 0
-    return float(np.maximum(1, np.append(tested, True).argmax()))
+    return float(np.append(tested, True).argmax())
 
 
 def _largest_right(trace: Trace) -> float:
     wrong = trace.arrays[_column(trace)] > 0
     sizes = trace.arrays["size"]
     right = sizes[sizes < sizes[wrong].min()] if wrong.any() else sizes
-    return float(max(1, right.max(initial=1)))
+    return float(right.max(initial=0))
 
 
 class _Profiles(Beside):
@@ -99,11 +99,13 @@ class _Profiles(Beside):
         return found  # type: ignore[return-value]
 
     def plotted(self, request: Request, profiles: Mapping[str, Profile]) -> list[Plotted]:
-        """Medians, with the worst and the best run as a band."""
+        """Medians, with the worst and the best run as a band; nothing stands at 1, since the axis is logarithmic."""
         lines = []
         for column, profile in profiles.items():
             shown = sorted(profile)
-            middle, low, high = ([float(end(profile[one])) for one in shown] for end in (np.median, np.min, np.max))
+            middle, low, high = (
+                [max(1.0, float(end(profile[one]))) for one in shown] for end in (np.median, np.min, np.max)
+            )
             mark = Mark(number=request.study.columns.index(column))
             lines.append(Plotted(column, mark, shown, middle, low, high, dots=True))
         return lines
@@ -127,17 +129,16 @@ class Frontier(_Profiles):
             return Made([Text("Nothing has been run yet.", "note")])
         order = max(int(row.protocol.get("order", 3)) for row in request.rows)
         shown = sorted({one for profile in profiles.values() for one in profile})
-        frontier = Plotted(
-            "frontier", Mark("oracle"), shown, [10.0 ** (2 * order) / one for one in shown], kind=POINTS,
-            tells=[f"B = {10.0**order / one:g}" for one in shown],
-        )  # fmt: skip
+        bound = [10.0 ** (2 * order) / one for one in shown]
+        frontier = Plotted("frontier", Mark("oracle"), shown, bound, dots=True)
+        ticks = [(one, f"{one:,} (b = {10.0**order / one:g})") for one in shown]
         plot = Plot(
             f"{request.name}-frontier",
             "Strings right in a row, behind the longest shown, against strings shown: median of the runs, and the "
             "worst and the best. No more are asked about than the frontier has. A model whose line meets the "
-            "frontier has there the index B, which is written beside its points.",
+            "frontier has at least the index b that is written there.",
             f"Strings right in a row against strings shown, of {', '.join(profiles)}.",
-            Axis("strings shown (logarithmic)", LOG, ticks=[(one, f"{one:,}") for one in shown]),
+            Axis("strings shown (logarithmic)", LOG, ticks=ticks),
             Axis("strings right in a row (logarithmic)", LOG),
             [Panel([frontier, *self.plotted(request, profiles)])],
             list(self.data("strings right in a row", profiles)),

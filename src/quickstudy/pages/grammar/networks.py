@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import pathlib
 from collections.abc import Iterator
 from typing import Any
@@ -52,7 +53,7 @@ class Networks(Beside):
             sections.append(
                 Section(title, [dataclasses.replace(graph, caption=caption), Text(proof)], name=name, listed=False)
             )
-            numbers = [Number(data, form="score") for _, data in bits]
+            numbers = [Number(data, word=f"{data:,.3f}" if math.isfinite(data) else "∞") for _, data in bits]
             lines.append(Line([Name(title, target=name), Number(bits[0][0], form=COUNT), *numbers]))
             facts[title] = {
                 "network": network.as_facts(),

@@ -62,10 +62,10 @@ class Steps(Beside):
                     f"{task.vocabulary[one]} {chances[one]:.2g}" for one in np.argsort(-chances) if chances[one] > 0
                 ]
                 line.append(", ".join(said[:3]))
-        what = "where the next symbol is certain" if certain.any() else "at every step: nothing is ever certain"
+        what = "Steps count where the next symbol is certain." if certain.any() else "Every step counts."
         return Table(
             name,
-            f"{row.label}: {task.text(string.tolist())}. A step counts {what}.",
+            f"{row.label}: {task.text(string.tolist())}. {what}",
             columns,
             [Group([Line(line) for line in cells])],
         )
