@@ -35,22 +35,24 @@ class Evolved:
     """Evolution of a readout by CMA-ES: many candidates a generation, of each only how good it was is looked at.
 
     candidates: of a generation; none: 4 + 3 ln n for a readout of n numbers. spread: of the first, around 0. passes:
-    generations where there is material: a generation sees all of it. In a world one episode is one candidate's trial.
-    What answers is the best so far. Up to 200 numbers the whole covariance is learned, above its diagonal. It goes by
-    whatever loss it is told: squared errors, cross-entropy, a criterion on the answers alone, or reward.
+    generations where there is material, each of which sees all of it (300 where no answer is shown). In a world one
+    episode is one candidate's trial. What answers is the best so far. Up to 100 numbers the whole covariance is
+    learned, above its diagonal. It goes by whatever loss it is told: squared errors, cross-entropy, a criterion on the
+    answers alone, or reward.
 
     Source: Hansen 2016; Ros and Hansen 2008.
     """
 
     candidates: int | None = parameter(None, at_least=2)
     spread: float = parameter(0.5, above=0)
-    passes: int = parameter(300, at_least=1)
+    passes: int = parameter(100, at_least=1)
 
     batch: ClassVar[int] = 0
     by_question: ClassVar[bool] = False
     programs: ClassVar[int] = 4
     losses: ClassVar[tuple[str, ...]] = ("cross-entropy", "squared", "reward", "modulus")
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("fitness", frozen=True),)
+    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"fitness": {"passes": 300}}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check_core(self, core: CoreSpec) -> None:
@@ -97,7 +99,9 @@ class EvolvedPupil(ReservoirPupil):
         ends = bounds // counts[:, None]
         for generation in range(int(ends[:, 0].min()), int(ends[:, 1].max())):
             chosen = [self._drawn(lane) for lane in range(self.lanes)]
-            losses = np.asarray(_losses(*self._lesson[1], self._tables(chosen), self._brief.loss, self.lanes))
+            rows, targets, weights = self._lesson[1]
+            tables = self._tables(chosen)
+            losses = np.asarray(_losses(rows, targets, weights, tables, self._brief.loss, self.lanes))
             for lane, (first, last) in enumerate(ends):
                 if first <= generation < last:
                     self._judged(lane, chosen[lane], losses[lane])
@@ -137,7 +141,8 @@ class EvolvedPupil(ReservoirPupil):
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes as the best so far."""
-        return jax.tree.map(np.asarray, self._played(rehearsal, np.arange(start, stop), self._best()[:, None]))
+        played = self._played(rehearsal, np.arange(start, stop), self._best()[:, None])
+        return Transcript(*(jax.tree.map(np.asarray, part) for part in played))
 
     def _played(self, rehearsal: Rehearsal, numbers: NDArray[np.int64], weights: NDArray[np.float32]) -> Transcript:
         """weights: (lane, row, F+1, V), one row for each episode, or one for all."""
@@ -242,4 +247,4 @@ def _trials(world: Any, cores: Any, weights: Any, outputs: Space, keys: Any, num
 
         return play_until(world, core.start(len(numbers), world.horizon), act, key, numbers)
 
-    return over_lanes(single, lanes)(cores, weights, keys, numbers)
+    return over_lanes(single, lanes)(cores, weights, keys, numbers)  # type: ignore[no-any-return]
