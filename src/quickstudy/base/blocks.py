@@ -90,7 +90,6 @@ class Column:
     title: str
     better: str = ""
     numeric: bool = True
-    mark: Mark | None = None
     note: str = ""
 
 

@@ -11,7 +11,7 @@ from quickstudy.base.measure import Measure, Score
 from quickstudy.base.registry import Registry, installed_sources, package_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
-_ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "pages")
+_ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "pages", "adapters")
 
 
 def _sources() -> Iterator[tuple[str, pathlib.Path]]:

@@ -15,8 +15,15 @@ from quickstudy.base.errors import QuickstudyError, Stopped
 from quickstudy.cli.output import say
 
 VERBS = {
-    **{"ls": "show", "show": "show", "sample": "sample", "drive": "drive", "run": "run", "score": "score"},
-    **{"report": "report", "reproduce": "reproduce", "compare": "compare", "check": "check"},
+    **{"ls": "show", "show": "show", "sample": "sample", "drive": "drive", "play": "play", "replay": "replay"},
+    **{
+        "run": "run",
+        "score": "score",
+        "report": "report",
+        "reproduce": "reproduce",
+        "compare": "compare",
+        "check": "check",
+    },
     **dict.fromkeys(("doctor", "pack", "query", "forget"), "folder"),
 }
 """Every verb, in the order of the help, and the module of this room that has a function of its name."""

@@ -148,7 +148,8 @@ class EchoState:
 
     Source: Cisneros et al. 2022 (1,800 units, 10 terms, nothing rescaled: a radius of about 1.83), whose text has no
     biases. Where real numbers are asked for: 200 units, radius 0.9, input_scale 0.1; for whole strings: 200 units;
-    where answers are judged as a whole: 40 units, radius 0.9, input_scale 0.5.
+    where answers are judged as a whole: 40 units, radius 0.9, input_scale 0.5; in a world that gives rewards: 300
+    units, radius 0.9.
     """
 
     units: int = parameter(1800, at_least=1)
@@ -172,6 +173,7 @@ class EchoState:
         "reals": {"units": 200, "radius": 0.9, "input_scale": 0.1},
         "strings": {"units": 200},
         "fitness": {"units": 40, "radius": 0.9, "input_scale": 0.5},
+        "reward": {"units": 300, "radius": 0.9},
     }
     searched: ClassVar[Mapping[str, tuple[float, float]]] = {
         "radius": (0.01, 2.0), "input_scale": (0.0, 1.0), "bias_scale": (0.0, 1.0), "leak": (0.01, 1.0),

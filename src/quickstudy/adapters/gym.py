@@ -1,0 +1,109 @@
+"""Worlds as Gymnasium environments, one or many at a time.
+
+    import gymnasium
+    import quickstudy.adapters.gym
+    env = gymnasium.make("quickstudy/World-v1", task="curriculum/micro-5.1")
+
+An observation is what a learner sees, an action what it does; what it must not see stands in `info`. `reset(seed=n)`
+opens the world of that root seed; without one, the next episode of the same world. Needs the extra `rl`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.base.parameters import configure, parse_assignments
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Bits, Fields, Space, Tokens
+from quickstudy.base.task import World, WorldTask, players_of, spaces_of
+from quickstudy.tasks.worlds import open_world
+
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    raise MissingExtra("gymnasium", "rl") from error
+
+spaces = gymnasium.spaces
+
+
+def gym_space(space: Space) -> Any:
+    """Tokens become Discrete, bits MultiBinary, reals Box, fields Dict."""
+    if isinstance(space, Tokens):
+        return spaces.Discrete(space.size)
+    if isinstance(space, Fields):
+        return spaces.Dict({name: gym_space(part) for name, part in space.parts})
+    if isinstance(space, Bits):
+        return spaces.MultiBinary(space.width)
+    return spaces.Box(-np.inf, np.inf, (space.width,), np.float64)
+
+
+def _task(name: str, convention: str) -> Any:
+    id, _, assignments = name.partition(":")
+    made: Any = configure(id, catalogue.task.get(id), parse_assignments(assignments), convention)
+    if not isinstance(made, WorldTask) or players_of(made) > 1:
+        raise UsageError(f"{id} is no world for one player")
+    return made
+
+
+class WorldEnv(gymnasium.Env[Any, Any]):
+    """A world of a task by its name, as on the command line."""
+
+    metadata = {"render_modes": []}  # noqa: RUF012, as Gymnasium wants it
+
+    def __init__(self, task: str = "curriculum/micro-1", convention: str = "corrected", repetition: int = 0) -> None:
+        self._task, self._repetition = _task(task, convention), repetition
+        self._world: World | None = None
+        inputs, outputs = spaces_of(self._task)
+        self.observation_space, self.action_space = gym_space(inputs), gym_space(outputs)
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """The first observation."""
+        super().reset(seed=seed)
+        if self._world is None or seed is not None:
+            self._world = open_world(self._task, Streams(seed or 0, self._task.id, self._repetition))
+        return self._seen(self._world.reset()), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """One action; a world ends by itself only."""
+        if self._world is None:
+            raise UsageError("reset the environment before the first step")
+        turn = self._world.step(action.item() if isinstance(action, np.generic) else action)
+        return self._seen(turn.observation), float(turn.reward), bool(turn.done), False, dict(turn.info)
+
+    def _seen(self, observation: Any) -> Any:
+        return np.int64(observation) if isinstance(self.observation_space, spaces.Discrete) else observation
+
+
+class Batch:
+    """Many worlds of a task side by side, as arrays; one that is over begins anew at once.
+
+    seeds: a root seed for each. done says where an episode has ended with the last action: the observation is then the
+    first of the next.
+    """
+
+    def __init__(self, task: str, seeds: Sequence[int], convention: str = "corrected") -> None:
+        made = _task(task, convention)
+        self._worlds = [open_world(made, Streams(seed, made.id, 0)) for seed in seeds]
+
+    def reset(self) -> NDArray[Any]:
+        """(world,) first observations."""
+        return np.array([world.reset() for world in self._worlds])
+
+    def step(self, actions: Sequence[Any] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+        """(world,) observations, rewards, done."""
+        given = actions.tolist() if isinstance(actions, np.ndarray) else actions
+        turns = [world.step(action) for world, action in zip(self._worlds, given, strict=True)]
+        seen = [
+            world.reset() if turn.done else turn.observation for world, turn in zip(self._worlds, turns, strict=True)
+        ]
+        return np.array(seen), np.array([turn.reward for turn in turns]), np.array([turn.done for turn in turns])
+
+
+if "quickstudy/World-v1" not in gymnasium.registry:
+    gymnasium.register(id="quickstudy/World-v1", entry_point="quickstudy.adapters.gym:WorldEnv")

@@ -1,0 +1,179 @@
+"""Learners that are other programs: over the ZeroMQ protocol of the original environment, or line by line.
+
+    quickstudy run curriculum/round1 --learner zeromq:port=5556 --seeds 1
+    quickstudy run curriculum/round1 --learner "lines:command=./agent"
+
+ZeroMQ: the environment binds a PAIR socket, the learner connects and sends `hello`. At every step two messages go out,
+the reward (`-1`, `0`, `1`) and the byte, as UTF-8 text; one comes back, the reply, as UTF-8 text of one character. When
+all is over the socket is closed; a learner that asked for it by `hello goodbye` is sent `goodbye` before, in the place
+of a reward. Bytes from 128 on take two on the wire. A lock step costs what two messages there and one back cost: 7,000
+to 10,000 steps a second on one machine.
+
+Lines: at every step the program reads one line, `REWARD BYTE` in decimal, and writes one, the reply in decimal. When
+all is over its input is closed.
+
+A program is no part of the identity of a run: raise `edition` when it is changed. One that hangs, dies or says
+something else makes its run fail, and the others go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import shlex
+import subprocess
+import time
+from typing import Any
+
+from quickstudy.base.catalogue import learner
+from quickstudy.base.errors import LearnerFault, MissingExtra, NotApplicable, UsageError
+from quickstudy.base.learner import Brief
+from quickstudy.base.spaces import Tokens
+
+CHECK = 200
+"""Milliseconds between two looks whether a program that says nothing is still alive."""
+
+
+def _check_bytes(brief: Brief) -> None:
+    if not brief.inputs == brief.outputs == Tokens(256):
+        raise NotApplicable("it talks in bytes: it reads 256 symbols, and gives 256")
+
+
+@learner("zeromq", version=1)
+class ZeroMQ:
+    """A program that speaks the original ZeroMQ protocol. port, address: where it connects to; command: starts it, with
+    the port behind; seconds: that it may take for a reply, and to connect.
+    """
+
+    def __init__(
+        self, brief: Brief, seed: int, port: int = 5556, address: str = "127.0.0.1", command: str = "",
+        seconds: float = 60.0, edition: int = 1,
+    ) -> None:  # fmt: skip
+        _check_bytes(brief)
+        try:
+            import zmq
+        except ModuleNotFoundError as error:
+            raise MissingExtra("zmq", "rl") from error
+        self._seconds, self._again = seconds, zmq.Again
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.PAIR)
+        self._socket.setsockopt(zmq.LINGER, 500)
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._socket.bind(f"tcp://{address}:{port}")
+        except zmq.ZMQError as error:
+            self.close()
+            raise UsageError(f"zeromq: cannot listen at {address}:{port}: {error}") from error
+        if command:
+            self._process = _started([*shlex.split(command), str(port)])
+        said = self._received("to say hello")
+        if said not in ("hello", "hello goodbye"):
+            self.close()
+            raise LearnerFault(f"the learner must begin with hello, it said {said[:40]!r}")
+        self._farewell = said == "hello goodbye"
+
+    def act(self, observation: int, reward: float, first: bool) -> int:
+        """Two messages out, one back."""
+        self._socket.send_string(str(int(reward)))
+        self._socket.send_string(chr(observation))
+        reply = self._received("to reply")
+        if len(reply) != 1 or ord(reply) > 255:
+            raise LearnerFault(f"a reply is one character with a code from 0 to 255, got {reply[:40]!r}")
+        return ord(reply)
+
+    def _received(self, what: str) -> str:
+        until = time.monotonic() + self._seconds
+        while not self._socket.poll(CHECK):
+            if self._process is not None and self._process.poll() is not None:
+                raise LearnerFault(f"the learner ended with status {self._process.returncode} when it had {what}")
+            if time.monotonic() > until:
+                raise LearnerFault(f"the learner took more than {self._seconds:g} seconds {what}")
+        try:
+            return str(self._socket.recv().decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise LearnerFault(f"what the learner sent {what} is no UTF-8 text") from error
+
+    def close(self) -> None:
+        """Say goodbye, if that was asked for, and close the socket."""
+        if getattr(self, "_farewell", False):
+            with contextlib.suppress(Exception):
+                self._socket.send_string("goodbye")
+        self._socket.close()
+        self._context.term()
+        _ended(self._process)
+
+
+@learner("lines", version=1)
+class Lines:
+    """A program that reads and writes lines. command: starts it; seconds: that it may take for a reply."""
+
+    def __init__(self, brief: Brief, seed: int, command: str = "", seconds: float = 60.0, edition: int = 1) -> None:
+        _check_bytes(brief)
+        if not command:
+            raise UsageError('lines: which program? type lines:command="./agent"')
+        self._seconds, self._rest = seconds, b""
+        self._process = _started(shlex.split(command), pipes=True)
+        self._waiting = selectors.DefaultSelector()
+        self._waiting.register(self._out, selectors.EVENT_READ)
+
+    @property
+    def _out(self) -> Any:
+        return self._process.stdout
+
+    def act(self, observation: int, reward: float, first: bool) -> int:
+        """A line out, a line back."""
+        source: Any = self._process.stdin
+        try:
+            source.write(b"%d %d\n" % (int(reward), observation))
+            source.flush()
+        except OSError as error:
+            raise LearnerFault(f"the learner does not read any more: {error.strerror}") from error
+        line = self._line()
+        try:
+            reply = int(line)
+        except ValueError:
+            reply = -1
+        if not 0 <= reply <= 255:
+            raise LearnerFault(f"a reply is a whole number from 0 to 255, got {line[:40]!r}")
+        return reply
+
+    def _line(self) -> bytes:
+        until = time.monotonic() + self._seconds
+        while b"\n" not in self._rest:
+            if not self._waiting.select(max(0.0, until - time.monotonic())):
+                raise LearnerFault(f"the learner took more than {self._seconds:g} seconds to reply")
+            read = os.read(self._out.fileno(), 65536)
+            if not read:
+                raise LearnerFault(f"the learner ended with status {self._process.wait()} when it had to reply")
+            self._rest += read
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line
+
+    def close(self) -> None:
+        """Close its input, and wait for it a moment."""
+        self._waiting.close()
+        _ended(self._process)
+
+
+def _started(command: list[str], pipes: bool = False) -> subprocess.Popen[bytes]:
+    ways = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE} if pipes else {}
+    try:
+        return subprocess.Popen(command, **ways)  # type: ignore[call-overload,no-any-return]
+    except OSError as error:
+        raise UsageError(f"cannot start {command[0]}: {error.strerror}") from error
+
+
+def _ended(process: subprocess.Popen[bytes] | None) -> None:
+    """Wait for a program that has nothing more to do; one that does not end by itself is ended."""
+    if process is None:
+        return
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    try:
+        process.wait(timeout=2)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

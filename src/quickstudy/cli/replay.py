@@ -1,0 +1,139 @@
+"""`quickstudy replay`: an environment driven by a recording. What a line holds and what comes of it is the family's."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import typer
+
+from quickstudy.base.errors import UsageError
+from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, check_target, include_files, print_json, print_table, say
+
+SIGNS = {-1: "-", 0: "0", 1: "+"}
+
+
+def replay(
+    file: pathlib.Path = typer.Argument(..., help="Recordings: JSON lines, each with its task; or a results folder."),
+    write: pathlib.Path | None = typer.Option(None, "--write", help="With a folder: write its runs as recordings."),
+    convention: str = CONVENTION,
+    json: bool = JSON,
+    include: list[str] = INCLUDE,
+) -> None:
+    """Live through recorded sessions again: the recorded questions and replies, our judge, timing and limits.
+
+    On a terminal as text, unless --json is given; elsewhere always JSON, a line for each recording.
+    """
+    include_files(include)
+    if write is not None or file.is_dir():
+        if write is None or not file.is_dir():
+            raise UsageError("a results folder is written as recordings: quickstudy replay FOLDER --write FILE")
+        check_target(write)
+        _write(file, write)
+        return
+    for number, line in lines_of(file):
+        try:
+            found = task_of(line, convention).replay(line)
+        except UsageError as error:
+            raise UsageError(f"{file}, line {number}: {error}") from error
+        if json or not sys.stdout.isatty():
+            print_json(found)
+        elif "environment" in found:
+            _show_session(line, found)
+        else:
+            _show_steps(found["steps"])
+
+
+def lines_of(file: pathlib.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The objects of a file by the numbers of their lines. Raises UsageError with line and reason."""
+    import json
+
+    if not file.is_file():
+        raise UsageError(f"no file {file}")
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is no text: {error.reason} at byte {error.start}") from error
+    if not any(line.strip() for line in lines):
+        raise UsageError(f"{file} is empty; it must have one JSON object a line")
+    for number, text in enumerate(lines, start=1):
+        if not text.strip():
+            continue
+        try:
+            line = json.loads(text)
+        except ValueError as error:
+            raise UsageError(f"{file}, line {number}: no JSON: {error}") from error
+        if not isinstance(line, Mapping):
+            raise UsageError(f"{file}, line {number}: must be an object, got {text.strip()[:40]}")
+        yield number, line
+
+
+def task_of(line: Mapping[str, Any], convention: str) -> Any:
+    """The task of a recording, which plays it."""
+    from quickstudy.base import catalogue
+    from quickstudy.base.parameters import configure, parse_assignments
+    from quickstudy.tasks.curriculum.schedule import member_named
+
+    named = line.get("task")
+    if not isinstance(named, str):
+        raise UsageError("the field task is missing" if named is None else f"task must be a name, got {named!r}")
+    id, _, assignments = named.partition(":")
+    if id not in catalogue.task:  # the curriculum's tasks have short names
+        id = f"curriculum/{member_named(id)}"
+    found = catalogue.task.get(id)
+    if not hasattr(found, "replay"):
+        raise UsageError(f"task: {id} plays no recordings")
+    return configure(id, found, parse_assignments(assignments), convention)
+
+
+def _show_session(line: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """Environment, replies and rewards, one under another, and what was judged."""
+    say(f"{line['task']}: {len(found['environment'])} bytes, {len(found['judged'])} answers judged")
+    rewards = "".join(SIGNS[reward] for reward in found["rewards"])
+    for name, text in (("environment", found["environment"]), ("replies", line["replies"]), ("reward", rewards)):
+        say(f"{name:<12}{text.replace(' ', '_')}")
+    for one in found["judged"]:
+        limits = " ".join(f"{name} {one[name]}" for name in ("asked", "run", "soft", "hard") if one[name] is not None)
+        said = f"  step {one['step']}: {one['reply']!r} {'right' if one['correct'] else 'wrong'}; {limits}"
+        say(f"{said}; {one['ended']}" if one["ended"] else said)
+
+
+def _show_steps(steps: Sequence[Mapping[str, Any]]) -> None:
+    """One row for every observation of an episode."""
+
+    def cell(value: Sequence[float]) -> str:
+        return " ".join(f"{one:.4g}" for one in value)
+
+    rows: list[tuple[str, ...]] = [("step", "round", "speaker", "reads", "listener", "hears", "reward", "")]
+    for number, step in enumerate(steps):
+        views = [
+            cell(step[who][key]) for who in ("speaker", "listener") for key in ("stimulus", "communication_channel")
+        ]
+        end = "done" if step["done"] else ""
+        rows.append((str(number), str(step["round_idx"]), *views, f"{step['reward']:g}", end))
+    print_table(rows)
+    say("")
+
+
+def _write(folder: pathlib.Path, target: pathlib.Path) -> None:
+    """The runs of a folder that kept their replies, lived through again and written down."""
+    import json
+
+    from quickstudy.protocols.curriculum import sessions_of
+    from quickstudy.runs.reader import read_results
+    from quickstudy.runs.traces import load_trace
+
+    written = 0
+    with target.open("w", encoding="utf-8") as file:
+        for record in read_results(folder, expected=True).records.values():
+            trace = load_trace(folder, record) if record.status == "ok" else None
+            if trace is None or "replies" not in trace.arrays:
+                continue
+            for session in sessions_of(record.what, trace):
+                file.write(json.dumps(session) + "\n")
+                written += 1
+    if not written:
+        raise UsageError(f"no run of {folder} has kept its replies; run it with --set replies=true")
+    say(f"wrote {target}: {written} recordings")

@@ -1,0 +1,40 @@
+"""`quickstudy score replies`: answers to questions of the curriculum, judged one by one."""
+
+from __future__ import annotations
+
+import pathlib
+
+import typer
+
+from quickstudy.base.errors import UsageError
+from quickstudy.cli.output import CONVENTION, JSON, print_json, print_table
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("replies")(replies)
+
+
+def replies(
+    file: pathlib.Path = typer.Argument(..., help="JSON lines with task, question, expected and reply."),
+    convention: str = CONVENTION,
+    json: bool = JSON,
+) -> None:
+    """Judge replies to questions of the curriculum: whether each is finished and correct, and its reward."""
+    from quickstudy.cli.replay import lines_of, task_of
+    from quickstudy.tasks.curriculum.recordings import looked_through
+
+    table = [["task", "reply", "finished", "correct", "reward"]]
+    for number, line in lines_of(file):
+        try:
+            found = looked_through(line, "replies")
+        except UsageError as error:
+            raise UsageError(f"{file}, line {number}: {error}") from error
+        judged = task_of(found, convention).judge.judged(found["question"], found["expected"], found["reply"])
+        if json:
+            print_json(judged)
+        else:
+            words = ["yes" if judged[name] else "no" for name in ("finished", "correct")]
+            table.append([found["task"], repr(found["reply"]), *words, f"{judged['reward']:+d}"])
+    if not json:
+        print_table(table)

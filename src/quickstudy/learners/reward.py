@@ -1,0 +1,233 @@
+"""Learning by reward, step by step, in a world that answers: actor and critic on one core, trained as they live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import training
+from quickstudy.base.errors import NotApplicable
+from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Fields, Space, Tokens, check_spaces
+from quickstudy.cores.core import CoreSpec
+from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
+from quickstudy.learners.adam import Head, Model
+from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
+from quickstudy.learners.trained import Usual
+from quickstudy.learners.updates import ADAM
+
+SIGNS = Tokens(3)
+"""A reward as it is read: below, at, or above 0."""
+
+
+@training("actor-critic", version=1)
+@dataclass(frozen=True)
+class ActorCritic:
+    """Policy gradient with a learned baseline, in a life without end: one update every `window` / 2 steps, by Adam.
+
+    The core reads what is seen, what was done before and the sign of the reward for that (a core that reads symbols
+    alone: what is seen); two heads give the policy, by softmax, and the value. window: how far back the core sees. At
+    every update it starts anew and reads the last window / 2 steps before those that are learned from, so it sees
+    between window / 2 and window steps of its past. rate: step size. discount, trace: of later rewards, and of later
+    errors of the value (generalised advantage). entropy: weight of the policy's entropy; critic: of the value's error.
+    Where it must not learn, it does what is likeliest.
+    Source: Mnih et al. 2016, one actor; Schulman et al. 2016 for the advantage.
+    """
+
+    window: int = parameter(64, at_least=2)
+    rate: float = parameter(0.002, above=0)
+    discount: float = parameter(0.8, at_least=0, at_most=1)
+    trace: float = parameter(0.9, at_least=0, at_most=1)
+    entropy: float = parameter(0.01, at_least=0)
+    critic: float = parameter(0.5, at_least=0)
+
+    programs: ClassVar[int] = 2
+    passes: ClassVar[int] = 1
+    batch: ClassVar[int] = 1
+    by_question: ClassVar[bool] = False
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    usual_for: ClassVar[tuple[Usual, ...]] = (Usual("reward"),)
+
+    def check_core(self, core: CoreSpec) -> None:
+        """Any core that goes step by step: of a reservoir only the heads are trained."""
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ActorPupil:
+        """A fresh pupil."""
+        return ActorPupil(self, core, brief, streams)
+
+
+class ActorPupil:
+    """Acts in one world per lane. An update is made when half a window is full, before the next action."""
+
+    def __init__(self, training: ActorCritic, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+        self.lanes, self._training = len(streams), training
+        self._half = training.window // 2
+        self._alone = not _reads_fields(core)
+        inputs = brief.inputs if self._alone else Fields({"seen": brief.inputs, "done": brief.outputs, "reward": SIGNS})
+        models = [_model(core, inputs, brief.outputs.width, stream) for stream in streams]
+        if models[0].core.leaks:
+            raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
+        trained = eqx.filter(models[0], models[0].trainable())
+        moments = jax.tree.map(
+            lambda part: jnp.asarray(np.zeros((self.lanes, *part.shape), part.dtype)),
+            jax.eval_shape(ADAM.init, trained),
+        )
+        self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
+        self._sizes = size_of(trained), size_of(eqx.filter(models[0], eqx.is_inexact_array)) - size_of(trained)
+        self._act, self._update, self._restart = _programs(self._frame, training, self.lanes)
+        self._settings = jnp.asarray(
+            [[training.rate, training.discount, training.trace, training.entropy, training.critic]] * self.lanes,
+            jnp.float32,
+        )
+        self._words = np.stack([stream.words("noise", 2) for stream in streams])
+        self._seen = jax.tree.map(
+            lambda part: np.zeros((self.lanes, 2 * self._half, *part.shape), part.dtype), _blank(inputs)
+        )
+        self._done = np.zeros((self.lanes, self._half), np.int32)
+        self._gained = np.zeros((self.lanes, self._half), np.float32)
+        self._last = np.zeros(self.lanes, np.int32)
+        self._steps = self._place = 0
+        self._state = self._restart(self._arrays, self._context())
+
+    def act(
+        self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
+    ) -> NDArray[np.int32]:
+        """One action per lane; the reward belongs to the last."""
+        if self._place:
+            self._gained[:, self._place - 1] = reward
+        if self._place == self._half:
+            if learning:
+                self._arrays = self._update(self._arrays, self._seen, self._done, self._gained, self._settings)
+            # What was learned from becomes what comes before.
+            self._seen = jax.tree.map(lambda part: np.roll(part, -self._half, axis=1), self._seen)
+            self._place, self._state = 0, self._restart(self._arrays, self._context())
+        if first.any():
+            self._forget(first)
+        now = observation if self._alone else {
+            "seen": observation, "done": self._last, "reward": (np.sign(reward) * ~first + 1).astype(np.int32),
+        }  # fmt: skip
+        for kept, part in zip(jax.tree.leaves(self._seen), jax.tree.leaves(now), strict=True):
+            kept[:, self._half + self._place] = part
+        numbers = np.full(self.lanes, self._steps if learning else -1, np.int32)
+        self._state, chosen = self._act(self._arrays, self._state, now, self._words, numbers)
+        self._last = self._done[:, self._place] = np.asarray(chosen)
+        self._place += 1
+        self._steps += learning
+        return self._last
+
+    def _context(self) -> Any:
+        return jax.tree.map(lambda part: part[:, : self._half], self._seen)
+
+    def _forget(self, first: NDArray[np.bool_]) -> None:
+        """Begin an episode: nothing was seen before it."""
+        for kept in jax.tree.leaves(self._seen):
+            kept[first, : self._half + self._place] = 0
+        self._last = np.where(first, 0, self._last).astype(np.int32)
+        fresh = self._restart(self._arrays, self._context())
+        here = jnp.asarray(first)
+        self._state = jax.tree.map(
+            lambda new, old: jnp.where(here.reshape(-1, *[1] * (new.ndim - 1)), new, old), fresh, self._state
+        )
+
+    def cost(self) -> list[Cost]:
+        """Steps that it might learn from, and updates."""
+        updates = np.asarray(self._frame.filled(self._arrays)[1].count)
+        return [Cost(self._steps, int(made), *self._sizes) for made in updates]
+
+    def snapshot(self) -> Snapshot:
+        """Model, moments, the state of the core, and the window."""
+        kept = named_arrays((self._frame.filled(self._arrays), self._state))
+        window = {f"window{place}": part.copy() for place, part in enumerate(jax.tree.leaves(self._seen))}
+        rest = {"done": self._done.copy(), "gained": self._gained.copy(), "last": self._last.copy()}
+        return Snapshot({**kept, **window, **rest}, {"steps": self._steps, "place": self._place})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        kept, self._state = with_arrays((self._frame.filled(self._arrays), self._state), snapshot.arrays)
+        self._arrays, self._frame = Frame.of(kept)
+        for place, part in enumerate(jax.tree.leaves(self._seen)):
+            part[:] = snapshot.arrays[f"window{place}"]
+        self._done, self._gained, self._last = (snapshot.arrays[name].copy() for name in ("done", "gained", "last"))
+        self._steps, self._place = int(snapshot.facts["steps"]), int(snapshot.facts["place"])
+
+
+@lru_cache
+def _programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
+    half = training.window // 2
+
+    def context(model: Any, seen: Any) -> Any:
+        rows = jax.tree.map(lambda part: part[:, None], seen)
+        return model.core.unroll(model.core.start(1, 2 * half), rows)[0]
+
+    def chosen(model: Any, state: Any, now: Any, words: Any, number: Any) -> Any:
+        state, features = model.core.step(state, jax.tree.map(lambda part: part[None], now))
+        logits = model.head(features)[0, :-1]
+        key = jax.random.fold_in(key_from_words(words), jnp.maximum(number, 0))
+        noise = jnp.where(number < 0, 0.0, jax.random.gumbel(key, logits.shape))
+        return state, jnp.argmax(logits + noise).astype(jnp.int32)
+
+    def updated(model: Any, moments: Any, seen: Any, done: Any, gained: Any, settings: Any) -> Any:
+        rate, discount, trace, entropy, critic = settings
+        trained, fixed = eqx.partition(model, model.trainable())
+
+        def loss(trained: Any) -> Any:
+            model = eqx.combine(trained, fixed)
+            rows = jax.tree.map(lambda part: part[:, None], seen)
+            outputs = model.head(model.core.unroll(model.core.start(1, 2 * half), rows)[1][half:, 0])
+            values, chances = outputs[:, -1], jax.nn.log_softmax(outputs[:, :-1])
+            fixed_values = lax.stop_gradient(values)
+            # Nobody knows the value after the last step yet: its own stands for it.
+            errors = gained + discount * jnp.append(fixed_values[1:], fixed_values[-1]) - fixed_values
+            _, advantage = lax.scan(
+                lambda later, error: (error + discount * trace * later,) * 2, 0.0, errors, reverse=True
+            )
+            gains = jnp.take_along_axis(chances, done[:, None], axis=1)[:, 0] * advantage
+            spread = -(jnp.exp(chances) * chances).sum(axis=1)
+            miss = jnp.square(values - fixed_values - advantage)
+            return (critic * miss - gains - entropy * spread).mean()
+
+        steps, moments = ADAM.update(jax.grad(loss)(trained), moments)
+        trained = jax.tree.map(lambda weight, step: weight - rate * step, trained, steps)
+        return eqx.combine(trained, fixed), moments
+
+    @jax.jit
+    def act(arrays: Any, *rest: Any) -> Any:
+        return over_lanes(chosen, lanes)(frame.filled(arrays)[0], *rest)
+
+    @jax.jit
+    def update(arrays: Any, *rest: Any) -> Any:
+        return Frame.of(over_lanes(updated, lanes)(*frame.filled(arrays), *rest))[0]
+
+    @jax.jit
+    def restart(arrays: Any, seen: Any) -> Any:
+        return over_lanes(context, lanes)(frame.filled(arrays)[0], seen)
+
+    return act, update, restart
+
+
+def _reads_fields(core: CoreSpec) -> bool:
+    try:
+        check_spaces("", core, Fields({"seen": SIGNS}))
+    except NotApplicable:
+        return False
+    return True
+
+
+def _blank(space: Space) -> Any:
+    """A step of a space, of zeros."""
+    if isinstance(space, Fields):
+        return {name: _blank(part) for name, part in space.parts}
+    return np.zeros((), np.int32) if isinstance(space, Tokens) else np.zeros(space.width, np.float32)
+
+
+def _model(core: CoreSpec, inputs: Space, actions: int, streams: Streams) -> Model:
+    rng = streams.numpy("core")
+    built = core.build(inputs, rng)
+    return Model(built, Head.drawn(built, actions + 1, rng))

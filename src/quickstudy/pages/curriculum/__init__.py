@@ -1,0 +1,1 @@
+"""Pictures of lives in the curriculum."""

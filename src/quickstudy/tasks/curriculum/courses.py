@@ -1,0 +1,218 @@
+"""The tasks of the family: every published task by itself, all in their order, and curricula of one's own."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from quickstudy.base.catalogue import task
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.tasks.curriculum.loop import MICRO_STEPS
+from quickstudy.tasks.curriculum.recordings import Judge, looked_through
+from quickstudy.tasks.curriculum.schedule import MEMBERS, SCHEDULERS, CurriculumFile, member_named
+from quickstudy.tasks.curriculum.world import ByteWorld, Member
+
+CONTROLS = ["silent-byte", "random-byte", "echo-byte"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Under which tasks are put; what each means is said where tasks are."""
+
+    limits: str = parameter("questions", choices=("questions", "steps"))
+    successes: int = parameter(5, at_least=1)
+    mini_successes: int = parameter(20, at_least=1)
+    judging: str = parameter("strict", choices=("strict", "part"))
+    lengths: str = parameter("balanced", choices=("balanced", "telling"))
+    renamed: bool = False
+
+    inputs: ClassVar[Tokens] = Tokens(256)
+    outputs: ClassVar[Tokens] = Tokens(256)
+    horizon: ClassVar[int] = MICRO_STEPS
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"mini_successes": 5, "judging": "part", "lengths": "telling"},
+        "written": {"mini_successes": 5, "limits": "steps"},
+    }
+
+    def opened(self, members: Sequence[Member], streams: Streams, **more: Any) -> ByteWorld:
+        """An environment with these tasks."""
+        options: dict[str, Any] = {"strict": self.judging == "strict", "balanced": self.lengths == "balanced"}
+        options |= {"in_steps": self.limits == "steps", "renamed": self.renamed}
+        return ByteWorld(members, streams, **options, **more)
+
+    def named(self, names: Sequence[str]) -> list[Member]:
+        """Published tasks, under these rules."""
+        return [Member.named(name, self.successes, self.mini_successes) for name in names]
+
+
+@dataclass(frozen=True)
+class Curriculum(Rules):
+    """Tasks one after another, until each is passed.
+
+    Sees: one byte, and the reward (-1, 0 or 1) for its last reply. Answers: one byte; a space is silence. Scored: which
+    tasks are passed within a budget, and after how many steps. Chance: the controls. Ceiling: the oracle, which is
+    shown the right answers; a learner that has to find them out needs more. Source: the General AI Challenge, round 1
+    (Feyereisl et al. 2017), and its public environment.
+
+    members: the tasks. limits: in judged questions, as its program has it, or in steps, as its paper says (Algorithm
+    1). successes, mini_successes: solved instances in a row that pass a micro or a mini task. judging: `strict`, or
+    `part`, where task 13.1 takes any part of a right answer, even a lone period. lengths: of mini strings, `balanced`,
+    or `telling`: longer strings are more often right, and an empty one is wrong where nothing can be. renamed: letters,
+    digits and marks have changed places.
+
+    Departures: published, five mini answers in a row pass, which a coin does in 62 questions; here it takes twenty, and
+    a coin two million. Words are ours. Everything drawn has a seed.
+    """
+
+    members: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.members:
+            raise ValueError("a curriculum needs members, as members=micro-1/micro-5.1")
+        object.__setattr__(self, "members", tuple(member_named(name) for name in self.members))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What its tasks are called."""
+        return self.members
+
+    def configurations(self) -> Any:
+        """All that its task can be in, cut down as `cut_down` says: what a machine is built of. Of one task alone."""
+        from quickstudy.tasks.curriculum.reductions import reduced_by_default
+
+        return reduced_by_default(self.members)
+
+    @property
+    def cut_down(self) -> str:
+        """How the task is reduced before its machine is built."""
+        return f"Cut down to curriculum/reduced:of={self.members[0]}, as {self.members[0]} itself is too large."
+
+    def open(self, streams: Streams) -> ByteWorld:
+        """The environment."""
+        return self.opened(self.named(self.members), streams)
+
+
+@task("curriculum/chain", version=1, controls=CONTROLS, oracle="perfect-byte")
+@dataclass(frozen=True)
+class Chain(Curriculum):
+    """Some tasks in an order of one's own: `members=micro-1/micro-5.1`."""
+
+    members: tuple[str, ...] = ("micro-1", "micro-5.1")
+
+    __doc__ = "\n".join([__doc__, *(Curriculum.__doc__ or "").split("\n")[1:]])
+
+
+@task("curriculum/round1", version=1, controls=CONTROLS, oracle="perfect-byte")
+@dataclass(frozen=True)
+class RoundOne(Curriculum):
+    """All 46 published tasks in their order."""
+
+    members: tuple[str, ...] = MEMBERS
+
+    __doc__ = "\n".join([__doc__, *(Curriculum.__doc__ or "").split("\n")[1:]])
+
+
+@task("curriculum/file", version=1, controls=CONTROLS, oracle="perfect-byte")
+@dataclass(frozen=True)
+class FromFile(Curriculum):
+    """A curriculum in the JSON form of the original environment: `path=my.json`. Its tasks, scheduler and threshold
+    stand for the file; a scheduler without an end is a stream.
+    """
+
+    path: str = parameter("", place=True)
+    kind: str = parameter("consecutive", choices=SCHEDULERS)
+    dependencies: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.path:
+            found = CurriculumFile.read(pathlib.Path(self.path).expanduser())
+            pairs = tuple(f"{first}>{then}" for first, then in found.dependencies)
+            filled: dict[str, Any] = {"members": found.members, "kind": found.scheduler, "dependencies": pairs}
+            filled |= {"successes": found.needed, "mini_successes": found.needed}
+            for name, value in filled.items():
+                object.__setattr__(self, name, value)
+        elif not self.members:
+            raise ValueError("path must be given: a file with tasks and a scheduler")
+        super().__post_init__()
+
+    def open(self, streams: Streams) -> ByteWorld:
+        """The environment, with the file's scheduler."""
+        pairs = [(int(first), int(then)) for first, then in (pair.split(">") for pair in self.dependencies)]
+        return self.opened(self.named(self.members), streams, kind=self.kind, dependencies=pairs)
+
+
+@dataclass(frozen=True)
+class Single(Curriculum):
+    """One published task, which its id names."""
+
+    __doc__ = "\n".join([__doc__, *(Curriculum.__doc__ or "").split("\n")[1:]])
+    controls: ClassVar[list[str]] = CONTROLS
+    oracle: ClassVar[str] = "perfect-byte"
+    id: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", self.members or (self.id.partition("/")[2],))
+        super().__post_init__()
+
+    @property
+    def judge(self) -> Judge:
+        """How replies are judged, without the environment."""
+        return Judge(self.members[0], self.judging == "strict", self.limits == "steps")
+
+    def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """A recorded session lived through again: `environment`, `rewards` and `judged`."""
+        found = looked_through(line, "session")
+        return self.judge.replayed(found["rows"], found["replies"])
+
+
+# fmt: off
+task.variant("curriculum/micro-1", version=1, of=Single, summary="Which of ten symbols is always right?")
+task.variant("curriculum/micro-2", version=1, of=Single, summary="One letter is right for four letters.")
+task.variant("curriculum/micro-3", version=1, of=Single, summary="Four letters stand for each other.")
+task.variant("curriculum/micro-4", version=1, of=Single, summary="Repeat a symbol.")
+task.variant("curriculum/micro-5.1", version=1, of=Single, summary="A digit for a digit, shown after each answer.")
+task.variant("curriculum/micro-5.2", version=1, of=Single, summary="The same, with an end to the feedback.")
+task.variant("curriculum/micro-5.3", version=1, of=Single, summary="The same, with an end to the question.")
+task.variant("curriculum/micro-5.4", version=1, of=Single, summary="Two digits for a digit.")
+task.variant("curriculum/micro-5.5", version=1, of=Single, summary="A digit and a period for a digit.")
+task.variant("curriculum/micro-5.6", version=1, of=Single, summary="The same; after a right answer no period.")
+task.variant("curriculum/micro-5.7", version=1, of=Single, summary="One or two digits for a digit.")
+task.variant("curriculum/micro-5.8", version=1, of=Single, summary="A digit for two digits.")
+task.variant("curriculum/micro-5.9", version=1, of=Single, summary="A digit for one or two digits.")
+task.variant("curriculum/micro-5.10", version=1, of=Single, summary="A random digit before the feedback.")
+task.variant("curriculum/micro-5.11", version=1, of=Single, summary="A random digit before the feedback, now and then.")
+task.variant("curriculum/micro-5.12", version=1, of=Single, summary="Three to five digits for a digit.")
+task.variant("curriculum/micro-5.13", version=1, of=Single, summary="A digit for three to five digits.")
+task.variant("curriculum/micro-5.14", version=1, of=Single, summary="Two to four random digits before the feedback.")
+task.variant("curriculum/micro-5.15", version=1, of=Single, summary="One to five digits for a digit.")
+task.variant("curriculum/micro-5.16", version=1, of=Single, summary="A digit for one to five digits.")
+task.variant("curriculum/micro-5.17", version=1, of=Single, summary="One to five digits for one to five digits.")
+task.variant("curriculum/micro-5.18", version=1, of=Single, summary="One to ten digits for one to ten digits.")
+task.variant("curriculum/micro-6", version=1, of=Single, summary="A word for a word.")
+task.variant("curriculum/micro-7.1", version=1, of=Single, summary="Say a letter.")
+task.variant("curriculum/micro-7.2", version=1, of=Single, summary="Say a word.")
+task.variant("curriculum/micro-7.3", version=1, of=Single, summary="Say two words.")
+task.variant("curriculum/micro-8", version=1, of=Single, summary="Say two letters, without most of their spaces.")
+task.variant("curriculum/micro-9.1", version=1, of=Single, summary="Spell a letter.")
+task.variant("curriculum/micro-9.2", version=1, of=Single, summary="Spell a word.")
+task.variant("curriculum/micro-9.3", version=1, of=Single, summary="Put a joint between the letters of a word.")
+task.variant("curriculum/micro-10", version=1, of=Single, summary="Say two or three words, each asked for by itself.")
+task.variant("curriculum/micro-11", version=1, of=Single, summary="Two words reversed, concatenated or interleaved.")
+task.variant("curriculum/micro-12", version=1, of=Single, summary="A letter put to a word, or taken out of it.")
+task.variant("curriculum/micro-13.1", version=1, of=Single, summary="One letter and, or, or but not another.")
+task.variant("curriculum/micro-13.2", version=1, of=Single, summary="All of some words, or any of them.")
+task.variant("curriculum/micro-14", version=1, of=Single, summary="The next letter of the alphabet.")
+task.variant("curriculum/micro-15", version=1, of=Single, summary="The next item of a list, forwards or backwards.")
+task.variant("curriculum/micro-16", version=1, of=Single, summary="Spelling, saying and combining, one per instance.")
+task.variant("curriculum/micro-19", version=1, of=Single, summary="Saying and combining, with synonyms.")
+task.variant("curriculum/micro-20", version=1, of=Single, summary="Saying and combining, with a new word explained.")
+task.variant("curriculum/mini-0", version=1, of=Single, summary="One n-gram, ten questions long.")
+task.variant("curriculum/mini-1", version=1, of=Single, summary="A string covered by one n-gram.")
+task.variant("curriculum/mini-2", version=1, of=Single, summary="A string covered by any of some n-grams.")
+task.variant("curriculum/mini-3", version=1, of=Single, summary="A string with all of some n-grams.")
+task.variant("curriculum/mini-4", version=1, of=Single, summary="A string with some n-grams and without others.")
+task.variant("curriculum/mini-5", version=1, of=Single, summary="Any of the four sets before.")

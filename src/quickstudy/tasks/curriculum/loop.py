@@ -1,0 +1,321 @@
+"""One instance of a task, byte by byte: who may speak when, what is judged, when it is over.
+
+Every instance is a generator. It gives (byte, reward), is sent the learner's reply, and so on; what it returns is an
+`End`. The reward belongs to the reply before: that to the byte shown last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+SPACE, PERIOD = 32, 46
+IN_A_ROW = 10
+"""R*: positive rewards in a row that solve an instance."""
+SUCCESS_TOLERANCE = 4
+"""So many times R* more questions than R* may be asked once the answers can be known."""
+MICRO_STEPS, MINI_STEPS = 10_000, 3_000
+"""Bytes shown after which an instance is over."""
+BUDGET, NEVER = IN_A_ROW * (1 + SUCCESS_TOLERANCE), 1 << 40
+
+
+class Question(NamedTuple):
+    """What is asked, what is right (or one of the right answers), and what is said after a right and a wrong answer."""
+
+    text: bytes
+    expected: bytes
+    right: bytes = b""
+    wrong: bytes = b""
+
+    @property
+    def steps(self) -> int:
+        """Replies of a perfect learner."""
+        return len(self.text) + max(0, len(self.expected) - 1) + len(self.right)
+
+
+def same(question: Question, reply: bytes) -> bool:
+    """The usual judge: the expected text and no other."""
+    return reply == question.expected
+
+
+def always(question: Question, correct: bool) -> bool:
+    """The answers can be known from the first question on."""
+    return True
+
+
+@dataclass(eq=False)
+class Instance:
+    """What a task has drawn. ask: gives the next question. judge: of a question and a reply. by_period: a reply ends at
+    its first period, else where it is as long as the expected one. knows: told every question and whether it was
+    answered rightly, says whether the answers can be known by now. patience: F, by which the hard limit is longer than
+    the soft one. single: questions and answers are one byte, and nothing is said back.
+    """
+
+    ask: Callable[[], Question]
+    judge: Callable[[Question, bytes], bool] = same
+    by_period: bool = False
+    knows: Callable[[Question, bool], bool] = always
+    patience: int = 1
+    single: bool = False
+
+
+class Judged(NamedTuple):
+    """One answer, and where the instance stands after it. asked: questions so far; run: positive rewards since the last
+    negative one; soft, hard: the limits, in questions, if they are set; ended: `success`, `failure` or None.
+    """
+
+    reply: bytes
+    correct: bool
+    asked: int
+    run: int
+    soft: int | None
+    hard: int | None
+    ended: str | None
+
+
+@dataclass(eq=False)
+class Stage:
+    """What is going on, for those who may look: number of texts put so far, the last of them, and the right answer to
+    its question. judged: where answers are written down, if anywhere.
+    """
+
+    texts: int = 0
+    text: bytes = b""
+    expected: bytes = b""
+    outcomes: bytearray = field(default_factory=bytearray)
+    judged: list[Judged] | None = None
+
+    def put(self, text: bytes, expected: bytes) -> None:
+        """A text begins."""
+        self.texts += 1
+        self.text, self.expected = text, expected
+
+
+class End(NamedTuple):
+    """How an instance ended. reward: comes with the next byte, the first of the next instance."""
+
+    success: bool
+    reward: int
+
+
+Life = Generator[tuple[int, int], int, End]
+
+
+def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False) -> Life:
+    """Questions until ten positive rewards in a row, or until a limit. in_steps: limits count steps, as Algorithm 1
+    has it, and not questions.
+
+    While there is anything but spaces to be shown, the learner must send spaces; its turn begins with the reply to the
+    last other byte. Whatever it sends then is its answer, leading spaces included.
+
+    After each judged question, in this order: ten in a row end the instance, as a success unless the soft limit has
+    passed; once the answers can be known, the soft limit is 50 questions away; past that, the hard one is set; past
+    that, it is a failure. In steps, 50 questions are as many steps as a perfect learner would need for 50 of the mean
+    length so far, and the hard limit ends the instance wherever it stands.
+    """
+    ask, judge, by_period, knows = instance.ask, instance.judge, instance.by_period, instance.knows
+    outcomes, known_at_once = stage.outcomes, instance.knows is always
+    question = ask()
+    said, shown, run, asked, steps, latest = b"", 0, 0, 0, 0, MICRO_STEPS
+    soft = hard = NEVER
+    while True:
+        wanted, expected, right, wrong = question
+        text, length = said + wanted or b" ", len(expected)
+        stage.texts += 1
+        stage.text, stage.expected = text, expected
+        if in_steps:
+            steps += question.steps
+            if known_at_once and soft == NEVER:
+                soft = BUDGET * steps
+            latest = min(MICRO_STEPS, 1 + (min(hard, soft + 1) * (1 + instance.patience) if hard == NEVER else hard))
+        spoken = len(text.rstrip(b" ")) or 1
+        for byte in text[: spoken - 1]:
+            if (yield byte, reward) == SPACE:
+                reward = 0
+            else:
+                reward, run = -1, 0
+        byte, answer = text[spoken - 1], bytearray()
+        # Spaces that are still to be shown hold the time-out back.
+        patience = max(latest - shown - spoken, len(text) - spoken)
+        while True:
+            action = yield byte, reward
+            late = len(answer) >= patience
+            answer.append(action)
+            if action == PERIOD if by_period else len(answer) >= length:
+                break
+            byte, reward = SPACE, 0
+            if late:
+                return End(False, 0)
+        shown += spoken + len(answer) - 1
+        reply = bytes(answer)
+        correct = judge(question, reply)
+        left = len(text) - spoken - len(answer) + 1
+        asked += 1
+        outcomes.append(correct)
+        if correct:
+            run, reward, said = run + 1, 1, right
+        else:
+            run, reward, said = 0, -1, wrong
+        if left > 0:  # the answer was faster than the spaces behind the question
+            said = b" " * left + said
+        now, ended = shown if in_steps else asked, None
+        if run >= IN_A_ROW:
+            ended = now <= soft
+        else:
+            if soft == NEVER and knows(question, correct):
+                soft = now + (BUDGET * steps // asked if in_steps else BUDGET)
+            if now > soft:
+                if hard == NEVER:
+                    hard = now * (1 + instance.patience)
+                if now > hard:
+                    ended = False
+        if stage.judged is not None:
+            soft_, hard_ = (None if limit == NEVER else limit for limit in (soft, hard))
+            how = None if ended is None else "success" if ended else "failure"
+            stage.judged.append(Judged(reply, correct, asked, run, soft_, hard_, how))
+        if ended is None:
+            try:
+                question = ask()
+            except EndOfQuestions:
+                yield from drain(said, stage, reward)
+                raise
+            if not late:
+                continue
+            said += question.text
+        return End(bool(ended), (yield from drain(said, stage, reward)))
+
+
+def single(instance: Instance, stage: Stage, reward: int) -> Life:
+    """`micro` where every question and every answer is one byte and nothing is said back: the same, three times as
+    fast, since a step is a whole question there. The answers can be known long before the 10,000 steps are over.
+    """
+    ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
+    run = asked = 0
+    soft = hard = NEVER
+    while True:
+        question = ask()
+        text, expected, _, _ = question
+        stage.texts += 1
+        stage.text, stage.expected = text, expected
+        correct = (yield text[0], reward) == expected[0]
+        asked += 1
+        judged(correct)
+        if correct:
+            run, reward = run + 1, 1
+            if run >= IN_A_ROW:
+                return End(asked <= soft, 1)
+        else:
+            run, reward = 0, -1
+        if soft == NEVER:
+            if knows(question, correct):
+                soft = asked + BUDGET
+        elif asked > soft:
+            hard = min(hard, asked * (1 + instance.patience))
+            if asked > hard:
+                return End(False, reward)
+
+
+class EndOfQuestions(Exception):
+    """A recording has no more questions."""
+
+
+def drain(text: bytes, stage: Stage, reward: int) -> Generator[tuple[int, int], int, int]:
+    """Show what is left to be said when all is over; talking is still punished. Gives the reward that is left."""
+    if not text:
+        return reward
+    stage.put(text, b"")
+    spoken = len(text.rstrip(b" "))
+    for place, byte in enumerate(text, 1):
+        reply = yield byte, reward
+        reward = -1 if reply != SPACE and place < spoken else 0
+    return reward
+
+
+CONGRATULATIONS = (b"good job.", b"bravo.", b"congratulations.", b"nice work.", b"correct.")
+
+
+def mini(instance: Instance, stage: Stage, reward: int) -> Life:
+    """One question. Its answer is what was said last before the first period; anything else that is said while the
+    environment speaks is forgotten, but a period is judged at once. What is said and a space come before the reward.
+    """
+    question = instance.ask()
+    text = question.text or b" "
+    stage.put(text, question.expected)
+    spoken = len(text.rstrip(b" ")) or 1
+    said, correct, place = bytearray(), False, 0
+    while True:
+        action = yield (text[place] if place < len(text) else SPACE), reward
+        place, reward = place + 1, 0
+        if place >= MINI_STEPS and place >= len(text):
+            break
+        said.append(action if place >= spoken or action == PERIOD else SPACE)
+        if action == PERIOD:
+            correct = instance.judge(question, bytes(said))
+            break
+    stage.outcomes.append(correct)
+    if stage.judged is not None:
+        ended = "success" if correct else "failure"
+        stage.judged.append(Judged(bytes(said).lstrip(b" "), correct, 1, int(correct), None, None, ended))
+    left = text[place:] + (question.right if correct else question.wrong) + b" "
+    stage.put(left, b"")
+    for byte in left:
+        yield byte, 0
+    return End(correct, int(correct))
+
+
+def ends_right(question: Question, reply: bytes) -> bool:
+    """The judge of mini tasks: only the end counts."""
+    return reply.endswith(question.expected)
+
+
+class Draws:
+    """Random numbers that follow from a name, by SHAKE-128: the same on every machine, in every version of anything."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._blocks, self._words = name.encode(), 0, iter(tuple[int, ...]())
+
+    def words(self, count: int) -> tuple[int, ...]:
+        """So many whole numbers of 32 bits."""
+        digest = hashlib.shake_128(b"%s/%d" % (self._name, self._blocks)).digest(4 * count)
+        self._blocks += 1
+        return struct.unpack(f"<{count}I", digest)
+
+    def below(self, count: int) -> int:
+        """A whole number from 0 to count - 1."""
+        word = next(self._words, -1)
+        if word < 0:
+            self._words = iter(self.words(64))
+            word = next(self._words)
+        return (word * count) >> 32
+
+    def between(self, least: int, most: int) -> int:
+        """A whole number, both ends included."""
+        return least + self.below(most - least + 1)
+
+    def one_of(self, values: Sequence[T]) -> T:
+        """Any of them."""
+        return values[self.below(len(values))]
+
+    def some_of(self, values: Sequence[T], count: int) -> list[T]:
+        """So many different ones, in random order."""
+        pool: list[Any] = list(values)
+        for place in range(count):
+            other = place + self.below(len(pool) - place)
+            pool[place], pool[other] = pool[other], pool[place]
+        return pool[:count]
+
+    def any_of(self, values: Sequence[T]) -> Iterator[T]:
+        """Any of them, again and again."""
+        count = len(values)
+        while True:
+            for word in self.words(256):
+                yield values[(word * count) >> 32]
+
+    def shuffled(self, values: Sequence[T]) -> list[T]:
+        """All of them, in random order."""
+        return [values[place] for _, place in sorted(zip(self.words(len(values)), range(len(values)), strict=True))]
