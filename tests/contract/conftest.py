@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import wave
+
 import numpy as np
 import pytest
 
@@ -22,9 +24,14 @@ def made_up_data(tmp_path_factory):
     write_reviews(folder, made_up_reviews(np.random.default_rng(0), 60), "imdb_labelled.tsv.xz")
     for data, names, rows in SERIES:
         table = np.random.default_rng(0).normal(size=(rows, len(names)))
+        if data is APNEA:  # who breathes, and now and then does not
+            table[:, 1] *= np.where(np.arange(rows) % 200 < 150, 1.0, 0.02)
         np.savetxt(folder / data.layouts[0], table, delimiter=",", header=",".join(names), comments="")
     write_recordings(folder, np.random.default_rng(0))
+    write_waves(folder / "ti46", np.random.default_rng(0))
+    write_catalogue(folder / "library" / "dysts")
     with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder / "library"))
         patch.setenv("QUICKSTUDY_DATA", str(folder))
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
@@ -50,3 +57,40 @@ def write_recordings(folder, rng):
             numbers = ",".join(f"{number:.3f}" for number in rng.normal(size=12))
             lines.append(f"{'train' if utterance < 27 else 'test'},{utterance},{utterance % 9 + 1},{time},{numbers}")
     (folder / VOWELS.layouts[0]).write_text("\n".join(lines) + "\n")
+
+
+def write_waves(folder, rng):
+    """Ten digits of one speaker, twice to learn from and once to be tested on."""
+    for digit in range(10):
+        for part, session in (("train", "set0"), ("train", "set1"), ("test", "s1t0")):
+            path = folder / part / "f1" / f"{digit:02}f1{session}.wav"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with wave.open(str(path), "wb") as file:
+                file.setnchannels(1)
+                file.setsampwidth(2)
+                file.setframerate(12_500)
+                file.writeframes(rng.integers(-9000, 9000, 2500).astype("<i2").tobytes())
+
+
+def write_catalogue(folder):
+    """What is used of Gilpin's catalogue, with one flow in it."""
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "flows.py").write_text(CATALOGUE)
+
+
+CATALOGUE = """
+class Lorenz:
+    ic, period, std, maximum_lyapunov_estimated = (1.0, 1.0, 20.0), 1.5, (8.0, 9.0, 8.5), 0.89
+
+    @staticmethod
+    def _rhs(x, y, z, t):
+        return 10 * (y - x), 28 * x - x * z - y, x * y - 2.667 * z
+
+    def rhs(self, X, t):
+        return self._rhs(*X.T, t)
+
+
+class Late(Lorenz):
+    delay = True
+"""

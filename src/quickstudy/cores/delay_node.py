@@ -76,10 +76,12 @@ class DelayNode:
         mask = rng.choice([-1.0, 1.0], (inputs.width, self.units)) * self.input_scale
         later = np.arange(self.units) - np.arange(self.units)[:, None]
         spread = np.where(later >= 0, (1.0 - left) * left ** np.maximum(later, 0), 0.0)
-        arrays = spread, left ** (1.0 + np.arange(self.units)), self.gain, self.power
         core = DelayNodeCore(
             InputWeights(jnp.asarray(mask, jnp.float32), inputs),
-            *(jnp.asarray(array, jnp.float32) for array in arrays),
+            jnp.asarray(spread, jnp.float32),
+            jnp.asarray(left ** (1.0 + np.arange(self.units)), jnp.float32),
+            jnp.float32(self.gain),
+            jnp.float32(self.power),
             self.units,
         )
         return at_precision(core, self.precision)  # type: ignore[no-any-return]

@@ -33,7 +33,7 @@ class PolynomialCore(Reservoir):
     @property
     def width(self) -> int:
         """The delayed inputs, and all their products."""
-        return self._read_width * self.delays + sum(factors.shape[1] for factors in self.products)
+        return self._read_width * self.delays + sum(int(factors.shape[1]) for factors in self.products)
 
     @property
     def _read_width(self) -> int:

@@ -71,15 +71,15 @@ def _exponents(voice: Any, warm: Any, count: int, blocks: int, every: int, lanes
         begin = voice.start(1, warm.shape[0] + blocks * every)
         state, answers = lax.scan(lambda state, x: voice.step(state, x[None]), begin, warm)
         smooth, rest = eqx.partition((state, answers[-1]), eqx.is_inexact_array)
-        flat, unravel = jax.flatten_util.ravel_pytree(smooth)
+        flat = _raveled(smooth)
         many = min(count, len(flat))
         tangents = jnp.linalg.qr(jnp.asarray(np.random.default_rng(0).normal(size=(len(flat), many)), flat.dtype))[0]
 
         def once(flat: Any, rest: Any) -> Any:
-            state, x = eqx.combine(unravel(flat), rest)
+            state, x = eqx.combine(_unraveled(flat, smooth), rest)
             after = voice.step(state, jnp.clip(x, -MOST_FED_BACK, MOST_FED_BACK))
-            smooth, rest = eqx.partition(after, eqx.is_inexact_array)
-            return jax.flatten_util.ravel_pytree(smooth)[0], (rest, after[1][0])
+            followed, rest = eqx.partition(after, eqx.is_inexact_array)
+            return _raveled(followed), (rest, after[1][0])
 
         def step(carry: Any, _: Any) -> Any:
             flat, rest, tangents = carry
@@ -96,3 +96,16 @@ def _exponents(voice: Any, warm: Any, count: int, blocks: int, every: int, lanes
         return counted.mean(axis=0) / every, answers.reshape(blocks * every, -1)
 
     return over_lanes(single, lanes)(voice, warm)
+
+
+def _raveled(tree: Any) -> Any:
+    """All numbers of a tree in one vector."""
+    return jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(tree)])
+
+
+def _unraveled(flat: Any, like: Any) -> Any:
+    """The inverse, for a tree of the shape of another."""
+    leaves, structure = jax.tree.flatten(like)
+    ends = np.cumsum([leaf.size for leaf in leaves])
+    parts = [flat[end - leaf.size : end].reshape(leaf.shape) for leaf, end in zip(leaves, ends, strict=True)]
+    return jax.tree.unflatten(structure, parts)

@@ -97,7 +97,9 @@ class EvolvedPupil(ReservoirPupil):
         ends = bounds // counts[:, None]
         for generation in range(int(ends[:, 0].min()), int(ends[:, 1].max())):
             chosen = [self._drawn(lane) for lane in range(self.lanes)]
-            losses = np.asarray(_losses(*self._lesson[1], self._tables(chosen), self._brief.loss, self.lanes))
+            rows, targets, weights = self._lesson[1]
+            tables = self._tables(chosen)
+            losses = np.asarray(_losses(rows, targets, weights, tables, self._brief.loss, self.lanes))
             for lane, (first, last) in enumerate(ends):
                 if first <= generation < last:
                     self._judged(lane, chosen[lane], losses[lane])
@@ -137,7 +139,8 @@ class EvolvedPupil(ReservoirPupil):
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes as the best so far."""
-        return jax.tree.map(np.asarray, self._played(rehearsal, np.arange(start, stop), self._best()[:, None]))
+        played = self._played(rehearsal, np.arange(start, stop), self._best()[:, None])
+        return Transcript(*(jax.tree.map(np.asarray, part) for part in played))
 
     def _played(self, rehearsal: Rehearsal, numbers: NDArray[np.int64], weights: NDArray[np.float32]) -> Transcript:
         """weights: (lane, row, F+1, V), one row for each episode, or one for all."""
@@ -242,4 +245,4 @@ def _trials(world: Any, cores: Any, weights: Any, outputs: Space, keys: Any, num
 
         return play_until(world, core.start(len(numbers), world.horizon), act, key, numbers)
 
-    return over_lanes(single, lanes)(cores, weights, keys, numbers)
+    return over_lanes(single, lanes)(cores, weights, keys, numbers)  # type: ignore[no-any-return]

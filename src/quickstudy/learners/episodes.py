@@ -140,4 +140,5 @@ def play_until(world: Any, state: Any, act: Callable[..., Any], key: Any, number
         return (carry[0] < world.horizon) & ~carry[1].all()
 
     *_, kept = lax.while_loop(is_on, go_on, (jnp.int32(0), jnp.zeros(len(numbers), bool), *begun, blank))
-    return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), kept)
+    happened: Transcript = jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), kept)
+    return happened

@@ -123,7 +123,7 @@ class SleepApneaLabels(SleepApnea):
     Chance: 1, and 0.17. Ceiling: 0. Data: as in dynamics/sleep-apnea. The labels and the rule are ours.
     """
 
-    outputs: ClassVar[Reals] = Reals(1)  # type: ignore[misc]  # the label
+    outputs: ClassVar[Reals] = Reals(1)
     levels: ClassVar[tuple[float, ...]] = (0.0, 1.0)
     taps: ClassVar[int] = 20
     taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(

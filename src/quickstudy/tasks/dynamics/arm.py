@@ -4,6 +4,7 @@ place.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -87,7 +88,7 @@ class TwoJointedArm(Parts):
     @property
     def _away(self) -> float:
         """Of the middle of all movements from the shoulder."""
-        return 0.9 * float(np.hypot(*self.lengths_of_links))
+        return 0.9 * math.hypot(*self.lengths_of_links)
 
     @property
     def _most(self) -> float:
@@ -165,8 +166,8 @@ class TwoJointedArm(Parts):
             axis=-1,
         )
         faster = np.linalg.solve(bend, (change - pulled)[..., None])[..., 0]
-        torque = (self.inertia(angles[:, 1]) @ faster[..., None])[..., 0] + self.centrifugal(angles[:, 1], turning)
-        return hand, angles, torque
+        pushed = np.asarray((self.inertia(angles[:, 1]) @ faster[..., None])[..., 0])
+        return hand, angles, pushed + self.centrifugal(angles[:, 1], np.asarray(turning, dtype=np.float64))
 
     def _jacobian(self, angles: Floats) -> Floats:
         near, far = self.lengths_of_links

@@ -144,7 +144,7 @@ def _expected(task: BinaryChannel) -> tuple[Floats, Floats]:
     """(state,) what is received and (state, DELAYS) what was sent, the latest first, in each of 256 states: bit k of
     its number is what was sent k steps ago.
     """
-    sent = 2.0 * ((np.arange(2**DELAYS)[:, None] >> np.arange(DELAYS)) & 1) - 1.0
+    sent = np.asarray(2.0 * ((np.arange(2**DELAYS)[:, None] >> np.arange(DELAYS)) & 1) - 1.0, dtype=np.float64)
     return task.bent(sent[:, : len(task.echoes)] @ np.array(task.echoes)), sent
 
 

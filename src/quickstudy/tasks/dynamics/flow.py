@@ -84,7 +84,8 @@ class Flow(Forecast):
         into, strengths, factors = _table(self.terms)
         products = strengths * np.concatenate([x, np.ones_like(x[..., :1])], axis=-1)[..., factors].prod(axis=-1)
         found = np.zeros_like(x)
-        np.add.at(found, (..., into), products)
+        for term, place in enumerate(into):
+            found[..., place] += products[..., term]
         return found
 
     @property
@@ -99,11 +100,18 @@ class Flow(Forecast):
             return _by_rk4(first, *_table(self.terms), self.interval, self.substeps, count)
         if self.method == "rk4":
             return self._by_slope(first, count)
+        return self._by_dop853(first, count)
+
+    def _by_dop853(self, start: Floats, count: int) -> Floats:
+        """The same of states (..., width) side by side, which share the steps of the integration."""
         from scipy.integrate import solve_ivp
 
+        def slope(_: float, x: Floats) -> Floats:
+            return self.slope(x.reshape(start.shape)).ravel()
+
         at = self.interval * np.arange(count)
-        found = solve_ivp(lambda _, x: self.slope(x), (0.0, at[-1]), first, "DOP853", at, rtol=1e-10, atol=1e-12)
-        return np.asarray(found.y.T)
+        found = solve_ivp(slope, (0.0, at[-1]), start.ravel(), "DOP853", at, rtol=1e-10, atol=1e-12)
+        return np.asarray(found.y.T).reshape(count, *start.shape)
 
     def _by_slope(self, start: Floats, count: int) -> Floats:
         """By RK4 with any function as slope, of states (..., width) side by side."""
@@ -141,11 +149,13 @@ class Flow(Forecast):
     def exact(self, inputs: Floats) -> Floats:
         """`ahead` steps from every state that is read."""
         raw = inputs if self.raw else inputs * self.scale
-        if self.method == "rk4" and type(self).slope is not Flow.slope:
+        if self.method == "dop853":
+            later = self._by_dop853(raw, self.ahead + 1)[-1]
+        elif type(self).slope is not Flow.slope:
             later = self._by_slope(raw, self.ahead + 1)[-1]
         else:
             later = np.stack([self.flow(state, self.ahead + 1)[-1] for state in raw])
-        return later if self.raw else later / self.scale
+        return np.asarray(later if self.raw else later / self.scale)
 
 
 @lru_cache(maxsize=8)

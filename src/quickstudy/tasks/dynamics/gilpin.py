@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -66,10 +67,8 @@ class Catalogued(Flow):
 
     def slope(self, x: Floats) -> Floats:
         """By the catalogue."""
-        rhs = _found(self.system).rhs
-        if x.ndim == 1:
-            return np.asarray(rhs(x, 0.0), dtype=np.float64)
-        return np.stack([np.asarray(rhs(row, 0.0), dtype=np.float64) for row in x])
+        parts = _found(self.system).rhs(x, 0.0)
+        return np.stack([np.broadcast_to(part, x.shape[:-1]) for part in parts], axis=-1)
 
     def start_near(self, rng: np.random.Generator) -> Floats:
         """The catalogue's start, moved a little: its coordinates may be of any size."""
@@ -79,7 +78,7 @@ class Catalogued(Flow):
 @lru_cache(maxsize=32)
 def _found(system: str) -> Any:
     try:
-        from dysts import flows
+        flows = importlib.import_module("dysts.flows")
     except ImportError as error:
         raise UsageError(
             f"Gilpin's catalogue cannot be imported: {error}; type: pip install dysts, in an environment of your own"

@@ -96,7 +96,7 @@ class Marked(LongMemory):
         marked = np.where(inputs[:, 1] > 0.5, inputs[:, 0], 0.0)
         total, squares = np.cumsum(marked), np.cumsum(marked**2)
         product = np.maximum(total**2 - squares, 0.0) / 2
-        return {"sum": total / 2, "product": product, "xor": total - 2 * product}[self.operation][:, None]
+        return np.asarray({"sum": total / 2, "product": product, "xor": total - 2 * product}[self.operation])[:, None]
 
 
 task.variant(
@@ -219,7 +219,7 @@ class Recall(LongMemory):
         channels = np.full((steps, count), self.symbols)
         channels[: self.items] = rng.integers(self.symbols, size=(self.items, count))
         channels[self.items + self.span] = self.symbols + 1
-        return np.eye(self.symbols + 2)[channels]
+        return np.asarray(np.eye(self.symbols + 2)[channels])
 
     def response(self, inputs: Floats) -> Floats:
         """The pattern from the step after go on; nothing before."""

@@ -63,7 +63,7 @@ class OnTheCart(FreeRun):
 
     def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
         """One control step, on the host."""
-        return self.task.moving(state, answers, step, np)  # type: ignore[no-any-return]
+        return self.task.moving(state, answers, step, np)
 
 
 @task("dynamics/double-pole-imitation", version=1, **RULES, oracle="the velocities that the teacher sees are not shown")
@@ -167,6 +167,10 @@ class PoleObserver(NoForce):
         shown = observation[:, jnp.asarray(columns)] * jnp.asarray(SCALES)[jnp.asarray(places)]
         first = jnp.zeros_like(state).at[:, jnp.asarray(places)].set(shown)
         foreseen = jnp.where(jnp.isnan(state), first, state)
-        found = foreseen + (shown - foreseen[:, jnp.asarray(places)]) @ correct.T
-        action = jnp.clip(-(found @ force) / STRONGEST, -1.0, 1.0)
-        return found @ onward.T + STRONGEST * action[:, None] * push, action[:, None]
+
+        def times(matrix: Any, rows: Any) -> Any:  # row by row: a product may round the last rows differently
+            return (rows[:, None] * matrix).sum(axis=2)
+
+        found = foreseen + times(correct, shown - foreseen[:, jnp.asarray(places)])
+        action = jnp.clip(-times(force[None], found) / STRONGEST, -1.0, 1.0)
+        return times(onward, found) + STRONGEST * action * push, action

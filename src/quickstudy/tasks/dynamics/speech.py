@@ -172,7 +172,7 @@ def cochlea(sound: Floats, rate: int, often: int = 100) -> Floats:
 
     hop = rate // often
     whole = np.pad(sound, (0, -len(sound) % hop))
-    found = [np.maximum(lfilter(*filter, whole), 0.0).reshape(-1, hop).mean(axis=1) for filter in _gammatones(rate)]
+    found = [np.maximum(lfilter(b, a, whole), 0.0).reshape(-1, hop).mean(axis=1) for b, a in _gammatones(rate)]
     pressed = np.stack(found, axis=1) ** 0.3
     return np.asarray(pressed / max(pressed.max(), 1e-12))
 
@@ -182,8 +182,8 @@ def _gammatones(rate: int) -> tuple[Any, ...]:
     """Filters at middles that are evenly apart on the scale of equivalent bandwidths (Glasberg and Moore 1990)."""
     from scipy.signal import gammatone
 
-    ends = 21.4 * np.log10(1 + 0.00437 * np.array([100.0, 0.45 * rate]))
-    middles = (10 ** (np.linspace(*ends, BANDS) / 21.4) - 1) / 0.00437
+    low, high = 21.4 * np.log10(1 + 0.00437 * np.array([100.0, 0.45 * rate]))
+    middles = (10 ** (np.linspace(low, high, BANDS) / 21.4) - 1) / 0.00437
     return tuple(gammatone(middle, "iir", fs=rate) for middle in middles)
 
 
