@@ -26,6 +26,7 @@ lint: .venv/test
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/seeds.py
+	$(BIN)/python benchmarks/reservoir.py
 
 # 20,000 bits flipped, every bit of two files, 1,000 odd records, power cuts, 120 kills, every torn tail, other orders:
 # how many were tried, and how many held. It takes hours; each script makes a part of it, see tests/tally.py.
