@@ -19,6 +19,7 @@ from quickstudy.testing.small_tasks import Partners
 
 MATERIAL = CheckMaterial.of(Partners(), 1, 24, 0)
 SMALL = {"esn": "units=10", "rnn": "units=6", "lstm": "units=6", "gru": "units=6", "recall": "lags=3,hops=2,order=2"}
+SMALL |= {"liquid": "units=18", "delay-node": "units=10"}
 
 
 def cases():
@@ -41,7 +42,7 @@ def pupil_of(name, lanes=1):
     learner = choose_learner(name, "corrected").make(None)
     pupil = learner.begin(MATERIAL.brief, [Streams(0, "testing/steps", lane) for lane in range(lanes)])
     lesson = Lesson(list(MATERIAL.lesson.examples) * lanes, np.tile(MATERIAL.lesson.order, (lanes, 1)))
-    pupil.learn(lesson, 0, 16)
+    pupil.learn(lesson, 0, lesson.items)
     return pupil
 
 

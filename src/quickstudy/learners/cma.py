@@ -35,22 +35,24 @@ class Evolved:
     """Evolution of a readout by CMA-ES: many candidates a generation, of each only how good it was is looked at.
 
     candidates: of a generation; none: 4 + 3 ln n for a readout of n numbers. spread: of the first, around 0. passes:
-    generations where there is material: a generation sees all of it. In a world one episode is one candidate's trial.
-    What answers is the best so far. Up to 200 numbers the whole covariance is learned, above its diagonal. It goes by
-    whatever loss it is told: squared errors, cross-entropy, a criterion on the answers alone, or reward.
+    generations where there is material, each of which sees all of it (300 where no answer is shown). In a world one
+    episode is one candidate's trial. What answers is the best so far. Up to 100 numbers the whole covariance is
+    learned, above its diagonal. It goes by whatever loss it is told: squared errors, cross-entropy, a criterion on the
+    answers alone, or reward.
 
     Source: Hansen 2016; Ros and Hansen 2008.
     """
 
     candidates: int | None = parameter(None, at_least=2)
     spread: float = parameter(0.5, above=0)
-    passes: int = parameter(300, at_least=1)
+    passes: int = parameter(100, at_least=1)
 
     batch: ClassVar[int] = 0
     by_question: ClassVar[bool] = False
     programs: ClassVar[int] = 4
     losses: ClassVar[tuple[str, ...]] = ("cross-entropy", "squared", "reward", "modulus")
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("fitness", frozen=True),)
+    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"fitness": {"passes": 300}}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check_core(self, core: CoreSpec) -> None:

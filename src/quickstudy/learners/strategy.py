@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-MOST_TURNED = 200
-"""Numbers of a candidate up to which the whole covariance is learned: its eigenvectors then take 10 ms a generation."""
+MOST_TURNED = 100
+"""Numbers of a candidate up to which the whole covariance is learned: its eigenvectors then take 2 ms a generation."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class Strategy:
             "mean": np.zeros(n),
             "spread": np.float64(spread),
             "shape": np.eye(n) if self.turned else np.ones(n),
+            "axes": np.eye(n) if self.turned else np.empty((0, 0)),
+            "lengths": np.ones(n),
             "path": np.zeros(n),
             "step_path": np.zeros(n),
             "generation": np.int64(0),
@@ -75,8 +77,8 @@ class Strategy:
     def drawn(self, cloud: Mapping[str, Any], rng: np.random.Generator) -> Floats:
         """(candidate, number): a generation."""
         normal = rng.standard_normal((self.population, self.size))
-        axes, lengths = self._axes(cloud)
-        away = (normal * lengths) @ axes.T if self.turned else normal * lengths
+        away = normal * cloud["lengths"]
+        away = away @ cloud["axes"].T if self.turned else away
         return np.asarray(cloud["mean"] + cloud["spread"] * away)
 
     def judged(self, cloud: Mapping[str, Any], candidates: Floats, losses: Floats) -> dict[str, Any]:
@@ -85,7 +87,7 @@ class Strategy:
         order = np.argsort(losses, kind="stable")
         chosen = (candidates[order[: len(self.weights)]] - cloud["mean"]) / cloud["spread"]
         moved = self.weights @ chosen
-        axes, lengths = self._axes(cloud)
+        axes, lengths = cloud["axes"], cloud["lengths"]
         whitened = axes @ ((axes.T @ moved) / lengths) if self.turned else moved / lengths
         step_path = (1 - of_step) * cloud["step_path"] + np.sqrt(of_step * (2 - of_step) * effective) * whitened
         generation = int(cloud["generation"]) + 1
@@ -98,11 +100,15 @@ class Strategy:
             added = one * np.outer(path, path) + all_of_them * (chosen.T * self.weights) @ chosen
         else:
             added = one * path**2 + all_of_them * self.weights @ chosen**2
+        shape = kept * cloud["shape"] + added
+        axes, lengths = self._axes(shape)
         better = losses[order[0]] <= cloud["least"]
         return {
             "mean": cloud["mean"] + cloud["spread"] * moved,
             "spread": np.float64(cloud["spread"] * np.exp(min(1.0, of_step / damping * (length / usual - 1)))),
-            "shape": kept * cloud["shape"] + added,
+            "shape": shape,
+            "axes": axes,
+            "lengths": lengths,
             "path": path,
             "step_path": step_path,
             "generation": np.int64(generation),
@@ -110,9 +116,9 @@ class Strategy:
             "least": np.float64(losses[order[0]]) if better else cloud["least"],
         }
 
-    def _axes(self, cloud: Mapping[str, Any]) -> tuple[Floats, Floats]:
-        """The axes of the cloud as columns, and their lengths; without turning, the lengths alone."""
+    def _axes(self, shape: Floats) -> tuple[Floats, Floats]:
+        """The axes of a cloud as columns, and their lengths; without turning, the lengths alone."""
         if not self.turned:
-            return np.empty((0, 0)), np.sqrt(np.maximum(cloud["shape"], 1e-30))
-        squares, axes = np.linalg.eigh((cloud["shape"] + cloud["shape"].T) / 2)
+            return np.empty((0, 0)), np.sqrt(np.maximum(shape, 1e-30))
+        squares, axes = np.linalg.eigh((shape + shape.T) / 2)
         return axes, np.sqrt(np.maximum(squares, 1e-30))
