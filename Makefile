@@ -26,6 +26,7 @@ lint: .venv/test
 bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/seeds.py
+	$(BIN)/python benchmarks/reservoir.py
 
 # Bits flipped, odd records, power cuts, kills, torn tails, other orders, signals, wild learners: how many were tried, and
 # how many held. It takes an hour or more; each script can make a part of it, see tests/tally.py.

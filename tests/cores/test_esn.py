@@ -153,3 +153,47 @@ def test_fields_are_read_side_by_side():
 def test_nothing_is_trained():
     core = EchoState(units=5).build(Tokens(2), np.random.default_rng(0))
     assert not any(jax.tree.leaves(core.trainable()))
+
+
+@pytest.mark.parametrize(
+    ("given", "precision"),
+    [
+        ({}, "float32"),
+        ({"leak": 0.3, "late": True}, "float64"),
+        ({"direct": True}, "float64"),
+        ({"topology": "ring"}, "float64"),
+    ],
+)
+def test_one_stream_by_the_whole_matrix_is_the_scan_of_steps(given, precision):
+    from quickstudy.cores.core import Core
+    from quickstudy.gateway import double
+
+    inputs = np.random.default_rng(1).uniform(-1, 1, (30, 1, 2))
+    with double():
+        core = EchoState(**{"units": 40, "radius": 0.9, "precision": precision, **given}).build(
+            Reals(2), np.random.default_rng(0)
+        )
+        ours, plain = (
+            way(core, core.start(1, 30), inputs.astype(precision)) for way in (type(core).unroll, Core.unroll)
+        )
+        tolerance = 1e-13 if precision == "float64" else 1e-5
+        for one, other in zip(ours, plain, strict=True):
+            np.testing.assert_allclose(np.asarray(one), np.asarray(other), atol=tolerance)
+
+
+def test_the_matrix_is_what_the_terms_say():
+    core = EchoState(units=30, terms=4, radius=0.7).build(Reals(1), np.random.default_rng(0))
+    matrix = np.asarray(core.matrix(), np.float64)
+    assert np.abs(np.linalg.eigvals(matrix)).max() == pytest.approx(0.7, rel=1e-5)
+    state = np.random.default_rng(1).normal(size=(30, 1)).astype(np.float32)
+    after, _ = core.step(state, np.zeros((1, 1), np.float32))
+    np.testing.assert_allclose(np.asarray(after), np.tanh(matrix @ state + np.asarray(core.bias)[:, None]), atol=1e-5)
+
+
+def test_many_terms_are_added_in_parts_with_the_same_sum(monkeypatch):
+    core = EchoState(units=20, terms=14, radius=0.9).build(Reals(1), np.random.default_rng(0))
+    state = jax.numpy.asarray(np.random.default_rng(1).normal(size=(20, 3)), np.float32)
+    whole, _ = core.step(state, np.zeros((3, 1), np.float32))
+    monkeypatch.setattr("quickstudy.cores.esn.TERMS", 4)
+    parts, _ = core.step(state, np.zeros((3, 1), np.float32))
+    np.testing.assert_allclose(np.asarray(parts), np.asarray(whole), atol=1e-6)

@@ -122,6 +122,10 @@ def test_inputs_that_a_basis_is_not_for_are_refused(drive, harvest):
         processing_capacity(harvest, (drive + 1) / 2, 0.01, [3])
     with pytest.raises(UsageError, match="-1 or 1"):
         processing_capacity(harvest, drive, 0.01, [3], basis="walsh")
+    with pytest.raises(UsageError, match="2 different values have 1 independent functions, and 2 are asked for"):
+        processing_capacity(harvest, np.sign(drive), 0.01, [3, 3], basis="moments")
+    with pytest.raises(UsageError, match="1 different values have 0"):
+        processing_capacity(harvest, np.ones_like(drive), 0.01, [3], basis="moments")
 
 
 def test_parities_are_what_a_walsh_basis_finds():

@@ -202,3 +202,21 @@ def test_what_it_cannot_do_is_said(world):
     pupil.learn(Lesson([broken], np.array([[0]])), 0, 1)
     with pytest.raises(LearnerFault, match="features are not finite"):
         pupil.answer(Exam([broken]))
+
+
+@pytest.mark.parametrize("steps", [64, 50])
+def test_a_series_that_goes_on_is_answered_as_if_it_were_read_from_its_start(world, monkeypatch, steps):
+    """What was read in learning is not read again: the answers are the same to the last bit."""
+    monkeypatch.setattr(ridge, "STEPS_TOGETHER", steps)
+    series = driven(400, validation=60, test=80)
+    lesson = Lesson([series.part("training")], np.zeros((1, 1), dtype=np.int64), validation=[series.part("validation")])
+    exam = Exam([series.part("test")])
+    brief = Brief(Reals(1), Reals(2), "squared", 400, 1)
+    going_on, anew = (begun(ESN, brief, world.streams(1)) for _ in range(2))
+    going_on.learn(lesson, 0, 1)
+    anew.learn(lesson, 0, 1)
+    anew._passed = ridge.Passed()
+    assert going_on._passed.covers(exam.examples, stretch_of(exam.examples).steps) >= 200
+    np.testing.assert_array_equal(going_on.answer(exam), anew.answer(exam))
+    other = driven(400, seed=1, validation=60, test=80)
+    assert going_on._passed.covers([other.part("test")], stretch_of(exam.examples).steps) == 0

@@ -34,6 +34,8 @@ WANTED: dict[str, dict[str, str]] = {
     },
 }
 """By part and name, what is to be said."""
+WANTED_NAMES = {name: words for part in WANTED.values() for name, words in part.items()}
+"""The same by name alone."""
 KINDS = ("imitation", "prediction", "computation", "classification", "property")
 """Of tasks. A report on one of them says nothing of the others."""
 
@@ -44,8 +46,7 @@ def missing(stated: Mapping[str, Any]) -> dict[str, str]:
     >>> list(missing({name: 1 for part in WANTED.values() for name in part if name != "noise"}))
     ['noise']
     """
-    wanted = {name: words for part in WANTED.values() for name, words in part.items()}
-    return {name: words for name, words in wanted.items() if stated.get(name) in (None, "", [], {})}
+    return {name: words for name, words in WANTED_NAMES.items() if stated.get(name) in (None, "", [], {})}
 
 
 def verdict(stated: Mapping[str, Any], options: Iterable[str] = ()) -> str:
@@ -55,7 +56,8 @@ def verdict(stated: Mapping[str, Any], options: Iterable[str] = ()) -> str:
         return "checklist: everything is stated"
     how = [f"--{name}" for name in left_out if name in given]
     until = f" until {', '.join(how)} {'is' if len(how) == 1 else 'are'} given" if how else ""
-    return f"checklist: {', '.join(left_out)} not stated  ->  not comparable{until}"
+    stated_of = f"{len(WANTED_NAMES) - len(left_out)} of {len(WANTED_NAMES)} things stated"
+    return f"checklist: {stated_of}; {', '.join(left_out)} not stated  ->  not comparable{until}"
 
 
 def one_sided(kinds: Iterable[str]) -> str:

@@ -34,6 +34,12 @@ def orthonormal(inputs: NDArray[np.float64], degrees: int, basis: str = "legendr
     polynomials made orthonormal on the inputs as they are, whatever their distribution.
     """
     if basis == "moments":
+        different = len(np.unique(inputs))
+        if different <= degrees:
+            raise UsageError(
+                f"inputs of {different} different values have {different - 1} independent functions, and {degrees} are "
+                f"asked for; give delays for {different - 1} degrees at most, or inputs that vary more"
+            )
         scaled = (inputs - inputs.mean()) / inputs.std()
         whole, triangle = np.linalg.qr(np.vander(scaled, degrees + 1, increasing=True))
         signs = np.sign(np.diagonal(triangle))

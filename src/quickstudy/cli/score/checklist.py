@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json as json_module
 import pathlib
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -26,22 +28,26 @@ def checklist(
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Say what is not stated of an experiment from elsewhere, or of the runs in a folder.
+    """Say what is not stated of an experiment from elsewhere, or of the runs in a folder; of these also the spread of
+    their scores, and how many have failed.
 
     Status 1 where something is missing: its numbers are not comparable.
     """
     from quickstudy.measures.checklist import missing, one_sided, verdict
 
     include_files(include)
-    experiments, kinds = _of_folder(file) if file.is_dir() else ({str(file): _of_file(file)}, [])
+    experiments, kinds, spreads = _of_folder(file) if file.is_dir() else ({str(file): _of_file(file)}, [], {})
     found = {name: missing(stated) for name, stated in experiments.items()}
     if json:
-        print_json({"missing": found, "comparable": not any(found.values()), "one_sided": one_sided(kinds)})
+        said = {"missing": found, "comparable": not any(found.values()), "one_sided": one_sided(kinds)}
+        print_json({**said, "spread": spreads} if spreads else said)
     else:
         for name, stated in experiments.items():
             say(f"{name}  {verdict(stated)}")
             for part, words in found[name].items():
                 say(f"  {part}: {words}")
+            if name in spreads:
+                say(f"  {_in_words(spreads[name])}")
         if one_sided(kinds):
             say(one_sided(kinds))
     raise typer.Exit(int(any(found.values())))
@@ -61,20 +67,47 @@ def _of_file(path: pathlib.Path) -> dict[str, Any]:
     return stated
 
 
-def _of_folder(folder: pathlib.Path) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """What the records of every task and learner state, and the kinds of the tasks."""
-    from quickstudy.base.record import OK
+def _of_folder(folder: pathlib.Path) -> tuple[dict[str, dict[str, Any]], list[str], dict[str, Any]]:
+    """What the records of every task and learner state, the kinds of the tasks, and the spread of the scores."""
+    from quickstudy.base.record import FAILED, OK
     from quickstudy.runs.reader import read_results
 
-    records = [record for record in read_results(folder, expected=True).records.values() if record.status == OK]
+    everything = list(read_results(folder, expected=True).records.values())
+    records = [record for record in everything if record.status == OK]
+    failed = Counter(_named(record) for record in everything if record.status == FAILED)
     if not records:
         raise UsageError(f"{folder} has no finished run to look at")
     grouped: dict[tuple[str, str], list[Record]] = {}
     for record in records:
-        grouped.setdefault((record.labels.get("task", "?"), record.labels.get("learner", "?")), []).append(record)
+        grouped.setdefault(_named(record), []).append(record)
     beside = {task: {learner for other, learner in grouped if other == task} for task, _ in grouped}
     named = {" ".join(pair): _stated(runs, beside[pair[0]]) for pair, runs in grouped.items() if not _is_rule(pair[1])}
-    return named, [str(kind) for record in records if (kind := _facts(record).get("type"))]
+    spreads = {" ".join(pair): _spread(runs, failed[pair]) for pair, runs in grouped.items() if not _is_rule(pair[1])}
+    return named, [str(kind) for record in records if (kind := _facts(record).get("type"))], spreads
+
+
+def _named(record: Record) -> tuple[str, str]:
+    return record.labels.get("task", "?"), record.labels.get("learner", "?")
+
+
+def _spread(runs: list[Record], failed: int) -> dict[str, Any]:
+    """Of the headline of runs of one learner on one task: every value, mean and deviation, median and quartiles."""
+    from quickstudy.stats.intervals import summarise
+
+    headline = str(runs[0].legend.get("headline", ""))
+    entries = [part["values"] for run in runs for part in run.scores.values()]
+    numbers = [float(values[headline]) for values in entries if headline in values]
+    found = {"score": headline, "values": numbers, "runs": len(runs), "failed": failed}
+    return {**found, **asdict(summarise(numbers))} if numbers else found
+
+
+def _in_words(spread: Mapping[str, Any]) -> str:
+    runs = f"{spread['runs']} runs, {spread['failed']} failed"
+    if not spread["values"]:
+        return f"{spread['score']}: {runs}"
+    quartiles = f"quartiles {spread['lower_quartile']:.4g} and {spread['upper_quartile']:.4g}"
+    middle = f"mean {spread['mean']:.4g}, deviation {spread['sd']:.2g}, median {spread['median']:.4g}, {quartiles}"
+    return f"{spread['score']}: {middle}; {runs}"
 
 
 def _stated(runs: list[Record], learners: Iterable[str]) -> dict[str, Any]:

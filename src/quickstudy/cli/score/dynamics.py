@@ -11,6 +11,9 @@ import typer
 from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import DATA, INCLUDE, JSON, include_files, name_data, print_json, say
 
+DEGREES = {"1": "linear", "2": "quadratic", "3": "cubic"}
+"""What the first of them are called."""
+
 
 def add(app: typer.Typer) -> None:
     """Add the command."""
@@ -153,9 +156,10 @@ def _show(found: Mapping[str, Any]) -> None:
     words = (("constant", "constant"), ("repeated", "samples twice"))
     notes = [f"{found[name]} {word}" for name, word in words if found[name]]
     dropped = f", {', '.join(notes)} (dropped, recorded)" if notes else ""
-    say(f"{found['samples']:,} samples, {found['states']} nodes{dropped}")
+    say(f"{found['samples']:,} of {found['samples']:,} samples, {found['states']} nodes{dropped}")
     for one in found["properties"]:
-        parts = [f"degree {degree} {part['total']:.1f}" for degree, part in one["ipc"].items() if part["total"]]
+        held = {degree: part["total"] for degree, part in one["ipc"].items() if part["total"]}
+        parts = [f"{DEGREES.get(degree, f'degree {degree}')} {total:.1f}" for degree, total in held.items()]
         kernel, generalisation = (one[f"{name}_rank"]["0.01"] for name in ("kernel", "generalisation"))
         say(
             f"memory capacity {sum(one['memory_split'][1:]):.1f} (of {one['states']})   "

@@ -11,6 +11,7 @@ import numpy as np
 
 from quickstudy.base.blocks import (
     CONTROL,
+    FINE,
     LOG,
     MAGNITUDE,
     POINTS,
@@ -69,7 +70,7 @@ class ErrorMeasures(Drawn):
                 mean = float(errors.mean())
                 fits = known is not None and _rounded_down(low) <= known <= _rounded_up(high)
                 inside, told = inside + fits, told + (known is not None)
-                cells += ["" if known is None else Number(float(known)), Number(mean, (low, high), form=MAGNITUDE)]
+                cells += ["" if known is None else Number(float(known)), Number(mean, (low, high), form=FINE)]
                 data.append((measure, deviation, known, mean, low, high))
                 facts.setdefault(measure, {})[f"{deviation:g}"] = mean
             lines.append(cells)
