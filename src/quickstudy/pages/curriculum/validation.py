@@ -27,8 +27,8 @@ from quickstudy.base.blocks import (
 )
 from quickstudy.base.catalogue import block
 from quickstudy.base.study import StudyRow
-from quickstudy.machines.graduality import step
-from quickstudy.machines.resemblance import resemblance
+from quickstudy.machines.description import step
+from quickstudy.machines.likeness import resemblance
 from quickstudy.pages.curriculum.complexity import machine_kept
 from quickstudy.pages.request import Request, Stage
 from quickstudy.runs.setting import make_task
