@@ -1,7 +1,7 @@
 """Machines and sequences out of a user's file, and the epsilon-machine of what is found there.
 
 A machine: {"transitions": [{"from": "A", "symbol": "0", "to": "B", "probability": 0.5}, ...]}, or such a list; each may
-be a list of these four. With "input" in each it is a transducer. A probability is a number or a fraction ("1/3").
+be a list of these four. With "input" in each (second, in a list of five) it is a transducer. A probability is a number or a fraction ("1/3").
 "start" may name the first state, or give chances by state. A sequence: {"outputs": [...] or text, "inputs": as many,
 "history": 3, "level": 0.001}.
 """
@@ -160,8 +160,8 @@ def _symbols(path: Any, name: str, value: Any) -> list[str] | None:
 
 def _transition(path: Any, number: int, row: Any) -> tuple[str, str | None, str, str, Fraction]:
     place = f"{path}, transition {number}"
-    if isinstance(row, list) and len(row) == 4:
-        row = dict(zip(_WORDS, row, strict=True))
+    if isinstance(row, list) and len(row) in (4, 5):
+        row = dict(zip(_WORDS if len(row) == 4 else ("from", "input", *_WORDS[1:]), row, strict=True))
     if not isinstance(row, dict):
         raise UsageError(f"{place}: must have from, symbol, to and probability, got {row!r}")
     if "symbol" not in row and "output" in row:
