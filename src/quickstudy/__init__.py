@@ -84,8 +84,8 @@ _PUBLIC = {
     "block": "quickstudy.base.catalogue",
 }
 
-_MODULES = {"blocks": "quickstudy.base.blocks"}
-"""What a page is made of: `qs.blocks.Table`."""
+_MODULES = {"blocks": "quickstudy.base.blocks", "machines": "quickstudy.machines"}
+"""What a page is made of: `qs.blocks.Table`. Machines of tasks: `qs.machines.machine_of`."""
 
 __all__ = ["__version__", *_PUBLIC, *_MODULES]
 

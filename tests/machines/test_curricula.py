@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import NotApplicable
-from quickstudy.machines.complexity import topological
 from quickstudy.machines.curricula import (
     Compared,
     by_complexity,
@@ -21,9 +20,10 @@ from quickstudy.machines.curricula import (
     rank_correlation,
     way_to,
 )
+from quickstudy.machines.description import description_length, length_given, natural, overlap, step, steps_between
+from quickstudy.machines.entropies import topological
 from quickstudy.machines.finite import machine_of
-from quickstudy.machines.graduality import description_length, length_given, natural, overlap, step, steps_between
-from quickstudy.machines.resemblance import resemblance, resemblances
+from quickstudy.machines.likeness import resemblance, resemblances
 from quickstudy.machines.sharing import shared_structure
 from quickstudy.machines.transducer import Transducer
 from quickstudy.tasks.curriculum.reduced import LettersAndEcho, OneAnswer, Reduction
@@ -192,3 +192,37 @@ def test_a_curriculum_is_compared_whole():
     assert found["tau"] == -1
     assert found["orders"]["complexity"] == ["c", "b", "a"]
     assert found["graduality"]["graduality"]["best_earlier"] >= found["graduality"]["complexity"]["best_earlier"]
+
+
+def test_shared_structure_stands_beside_what_was_gained():
+    """The block of a study, with gains that rise with resemblance and gains that do not."""
+    from types import SimpleNamespace
+
+    from quickstudy.pages.curriculum.validation import SharedAndGained
+
+    pairs = [("micro-1", "micro-2"), ("micro-2", "micro-1"), ("micro-4", "micro-2"), ("micro-5.1", "micro-5.2")]
+    pairs += [("micro-5.3", "micro-1"), ("micro-7.1", "micro-9.1")]
+    rows = [
+        SimpleNamespace(
+            label=f"{a} {b}", task=f"curriculum/transfer:before={a},target={b}", learner=lambda *_: "program"
+        )
+        for a, b in pairs
+    ]
+    request = SimpleNamespace(
+        rows=rows, columns=["program"], convention="corrected", name="x",
+        values=lambda row, learner, score: {0: 0.9 if row.label[:8] == "micro-1 " else 0.1, 1: float("nan")},
+    )  # fmt: skip
+    made = SharedAndGained().blocks(request)
+    facts = made.facts["shared"]
+    assert facts["micro-1 micro-2"]["gain"] == {"program": 0.9}
+    assert facts["micro-1 micro-2"]["resemblance"] == 1
+    assert facts["micro-5.3 micro-1"]["resemblance"] < 0.5
+    assert "Kendall's tau of resemblance and gain" in made.blocks[-1].text
+    few = SimpleNamespace(**{**vars(request), "rows": rows[:2]})
+    assert "too few" in SharedAndGained().blocks(few).blocks[-1].text
+
+
+def test_every_public_name_is_there():
+    import quickstudy as qs
+
+    assert all(callable(getattr(qs.machines, name)) for name in dir(qs.machines))

@@ -73,6 +73,7 @@ def test_what_goes_round_has_a_complexity(command):
 
 def test_a_transducer_is_scored(command):
     delay = [{"from": s, "input": x, "symbol": s, "to": x, "probability": 1} for s in "01" for x in "01"]
+    assert scored(command, [[s, x, s, x, 1] for s in "01" for x in "01"]) == scored(command, {"transitions": delay})
     facts = scored(command, {"transitions": delay})
     assert (facts["states"], facts["statistical_complexity"], facts["channel_complexity"]) == (2, 1, pytest.approx(1))
     _status, out, _ = command("score", "machine", "file.json")

@@ -7,7 +7,7 @@ import pytest
 
 import known_machines as known
 from quickstudy.base.errors import UsageError
-from quickstudy.machines.complexity import complexity, entropy_rate
+from quickstudy.machines.entropies import complexity, entropy_rate
 from quickstudy.machines.inference import reconstructed
 from quickstudy.machines.minimal import equivalent, minimised
 

@@ -12,7 +12,7 @@ import known_machines as known
 from known_machines import HALF
 from quickstudy.base.errors import UsageError
 from quickstudy.machines.chains import exact_stationary, long_run, matrix, memoryless, stationary, stationary_under
-from quickstudy.machines.complexity import channel, complexity, entropy, entropy_rate, excess_entropy, topological
+from quickstudy.machines.entropies import channel, complexity, entropy, entropy_rate, excess_entropy, topological
 from quickstudy.machines.minimal import minimised
 
 THREE = Fraction(3, 10)

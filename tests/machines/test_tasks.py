@@ -11,7 +11,7 @@ import pytest
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.seeds import Streams
 from quickstudy.machines.chains import stationary
-from quickstudy.machines.complexity import complexity, entropy
+from quickstudy.machines.entropies import complexity, entropy
 from quickstudy.machines.finite import machine_of
 from quickstudy.runs.setting import make_task
 from quickstudy.tasks.curriculum.finite_loop import MiniLoop

@@ -1,7 +1,7 @@
 """Machines and sequences out of a user's file, and the epsilon-machine of what is found there.
 
 A machine: {"transitions": [{"from": "A", "symbol": "0", "to": "B", "probability": 0.5}, ...]}, or such a list; each may
-be a list of these four. With "input" in each it is a transducer. A probability is a number or a fraction ("1/3").
+be a list of these four. With "input" in each (second, in a list of five) it is a transducer. A probability is a number or a fraction ("1/3").
 "start" may name the first state, or give chances by state. A sequence: {"outputs": [...] or text, "inputs": as many,
 "history": 3, "level": 0.001}.
 """
@@ -18,13 +18,13 @@ from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.data.tables import read_content
 from quickstudy.machines.beliefs import unifilar
 from quickstudy.machines.chains import exact_stationary, reached, recurrent_classes
-from quickstudy.machines.complexity import channel, complexity, entropy_rate, topological
+from quickstudy.machines.entropies import channel, complexity, entropy_rate, topological
 from quickstudy.machines.inference import LEVEL, Reconstruction, reconstructed
 from quickstudy.machines.minimal import minimised
-from quickstudy.machines.transducer import Transducer
+from quickstudy.machines.transducer import Transducer, meant
 
-_NEAR, _SIMPLE, _SUM = 1e-12, 10**6, Fraction(1, 10**9)
-"""A float is read as the fraction with so small a denominator that is so near; chances may miss one by so much."""
+_SUM = Fraction(1, 10**9)
+"""By so much the sum of chances may miss one."""
 _MOST_EXACT = 200
 """States up to which a stationary distribution is worked out in fractions."""
 _MOST_BELIEFS = 5_000
@@ -160,8 +160,8 @@ def _symbols(path: Any, name: str, value: Any) -> list[str] | None:
 
 def _transition(path: Any, number: int, row: Any) -> tuple[str, str | None, str, str, Fraction]:
     place = f"{path}, transition {number}"
-    if isinstance(row, list) and len(row) == 4:
-        row = dict(zip(_WORDS, row, strict=True))
+    if isinstance(row, list) and len(row) in (4, 5):
+        row = dict(zip(_WORDS if len(row) == 4 else ("from", "input", *_WORDS[1:]), row, strict=True))
     if not isinstance(row, dict):
         raise UsageError(f"{place}: must have from, symbol, to and probability, got {row!r}")
     if "symbol" not in row and "output" in row:
@@ -175,17 +175,15 @@ def _transition(path: Any, number: int, row: Any) -> tuple[str, str | None, str,
 
 
 def _fraction(what: str, value: Any) -> Fraction:
-    """A number as the fraction that was meant: 0.3333333333333333 is a third."""
     try:
         if isinstance(value, bool):
             raise ValueError
-        found = Fraction(value) if isinstance(value, int | str) else Fraction(str(float(value)))
+        found = meant(value)
     except (ValueError, TypeError, ZeroDivisionError):
         raise UsageError(f"{what} must be a number between 0 and 1, or a fraction such as 1/3, got {value!r}") from None
     if not 0 <= found <= 1:
         raise UsageError(f"{what} must lie between 0 and 1, got {value!r}")
-    simple = found.limit_denominator(_SIMPLE)
-    return simple if abs(simple - found) <= _NEAR else found
+    return found
 
 
 def _summing(path: Any, arrows: list[tuple[str, str | None, str, str, Fraction]]) -> list[tuple[Any, ...]]:

@@ -17,7 +17,7 @@ import numpy as np
 from quickstudy.base.errors import NotApplicable
 from quickstudy.machines.beliefs import MOST, unifilar
 from quickstudy.machines.chains import Floats, long_run, matrix, recurrent_classes, stationary
-from quickstudy.machines.complexity import entropy, topological
+from quickstudy.machines.entropies import entropy, topological
 from quickstudy.machines.minimal import minimised
 from quickstudy.machines.transducer import Arrow, Transducer
 

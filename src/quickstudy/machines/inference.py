@@ -19,7 +19,7 @@ import numpy as np
 from quickstudy.base.errors import UsageError
 from quickstudy.compiled import njit
 from quickstudy.machines.chains import Floats, recurrent_classes
-from quickstudy.machines.complexity import entropy
+from quickstudy.machines.entropies import entropy
 from quickstudy.machines.histories import Histories, clustered, sums_of
 from quickstudy.machines.minimal import behaviour_classes
 from quickstudy.machines.transducer import Arrow, Ints, Transducer

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quickstudy.machines.resemblance import Graph, Label, looks
+from quickstudy.machines.likeness import Graph, Label, looks
 from quickstudy.machines.transducer import Transducer
 
 EXACT = 50

@@ -24,6 +24,10 @@ SOURCE, INPUT, OUTPUT, TARGET, CHANCE = range(5)
 """The columns of a transducer's edges."""
 
 
+_NEAR, _SIMPLE = 1e-12, 10**6
+"""A number is read as the fraction with so small a denominator that is so near."""
+
+
 class Arrow(NamedTuple):
     """One edge in words: from a state, given an input, an output is shown and a state reached, with some chance."""
 
@@ -56,7 +60,7 @@ class Transducer:
         states: Iterable[Hashable] = (),
     ) -> Transducer:
         """The transducer with these arrows. Symbols are numbered as they come, and so are states after those that are
-        given; equal arrows are added up.
+        given; equal arrows are added up. A chance is a fraction, or a number that is read as the one that was meant.
 
         Raises UsageError unless the chances out of every state, for every input, sum to exactly one.
         """
@@ -70,7 +74,8 @@ class Transducer:
                 outputs.setdefault(shown, len(outputs)),
                 numbered.setdefault(target, len(numbered)),
             )
-            total[key] = total[key] + chance if key in total else chance
+            exact = chance if isinstance(chance, Fraction) else meant(chance)
+            total[key] = total[key] + exact if key in total else exact
         if not total:
             raise UsageError("a machine needs transitions, got none")
         for state in start or ():
@@ -154,6 +159,16 @@ class Transducer:
             edges=edges[np.lexsort(edges.T[::-1])],
             start=start if all(state >= 0 for state, _ in start) else (),
         )
+
+
+def meant(value: float | str | Fraction) -> Fraction:
+    """A number as the fraction that was meant: 0.3333333333333333 is a third, and so is "1/3".
+
+    Raises ValueError for what is no number, or no finite one.
+    """
+    found = Fraction(str(float(value))) if isinstance(value, float) else Fraction(value)
+    simple = found.limit_denominator(_SIMPLE)
+    return simple if abs(simple - found) <= _NEAR else found
 
 
 def scaled(chances: Sequence[Fraction]) -> tuple[NDArray[Any], int]:

@@ -34,7 +34,7 @@ def curriculum(
     from quickstudy.base.errors import NotApplicable
     from quickstudy.machines.curricula import Compared
     from quickstudy.machines.finite import machine_of
-    from quickstudy.machines.resemblance import resemblances
+    from quickstudy.machines.likeness import resemblances
     from quickstudy.runs.setting import make_task
 
     include_files(include)

@@ -7,9 +7,9 @@ from typing import Any
 
 from quickstudy.base.catalogue import quantity
 from quickstudy.base.errors import NotApplicable
-from quickstudy.machines.complexity import channel
+from quickstudy.machines.description import description_length
+from quickstudy.machines.entropies import channel
 from quickstudy.machines.finite import FiniteMachine, machine_of
-from quickstudy.machines.graduality import description_length
 
 _BITS = "bits of memory"
 _SMALL = 60

@@ -30,7 +30,7 @@ from quickstudy.base.blocks import (
 )
 from quickstudy.base.catalogue import block
 from quickstudy.machines.curricula import Compared, is_ordered, rank_correlation
-from quickstudy.machines.resemblance import resemblances
+from quickstudy.machines.likeness import resemblances
 from quickstudy.pages.curriculum.complexity import machine_figures, machine_kept
 from quickstudy.pages.request import Request, Stage
 from quickstudy.runs.setting import make_task
