@@ -27,7 +27,8 @@ bench: .venv/bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/seeds.py
 
-# 20,000 bits flipped, 1,000 odd records, power cuts, 120 kills: how many were tried, and how many held.
+# 20,000 bits flipped, every bit of two files, 1,000 odd records, power cuts, 120 kills, every torn tail, other orders:
+# how many were tried, and how many held. It takes hours; each script makes a part of it, see tests/tally.py.
 chaos: .venv/test
 	$(BIN)/python tests/chaos.py
 	$(BIN)/python tests/powercuts.py

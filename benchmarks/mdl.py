@@ -34,7 +34,7 @@ AIMS = {"evaluations": 60_000.0, "reproductions": 40_000.0}
 def repeated(row, times, parts, tree, room, bits):
     """Evaluate a network again and again."""
     for _ in range(times):
-        evaluate(row, parts, 0.0, tree, room, bits)
+        evaluate(row, parts, 0.0, tree, room, bits, np.inf)
 
 
 def rates(scale):

@@ -10,12 +10,10 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections import defaultdict
 
-import numpy as np
 from disk import FOLDER, STRACE, Disk, traced
+from tally import Tally, chosen, generator
 
 from quickstudy.runs.doctor import repair
 from quickstudy.runs.journal import SYNC_SECONDS
@@ -52,24 +50,19 @@ class Table:
 '''
 
 
-@dataclass
-class Trial:
-    """Cuts in one command: how many states of how many moments, and what did not hold. longest: seconds after which a
-    run that had been reported could still be lost.
+class Trial(Tally):
+    """Cuts in one command. moments: at which the power was cut, with several states of the disk each; longest: seconds
+    after which a run that had been reported could still be lost.
     """
 
-    moments: int = 0
-    states: int = 0
-    verdicts: Counter = field(default_factory=Counter)
-    faults: list = field(default_factory=list)
-    longest: float = 0.0
+    moments, longest = 0, 0.0
 
 
-def try_cuts(words, place, folder, rng, skipped=()):
+def try_cuts(words, place, folder, trial, skipped=()):
     """Cut the power in every moment of a command that writes to `place`/`folder`. skipped: syncs that are taken for not
     made, files or folders: what they are good for shows when they are missing.
     """
-    disk, trial = Disk(place), Trial()
+    disk, rng = Disk(place), generator(trial.name, 0)
     before = set(_runs(place / folder)[0])
     events = [one for one in traced(words, place) if not (one.name == "sync" and _kind(one, place) in skipped)]
     expected, _ = _runs(place / folder)
@@ -79,7 +72,6 @@ def try_cuts(words, place, folder, rng, skipped=()):
         until = events[number + 1].at if number + 1 < len(events) else float("inf")
         trial.moments += 1
         for state in disk.states(rng):
-            trial.states += 1
             name = hash(tuple(state.items()))
             if name not in seen:
                 seen[name] = _look(state, place, folder, expected)
@@ -90,11 +82,8 @@ def try_cuts(words, place, folder, rng, skipped=()):
                 *before.difference(found)
             ]
             trial.longest = max([trial.longest, *(lag for lag in lags.values() if lag < float("inf"))])
-            trial.verdicts["lost" if gone else verdict] += 1
-            if gone or verdict not in ("whole", "noticed"):
-                trial.faults.append(
-                    f"{event.name} {event.path}: {verdict}, lost {[(key[:6], lags.get(key)) for key in gone]}"
-                )
+            fault = f"{event.name} {event.path}: {verdict}, lost {[(key[:6], lags.get(key)) for key in gone]}"
+            trial.add("states", "lost" if gone else verdict, fault)
     rebuilt = {path: one for path, one in disk.now().items() if one is not FOLDER}
     held = {str(path): path.read_bytes() for path in pathlib.Path(place).rglob("*") if path.is_file()}
     assert rebuilt == held, "something was done to the folder that was not seen"
@@ -171,16 +160,16 @@ def _look(state, place, folder, expected):
 RUN = ["run", "language/qa", "--set", "sequences=60", "--out", "new/results", "--quiet", "--keep-learners"]
 TABLE = [*RUN, "-l", "table.py:Table", "--no-controls"]
 TRIALS = {
-    "short runs": ([], [*RUN, "-l", "table.py:Table", "-j", "2", "--seeds", "4"]),
-    "long runs": ([], [*TABLE[:-2], "table.py:Table:seconds=0.6", "--no-controls", "-j", "2", "--seeds", "6"]),
+    "short-runs": ([], [*RUN, "-l", "table.py:Table", "-j", "2", "--seeds", "4"]),
+    "long-runs": ([], [*TABLE[:-2], "table.py:Table:seconds=0.6", "--no-controls", "-j", "2", "--seeds", "6"]),
     "lanes": ([], [*RUN, "-l", "esn:units=2000", "--no-controls", "-j", "1", "--seeds", "8"]),
-    "made again": ([*TABLE, "--seeds", "3"], [*TABLE, "-j", "1", "--seeds", "3", "--rerun"]),
+    "made-again": ([*TABLE, "--seeds", "3"], [*TABLE, "-j", "1", "--seeds", "3", "--rerun"]),
     "forgotten": ([*RUN, "-l", "table.py:Table", "--seeds", "2"], ["forget", "new/results", "--learner", "table*"]),
 }
 """By name: what is run before, undisturbed, and the command in which the power is cut."""
 
 
-def try_all(names, rng, skipped=()):
+def try_all(names, skipped=(), loud=False):
     """Cut the power in some of the trials. Gives what came of each."""
     for name in names:
         with tempfile.TemporaryDirectory() as made:
@@ -191,23 +180,24 @@ def try_all(names, rng, skipped=()):
                 subprocess.run(
                     [sys.executable, "-m", "quickstudy", *before], cwd=place, check=True, capture_output=True
                 )
-            yield name, try_cuts(words, place, "new/results", rng, skipped)
+            trial = Trial(name, "many", loud)
+            try_cuts(words, place, "new/results", trial, skipped)
+            yield trial
 
 
-def main(seed=0):
+def main(words):
     if STRACE is None:
         print("power cuts: not tried, there is no strace here")
         return 0
-    began, faults = time.monotonic(), []
-    for name, trial in try_all(TRIALS, np.random.default_rng(seed)):
-        faults += trial.faults
-        print(f"{name:12} {trial.moments:5} moments, {trial.states:6} states, {dict(trial.verdicts)}; ", end="")
-        print(f"reported runs could be lost for {trial.longest:.2f} s", flush=True)
-    for fault in faults[:20]:
-        print(fault)
-    print(f"{len(faults)} did not hold, {time.monotonic() - began:.0f} s")
-    return 1 if faults else 0
+    whole = True
+    for trial in try_all(chosen(words, dict.fromkeys(TRIALS, 1)), loud=True):
+        whole &= trial.end()
+        print(
+            f"{trial.name} at {trial.moments} moments; reported runs could be lost for {trial.longest:.2f} s",
+            flush=True,
+        )
+    return 0 if whole else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(*map(int, sys.argv[1:])))
+    sys.exit(main(sys.argv[1:]))

@@ -13,7 +13,7 @@ from quickstudy.base.parameters import check_convention
 from quickstudy.base.registry import included_files
 from quickstudy.base.study import find_study
 from quickstudy.pages.page import page_of
-from quickstudy.pages.request import Request, blocks_of, by_protocol, stages_of
+from quickstudy.pages.request import Request, blocks_of, by_protocol, changed_protocol, stages_of
 from quickstudy.render.files import write_page
 from quickstudy.render.html import blocks_html
 from quickstudy.report.build import gather
@@ -130,4 +130,5 @@ def request_study(
     asked = whole.only([only] if isinstance(only, str) else only)
     check_scores(asked)
     folder = pathlib.Path("results", asked.runs) if out is None else pathlib.Path(out)
-    return Request(asked, folder, convention, seeds, root, controls, whole)
+    changed = changed_protocol(found, convention, protocol or {}, exact)
+    return Request(asked, folder, convention, seeds, root, controls, whole, changed)

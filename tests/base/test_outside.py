@@ -80,7 +80,7 @@ class DelayLine(Reservoir):
         return state, state
 
 
-@qs.core("delay-line", version=1)
+@qs.core("windowed", version=1)
 @dataclass(frozen=True)
 class DelayLineSpec:
     """A window on the last inputs."""
@@ -116,7 +116,7 @@ def final(learner):
 def test_they_are_known_by_name(files):
     assert "language/backwards" in catalogue.task.names()
     assert catalogue.task.find("language/backwards").summary == "Repeat a string backwards."
-    assert catalogue.core.find("delay-line").origin == str(files / "delay.py")
+    assert catalogue.core.find("windowed").origin == str(files / "delay.py")
 
 
 def test_a_task_from_outside_runs_with_controls_and_oracle(files):
@@ -130,15 +130,15 @@ def test_a_task_from_outside_runs_with_controls_and_oracle(files):
 
 
 def test_a_core_from_outside_learns_the_task(files):
-    outcome = run("delay-line+rls:window=7,ridge=0.1")
+    outcome = run("windowed+rls:window=7,ridge=0.1")
     record = outcome.record
-    assert record.what["learner"]["id"] == "delay-line+rls"
+    assert record.what["learner"]["id"] == "windowed+rls"
     assert record.what["learner"]["parameters"]["window"] == 7
     assert record.cost["trained_parameters"] == (7 * 4 + 1) * 4
     assert outcome.trace.arrays["accuracy"][-1] > final("majority") + 0.1
-    assert run("delay-line").record.what["learner"]["id"] == "delay-line+sgd"
+    assert run("windowed").record.what["learner"]["id"] == "windowed+sgd"
 
 
 def test_a_core_from_outside_takes_the_other_tasks(files):
-    trace = run("delay-line+rls:window=12", "language/periodic:longest=6,length=24").trace
+    trace = run("windowed+rls:window=12", "language/periodic:longest=6,length=24").trace
     assert trace.arrays["accuracy"][-1] > trace.facts["constant"]

@@ -5,7 +5,8 @@ import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
-from quickstudy.cores.esn import EchoState, smallest, sparse_weights, spectral_radius
+from quickstudy.cores.esn import EchoState
+from quickstudy.cores.topologies import smallest, sparse_weights, spectral_radius
 from quickstudy.gateway import jax
 
 

@@ -16,7 +16,7 @@ from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.classes import confusion
 from quickstudy.protocols.classification import ClassificationProtocol, _means
-from quickstudy.tasks.dynamics.recordings import log_mel
+from quickstudy.tasks.dynamics.speech import log_mel
 
 needs_data = pytest.mark.skipif(not os.environ.get("QUICKSTUDY_DATA"), reason="QUICKSTUDY_DATA names no folder")
 

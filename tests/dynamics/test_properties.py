@@ -127,10 +127,12 @@ def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
     remembered, followed = (min(searched[0].arrays["errors"][:, place]) for place in (1, 0))
     assert remembered < 0.2 < followed < 1
     assert scores[f"best-nrmse-{tasks.partition(' + ')[0]}"] == followed
-    *pairs, coverage, table, text = catalogue.figure.get("behaviours")(
+    _, *pairs, coverage, table, placed, text = catalogue.figure.get("behaviours")(
         "task", [Traced("esn", "learner", Mark(), searched)]
     )
     assert isinstance(table, Table)
+    names = [task.strip().removeprefix("dynamics/") for task in tasks.split("+")]
+    assert [one.label for one in placed.panels[0].series] == names
     assert "dynamics/memory" in text.text
     assert [len(pair.panels[0].series[1].x) for pair in pairs] == [38] * 3
     assert coverage.panels[0].series[0].y[-1] == covered(searched[0].arrays["behaviour"], 1.0)[-1]

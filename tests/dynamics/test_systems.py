@@ -22,6 +22,7 @@ GENERATED = [
     if id.startswith("dynamics/")
     and hasattr(catalogue.task.get(id), "drive")
     and not hasattr(catalogue.task.get(id), "ready")
+    and catalogue.task.get(id).taxonomy["type"] != "property"
 ]
 SHORT = {"washout": 20, "training": 200, "validation": 20, "test": 130}
 

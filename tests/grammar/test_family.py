@@ -77,7 +77,7 @@ def test_a_rule_that_always_says_b_hides_in_the_margin():
     assert b_index(trace, "corrected") == {
         "b-index": 0.0, "b-index-0.005": 10.0, "b-index-0.005-each": 0.0, "b-continuous": 0.0,
     }  # fmt: skip
-    assert string_accuracy(trace, "corrected")["accuracy"] == pytest.approx(1 - 10000 / 50_205_000)
+    assert string_accuracy(trace, "corrected")["accuracy"] == pytest.approx(1 - 1000 / 520_500)  # n = 21 .. 1,020
 
 
 def test_the_index_is_the_largest_factor_that_is_passed_whatever_the_smaller_ones_do():
@@ -114,7 +114,7 @@ def test_who_counts_as_far_as_it_was_shown_is_right_so_far():
     assert scores(found)["b-index"] == 0
     assert found.trace.facts["shown"] == {"4": 25, "2": 50, "1": 100}
     assert found.record.cost["examples"] == 175
-    assert scores(found)["accuracy"] > 0.99
+    assert scores(found)["accuracy"] > 0.98
 
 
 def test_the_first_factor_that_is_passed_is_the_last():
@@ -130,11 +130,12 @@ def test_who_counts_to_150_passes_one_factor_of_three():
     found = outcome("Bounded:most=150")
     assert scores(found)["b-index"] == 1
     assert scores(found)["largest-right"] == 150
+    assert scores(outcome("Bounded:most=150", upto="whole")) == scores(found)
     assert scores(outcome("Bounded:most=150", upto="first-wrong")) == {
         name: value
         for name, value in scores(found).items()
         if name in ("b-index", "b-continuous", "log-reach", "largest-right")
-    } | {"accuracy": pytest.approx(1, abs=1e-3), "strings-right": pytest.approx(0.99, abs=0.02)}
+    }
 
 
 @pytest.mark.parametrize("task", ["grammar/dyck-2", "grammar/written", "grammar/an-bm-cnm"])

@@ -14,7 +14,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols import marking as room
-from quickstudy.protocols.marking import Marking
+from quickstudy.protocols.marking import Marking, Stop
 from quickstudy.protocols.outcomes import outcomes
 from quickstudy.runs.setting import make_task
 from quickstudy.tasks.grammar.lists import TestList
@@ -69,7 +69,7 @@ CASES = [
 def test_every_string_is_marked_as_if_it_were_alone(id, name, passes, marking, mode, start, count):
     task = make_task(id, "corrected")
     pupil, strings = taught(task, name, passes), list(TestList(task, mode, start, count))
-    found = outcomes(pupil, iter(strings), task.grammar, marking)
+    (found,) = outcomes(pupil, iter(strings), task.grammar, marking)
     wanted = [alone(pupil, string, task.grammar, marking) for string in strings]
     for column in wanted[0]:
         np.testing.assert_allclose(found[column], [one[column] for one in wanted], rtol=1e-4)
@@ -83,12 +83,12 @@ def test_a_state_that_comes_back_is_not_read_again(monkeypatch):
     task = make_task("grammar/an-bn", "corrected")
     pupil = taught(task, "rnn:units=3")
     read = []
-    unroll = type(pupil).unroll
+    judged = type(pupil).judged
     monkeypatch.setattr(
-        type(pupil), "unroll", lambda self, state, xs: read.append(xs[0].size) or unroll(self, state, xs)
+        type(pupil), "judged", lambda self, state, xs, *more: read.append(xs.size) or judged(self, state, xs, *more)
     )
     strings = list(TestList(task, "exhaustive", 4000, 40))
-    found = outcomes(pupil, strings, task.grammar, Marking("det"))
+    (found,) = outcomes(pupil, strings, task.grammar, Marking("det"))
     assert sum(read) < 0.1 * sum(map(len, strings))
     some = [0, 31, 32]
     wanted = [alone(pupil, strings[place], task.grammar, Marking("det"))["wrong"] for place in some]
@@ -115,7 +115,7 @@ def hosted(task: Any) -> Any:
 def test_a_host_that_counts_to_fifty_fails_at_fifty_one(monkeypatch):
     monkeypatch.setattr(room, "MOST_TOKENS", 3000)  # several exams
     task = make_task("grammar/an-bn", "corrected")
-    found = outcomes(hosted(task), TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))
+    (found,) = outcomes(hosted(task), TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))
     assert found["wrong"].tolist() == [0] * 50 + [1] * 30
     assert found["steps"].tolist() == list(range(1, 81))
 
@@ -124,14 +124,51 @@ def test_a_host_that_counts_to_fifty_fails_at_fifty_one(monkeypatch):
 def test_it_stops_at_the_first_string_that_is_wrong(step):
     task = make_task("grammar/an-bn", "corrected")
     pupil = taught(task, "rnn:units=3") if step else hosted(task)
-    whole = outcomes(pupil, TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))["wrong"]
-    endless = TestList(task, "exhaustive", 0, 10**9)
-    found = outcomes(pupil, itertools.islice(iter(endless), 10**6), task.grammar, Marking("det"), first_wrong=True)
-    first = int(np.flatnonzero(whole)[0])
-    assert found["wrong"].tolist() == whole[: first + 1].tolist()
+    (whole,) = outcomes(pupil, TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))
+    endless = itertools.islice(iter(TestList(task, "exhaustive", 0, 10**9)), 10**6)
+    stop = Stop.of("first-wrong", Marking("det"), task.grammar, (), 0)
+    (found,) = outcomes(pupil, endless, task.grammar, Marking("det"), lambda lanes: stop.cut(lanes[0]) is not None)
+    assert stop.cut(found) == stop.cut(whole) == int(np.flatnonzero(whole["wrong"])[0]) + 1
+    assert len(found["wrong"]) < 2000
 
 
 def test_what_has_no_distribution_cannot_be_asked_for_what_may_follow():
     task = make_task("grammar/dyck-1", "corrected")
     with pytest.raises(Exception, match="no distribution"):
         outcomes(hosted(task), TestList(task, "exhaustive", 0, 9), task.grammar, Marking("cat"))
+
+
+def test_lanes_side_by_side_are_marked_as_if_each_were_alone():
+    """Two networks, strings of several blocks."""
+    task = make_task("grammar/an-bn-cn", "corrected")
+    learner = choose_learner("lstm:units=5", "corrected", task, "strings").make(task)
+    brief = Brief(task.inputs, task.outputs, "cross-entropy", 30, 1)
+    streams = [Streams(seed, "testing/outcomes", 0) for seed in range(3)]
+    strings = list(TestList(task, "exhaustive", 2, 50))
+    for marking in (Marking("det"), Marking("det", bits=True)):
+        beside = outcomes(learner.begin(brief, streams), strings, task.grammar, marking)
+        for stream, found in zip(streams, beside, strict=True):
+            (own,) = outcomes(learner.begin(brief, [stream]), strings, task.grammar, marking)
+            for name, values in own.items():
+                np.testing.assert_allclose(found[name], values, rtol=1e-4)
+
+
+def test_it_is_decided_where_no_margin_can_be_kept_any_more():
+    """Strings of 10 steps, 4 errors allowed in 100 steps in all, 0.04 in each string."""
+    task = make_task("grammar/an-bn", "corrected")
+    strings = [task.grammar.string([10])] * 10
+    stop = Stop.of("decided", Marking("det", (0.0, 0.04)), task.grammar, strings, 3)
+    assert stop.allowed == 4
+
+    def cut(*wrong):
+        return stop.cut({"wrong": np.array(wrong), "steps": np.full(len(wrong), 10)})
+
+    assert cut(0, 0, 0) is None
+    assert cut(1, 1, 1, 1) is None
+    assert cut(1, 1, 1, 1, 0, 1, 0) == 6
+    assert cut(9, 0) is None
+    assert cut(9, 0, 0, 0) == 3
+    assert Stop.of("whole", Marking("det"), task.grammar, strings, 0).cut({"wrong": np.ones(4)}) is None
+    both = Stop.of("decided", Marking("cat", (0.0, 0.1)), task.grammar, strings, 0)
+    assert both.cut({"wrong-0": np.array([1, 1]), "wrong-0.1": np.array([0, 0]), "steps": np.ones(2)}) is None
+    assert both.cut({"wrong-0": np.array([1, 1]), "wrong-0.1": np.array([0, 2]), "steps": np.ones(2)}) == 2

@@ -88,7 +88,7 @@ def reference(setup, total, updates, batch=8, l1=0.0, l2=0.0):
 @pytest.mark.parametrize("total", ["mean", "sum"])
 def test_updates_are_those_of_unpadded_sequences(setup, total):
     lesson, exam, brief, streams = setup
-    pupil = Adam(rate=RATE, total=total).begin(CORE, brief, streams)
+    pupil = Adam(rate=RATE, total=total, batch=8, among="all").begin(CORE, brief, streams)
     pupil.learn(lesson, 0, 16)
     np.testing.assert_allclose(pupil.answer(exam)[0], reference(setup, total, 2), atol=2e-4)
     assert pupil.cost()[0].updates == 2
@@ -97,15 +97,36 @@ def test_updates_are_those_of_unpadded_sequences(setup, total):
 @pytest.mark.parametrize(("l1", "l2", "total"), [(0.02, 0.0, "mean"), (0.0, 0.05, "sum"), (0.01, 0.03, "mean")])
 def test_penalties_are_part_of_the_loss(setup, l1, l2, total):
     lesson, exam, brief, streams = setup
-    pupil = Adam(rate=RATE, total=total, l1=l1, l2=l2).begin(CORE, brief, streams)
+    pupil = Adam(rate=RATE, total=total, batch=8, among="all", l1=l1, l2=l2).begin(CORE, brief, streams)
     pupil.learn(lesson, 0, 16)
     wanted = reference(setup, total, 2, l1=l1, l2=l2)
     np.testing.assert_allclose(pupil.answer(exam)[0], wanted, atol=2e-4)
     assert np.abs(wanted - reference(setup, total, 2)).max() > 1e-3
 
 
-def test_penalties_and_the_whole_lesson_leave_other_identities_alone():
-    assert parameters_of(Adam()) == {"rate": 0.001, "batch": 8, "passes": 10, "total": "mean"}
+def test_what_was_never_an_answer_is_never_given(setup):
+    """As by the readouts: among the answers of the batches that were learned from, wherever a lesson is cut."""
+    lesson, exam, brief, streams = setup
+    examples, order = lesson.examples[0], lesson.order[0]
+    pupil = Adam(rate=RATE, batch=2).begin(CORE, brief, streams)
+    assert (pupil.answer(exam) == np.float32(-1e30)).all()
+    for stop in (1, 3, 7, 16):
+        pupil.learn(lesson, pupil.cost()[0].examples, stop)
+        learned = order[: stop // 2 * 2]
+        answers = set(examples.targets[:, learned][examples.asked[:, learned]].tolist())
+        allowed = np.isin(np.arange(brief.outputs.width), list(answers))
+        assert ((pupil.answer(exam)[0] > -1e29) == allowed).all()
+    state = pupil.start(1, 4)
+    _, scores = pupil.step(state, np.zeros((pupil.lanes, 1), np.int32))
+    assert ((scores[0, 0] > -1e29) == allowed).all()
+    again = Adam(rate=RATE, batch=2).begin(CORE, brief, streams)
+    again.restore(pupil.snapshot())
+    assert (again.answer(exam) == pupil.answer(exam)).all()
+
+
+def test_what_an_identity_rests_on():
+    usual = {"rate": 0.001, "batch": 1, "passes": 10, "total": "mean", "among": "seen", "l1": 0.0, "l2": 0.0}
+    assert parameters_of(Adam()) == usual
     assert parameters_of(Adam(l2=0.1))["l2"] == 0.1
 
 
@@ -118,7 +139,7 @@ def test_the_whole_lesson_is_one_batch(setup, world, total, core):
     lesson = world.lesson(twice, passes=3)
     answers = []
     for batch in (0, 20):
-        pupil = Adam(rate=RATE, total=total, batch=batch).begin(core, brief, streams)
+        pupil = Adam(rate=RATE, total=total, batch=batch, among="all").begin(core, brief, streams)
         pupil.learn(lesson, 0, 19)
         assert pupil.cost()[0].updates == 0
         pupil.learn(lesson, 19, 60)
@@ -132,12 +153,12 @@ def test_lanes_have_whole_lessons_of_their_own_sizes(world):
     exam, streams = world.examples(10, seed=6), world.streams(2)
     brief = world.brief(lanes[1])
     lesson = world.lesson(*lanes, passes=2)
-    pupil = Adam(rate=RATE, batch=0).begin(CORE, brief, streams)
+    pupil = Adam(rate=RATE, batch=0, among="all").begin(CORE, brief, streams)
     pupil.learn(lesson, 0, lesson.items)
     assert [cost.updates for cost in pupil.cost()] == [2, 2]
     answers = pupil.answer(Exam([exam, exam]))
     for lane in range(2):
-        alone = Adam(rate=RATE, batch=0).begin(CORE, brief, streams[lane : lane + 1])
+        alone = Adam(rate=RATE, batch=0, among="all").begin(CORE, brief, streams[lane : lane + 1])
         own = Lesson(lanes[lane : lane + 1], lesson.order[lane : lane + 1, : lesson.lengths[lane]])
         alone.learn(own, 0, own.items)
         np.testing.assert_allclose(alone.answer(Exam([exam]))[0], answers[lane], atol=2e-5)
@@ -151,16 +172,16 @@ def test_a_pass_that_leaves_examples_out_is_no_whole_lesson(setup, world):
 
 
 def test_split_calls_equal_one_call_bit_for_bit(setup):
-    whole, answers = trained(setup, Adam(rate=RATE))
+    whole, answers = trained(setup, Adam(rate=RATE, batch=8))
     for cuts in ((1,), (8,), (3, 9, 11, 30)):
-        pieces, again = trained(setup, Adam(rate=RATE), *cuts)
+        pieces, again = trained(setup, Adam(rate=RATE, batch=8), *cuts)
         assert np.array_equal(again, answers)
         assert pieces.cost() == whole.cost()
 
 
 def test_an_update_is_made_when_its_batch_is_full(setup):
     lesson, exam, brief, streams = setup
-    pupil = Adam(rate=RATE).begin(CORE, brief, streams)
+    pupil = Adam(rate=RATE, batch=8).begin(CORE, brief, streams)
     before = pupil.answer(exam)
     pupil.learn(lesson, 0, 7)
     assert np.array_equal(pupil.answer(exam), before)
@@ -179,14 +200,14 @@ def test_an_update_is_made_when_its_batch_is_full(setup):
 
 
 def test_parameters_are_counted(setup):
-    pupil, _ = trained(setup, Adam())
+    pupil, _ = trained(setup, Adam(batch=8))
     assert pupil.cost()[0].trained_parameters == 4 * (4 * 5 + 4 * 4 + 2 * 4) + 4 * 5 + 5
     assert pupil.cost()[0].fixed_parameters == 0
 
 
 def test_only_the_head_of_a_reservoir_is_trained(setup):
     lesson, _, brief, streams = setup
-    pupil = Adam(rate=RATE).begin(EchoState(units=6), brief, streams)
+    pupil = Adam(rate=RATE, batch=8).begin(EchoState(units=6), brief, streams)
     inputs = lesson.examples[0].inputs
     before = np.asarray(pupil.states(inputs))
     start = pupil.snapshot().arrays
@@ -278,9 +299,9 @@ def test_noise_does_not_depend_on_the_lanes_beside(world, causal):
     short, long = world.examples(24, longest=7), world.examples(24, seed=1, longest=30)
     exams, streams = [world.examples(10, seed=seed, longest=7) for seed in (2, 3)], world.streams(2)
     lesson = world.lesson(short, long)
-    both = Adam(rate=0.01).begin(core, world.brief(long), streams)
+    both = Adam(rate=0.01, batch=8).begin(core, world.brief(long), streams)
     both.learn(lesson, 0, lesson.items)
-    alone = Adam(rate=0.01).begin(core, world.brief(long), streams[:1])
+    alone = Adam(rate=0.01, batch=8).begin(core, world.brief(long), streams[:1])
     alone.learn(Lesson([short], lesson.order[:1]), 0, lesson.items)
     answers = alone.answer(Exam(exams[:1]))
     np.testing.assert_allclose(both.answer(Exam(exams))[:1, : answers.shape[1]], answers, atol=1e-5)

@@ -25,6 +25,7 @@ from quickstudy.learners.batching import (
     needed_steps,
     packed_lesson,
     phase_rows,
+    whole_lesson,
     with_answers,
 )
 from quickstudy.learners.features import Shape, harvest, rows_at
@@ -201,3 +202,13 @@ def test_the_leak_reads_the_answer_and_follows_it_when_it_is_swapped(taught):
     else:
         assert right < 0.62  # 4 standard deviations above 1/2
         assert np.array_equal(changed, given)
+
+
+@pytest.mark.parametrize(("by_question", "shares"), [(False, [2 / 3, 1 / 3]), (True, [6 / 11, 5 / 11])])
+def test_every_question_counts_alike_where_that_is_asked_for(by_question, shares):
+    """Two strings of 3 questions and one of 5."""
+    words = [0, 1, 2, 0], [0, 1, 1, 2, 2, 0], [0, 1, 2, 0]
+    examples = Examples.from_sequences(words, [range(1, len(word)) for word in words])
+    lesson, (weights,) = whole_lesson(Lesson([examples], np.array([[2, 0, 1]])), by_question)
+    assert lesson.examples[0].lengths[:2].tolist() == [3, 5]
+    assert weights[:2] / lesson.items == pytest.approx(shares)

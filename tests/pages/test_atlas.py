@@ -17,9 +17,9 @@ from quickstudy.base.blocks import HeatMap, Page, Table, Text, every
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.base.study import Study, find_study
-from quickstudy.pages.candidates import TaskRuns
-from quickstudy.pages.chosen import order_of_published
-from quickstudy.pages.language.atlas import complemented, families, images, mirrored, symmetry
+from quickstudy.pages.language.atlas import symmetry
+from quickstudy.pages.language.candidates import TaskRuns, complemented, families, images, mirrored
+from quickstudy.pages.language.chosen import order_of_published
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request, stages_of
 from quickstudy.render.html import as_html

@@ -59,44 +59,49 @@ def run_of(
     return Record(plain(what), status, scores=scores, labels=labels(asked, parts))
 
 
-def seeds(found: Found, study: Study, column: str = "Same", **more: Any) -> list[tuple[int, int]]:
-    return list(found.cells(study, more.pop("convention", "corrected"), **more)["5 qa"][column])
+def folder_of(*records: Record) -> Shelf:
+    """A folder that holds records, without one on the disk."""
+    shelf = Shelf(Path("nowhere"), [])
+    shelf._reading = reader.Reading({str(number): record for number, record in enumerate(records)})
+    return shelf
+
+
+def seeds(shelf: Shelf, study: Study, column: str = "Same", root: int = 0, under: str = "corrected") -> Any:
+    return list(Request(study, shelf.folder, under, 6, root, shelf=shelf).cells()["5 qa"][column])
 
 
 def test_a_run_of_another_version_is_another_whatever_it_is_called(study: Study) -> None:
     mine, old = run_of(repetition=0), run_of(repetition=1, version=99)
     assert mine.labels == old.labels
-    assert seeds(Found([mine, old]), study) == [(0, 0)]
+    assert seeds(folder_of(mine, old), study) == [(0, 0)]
 
 
 @pytest.mark.parametrize("part", ["task", "learner", "protocol", "convention", "root", "repetition"])
-def test_a_run_that_does_not_say_all_that_it_was_is_nobodys(study: Study, part: str, tmp_path: Path) -> None:
+def test_a_run_that_does_not_say_all_that_it_was_is_nobodys(study: Study, part: str) -> None:
     lacking = Record({name: one for name, one in run_of().what.items() if name != part}, OK)
-    found = Found.of_reading(reader.Reading({"a": lacking, "b": run_of(repetition=2)}), tmp_path)
-    assert (len(found.records), seeds(found, study)) == (1, [(0, 2)])
+    shelf = folder_of(lacking, run_of(repetition=2))
+    assert (len(Found.on(shelf).records), seeds(shelf, study)) == (1, [(0, 2)])
 
 
 def test_a_run_under_another_label_is_the_same_run(study: Study) -> None:
     renamed = dataclasses.replace(run_of(), labels={"task": "x", "learner": "y", "role": "control"})
-    assert seeds(Found([renamed]), study) == [(0, 0)]
+    assert seeds(folder_of(renamed), study) == [(0, 0)]
 
 
 def test_convention_protocol_and_root_are_part_of_what_was_run(study: Study) -> None:
-    found = Found(
-        [
-            run_of(repetition=0),
-            run_of(repetition=1, convention="published"),
-            run_of(repetition=2, protocol={"schedule": "every"}),
-            run_of(repetition=3, root=1),
-        ]
+    found = folder_of(
+        run_of(repetition=0),
+        run_of(repetition=1, convention="published"),
+        run_of(repetition=2, protocol={"schedule": "every"}),
+        run_of(repetition=3, root=1),
     )
     usual, exact = (by_protocol(study, "corrected", {}, exact=exact) for exact in (False, True))
     assert usual.rows[0].protocol == {"schedule": run_of().what["protocol"]["parameters"]["schedule"]}
     assert seeds(found, study) == seeds(found, usual) == [(0, 0)]
     assert seeds(found, exact) == [(0, 2)]
-    assert seeds(found, study, convention="published") == [(0, 1)]
+    assert seeds(found, study, under="published") == [(0, 1)]
     assert seeds(found, study, root=1) == [(1, 3)]
-    assert list(found.cells(study, "published")["5 qa"]) == ["Same"]
+    assert list(Request(study, found.folder, "published", 6, shelf=found).cells()["5 qa"]) == ["Same"]
 
 
 def test_all_stored_seeds_are_shown_however_few_are_asked_for(study: Study, save: Make, tmp_path: Path) -> None:
@@ -104,7 +109,7 @@ def test_all_stored_seeds_are_shown_however_few_are_asked_for(study: Study, save
     request = Request(study, folder, "corrected", seeds=1)
     assert list(request.cells()["5 qa"]["Same"]) == [(0, 0), (0, 1), (0, 2)]
     assert request.cells()["5 qa"]["Other"] == {}
-    assert reproduction(study, request.found, "corrected").cells["5 qa"]["Same"].n == 3
+    assert reproduction(request).cells["5 qa"]["Same"].n == 3
 
 
 def test_a_study_that_is_like_another_has_its_runs(study: Study, tmp_path: Path) -> None:
@@ -112,7 +117,7 @@ def test_a_study_that_is_like_another_has_its_runs(study: Study, tmp_path: Path)
     path.write_text(OTHER.format(tmp_path / "rules.toml"))
     like = find_study(str(path))
     assert (like.id, like.runs) == ("like", "rules")
-    assert seeds(Found([run_of()]), like) == [(0, 0)]
+    assert seeds(folder_of(run_of()), like) == [(0, 0)]
 
 
 def test_the_folder_is_read_again_only_when_it_has_changed(
@@ -120,13 +125,13 @@ def test_the_folder_is_read_again_only_when_it_has_changed(
 ) -> None:
     reads = count_reads(monkeypatch)
     shelf = Shelf(tmp_path / "runs")
-    assert shelf.found().records == []
+    assert seeds(shelf, study) == []
     save(tmp_path / "runs", [run_of(), run_of(repetition=1, status=FAILED)])
-    assert seeds(shelf.found(), study) == [(0, 0)]
+    assert seeds(shelf, study) == [(0, 0)]
     assert len(shelf.reading().records) == 2
     assert len(reads) == 2
     save(tmp_path / "runs", [run_of(repetition=1)])
-    assert seeds(shelf.found(), study) == [(0, 0), (0, 1)]
+    assert seeds(shelf, study) == [(0, 0), (0, 1)]
     assert len(reads) == 3
 
 

@@ -48,7 +48,7 @@ def scores() -> blocks.Table:
         Column("WADE above chance", "higher"),
         Column("scaled", "higher"),
         Column("steps to 0.9", "lower", note="median"),
-        Column("error", "lower", mark=Mark()),
+        Column("error", "lower"),
         Column("published"),
         Column("kind", numeric=False),
     ]

@@ -34,7 +34,7 @@ PROBE = """<script>addEventListener("load", () => {
   }
   for (const one of [...document.querySelectorAll("h1, h2, h3, p, dt, dd, li, pre, th, td")].filter(seen))
     if (one.scrollWidth > one.clientWidth + 1) say("too wide", one);
-  for (const box of [...document.querySelectorAll(".scroll")].filter(seen))
+  for (const box of [...document.querySelectorAll(".scroll, .across")].filter(seen))
     if (box.scrollWidth > box.clientWidth + 1 === box.parentElement.querySelector(".more").hidden) say("unsaid", box);
   parent.postMessage(said.join("\\n") || "nothing", "*");
 });</script>"""

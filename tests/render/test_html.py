@@ -80,7 +80,7 @@ def test_tables_and_pictures_can_be_used_without_seeing(page: blocks.Page) -> No
     elements = Seen(as_html(page)).elements
     assert all("scope" in attributes for name, attributes in elements if name == "th")
     pictures = [attributes for name, attributes in elements if name == "svg"]
-    assert len(pictures) == 2 * 4 + 1
+    assert len(pictures) == 2 * 2 + 3
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in pictures)
 
 

@@ -59,10 +59,10 @@ def test_a_line_breaks_where_there_is_no_number() -> None:
 @pytest.mark.parametrize("kind", [blocks.LINE, blocks.STEP, blocks.POINTS, blocks.BARS])
 def test_what_is_no_number_is_not_drawn(kind: str) -> None:
     y, low = [0.1, math.nan, 0.3], [0.0, math.nan, math.nan]
-    series = Plotted("a", Mark(), [1, 2, 3], y, low, [0.2, 0.5, 0.4], kind=kind, dots=True, tells=["x", "y", "z"])
+    series = Plotted("a", Mark(), [1, 2, 3], y, low, [0.2, 0.5, 0.4], kind=kind, dots=True)
     root = one_plot(series, x=Axis("x"), y=Axis("y", range=(0, 1)))
     drawn = [one for one in root.iter() if one.attrib.get("class") in ("dot", "dot bar")]
-    assert [one[0].text for one in drawn] == ["x", "z"]
+    assert len(drawn) == 2
     assert sum(one.attrib.get("class") == "whisker" for one in root.iter()) == (kind in (blocks.POINTS, blocks.BARS))
 
 
@@ -124,11 +124,10 @@ def test_ticks_are_few_round_and_inside(kind: str, values: list[float], length: 
 
 
 def test_a_heat_map_has_a_colour_per_value_and_frames_its_marks(heat: list[blocks.HeatMap]) -> None:
-    wide, narrow = (ElementTree.fromstring(source) for source in drawn(heat[0]))
-    for root in (wide, narrow):
-        kinds = [one.attrib["class"] for one in root.iter("rect")]
-        assert sum(kind.startswith("h") for kind in kinds) == 3 * 88 * 4 + 9
-        assert [kind for kind in kinds if kind.startswith("frame")] == ["frame first", "frame second", "frame first"]
+    (source,) = drawn(heat[0])
+    kinds = [one.attrib["class"] for one in ElementTree.fromstring(source).iter("rect")]
+    assert sum(kind.startswith("h") for kind in kinds) == 3 * 88 * 4 + 9
+    assert [kind for kind in kinds if kind.startswith("frame")] == ["frame first", "frame second", "frame first"]
     cells = [one.attrib["class"] for one in ElementTree.fromstring(drawn(heat[1])[0]).iter("rect")][:4]
     assert cells == ["h0", "h8", "absent", "h4"]
 

@@ -69,6 +69,17 @@ def test_a_task_says_what_it_asks_of_how_many_and_shows_an_example(make_record: 
     ]
 
 
+def test_of_a_task_on_data_of_elsewhere_no_example_is_drawn(
+    make_record: Make, make_report: Make, monkeypatch: Any
+) -> None:
+    task, made = catalogue.task.get("language/qa"), make_record()
+    own = {"id": task.id, "version": task.version, "parameters": parameters_of(task())}
+    record = dataclasses.replace(made, what={**made.what, "task": own})
+    assert len(texts(report_page(make_report([record])), "example")) == 1
+    monkeypatch.setattr(task, "ready", lambda self: None, raising=False)
+    assert texts(report_page(make_report([record])), "example") == []
+
+
 def test_of_a_task_with_other_parameters_no_example_is_drawn(make_record: Make, make_report: Make) -> None:
     page = report_page(make_report([make_record()]))
     assert texts(page, "question")
@@ -135,6 +146,32 @@ def test_t_is_read_off_a_curve_that_rises(make_record: Make, make_report: Make) 
     assert strong.label == f"T({strong.y:g}) = {strong.x:g}"
     assert (strong.x, strong.y) in zip((4.0, 8.0, 8.0, 16.0), (0.5, 0.6, 0.7, 0.8), strict=True)
     assert [guide.label for guide in plot.panels[0].guides if guide.x is None] == ["T = ∞"]
+
+
+def test_a_curve_that_ends_early_is_explained(make_record: Make, make_report: Make) -> None:
+    def caption(*ends: int) -> str:
+        records = [make_record(f"learner {end}", curve=([1, end], [0.5, 0.9])) for end in ends]
+        return next(
+            block for block in every(report_page(make_report(records)).blocks) if isinstance(block, Plot)
+        ).caption
+
+    assert caption(10, 10).endswith("Solid: learners.")
+    assert caption(10, 20).endswith("Solid: learners. Thin, after the end of a curve: its last value holds.")
+
+
+@pytest.mark.parametrize("moment", [1e300, float("inf"), float("nan"), -5.0, 0.0])
+def test_a_record_that_was_made_at_no_time_has_no_day(make_record: Make, make_report: Make, moment: float) -> None:
+    odd = make_record(started=moment)
+    assert make_report([odd]).days == ""
+    assert make_report([odd, make_record(repetition=1, started=86400.0 * 365)]).days == "1971-01-01"
+    report_page(make_report([odd]))
+
+
+def test_material_is_counted_in_what_the_trace_counts(make_record: Make, make_report: Make) -> None:
+    record = make_record()
+    facts = {"training_steps": 2000, "test_steps": 1000, "washout_steps": 100}
+    driven = dataclasses.replace(record, trace={**record.trace, "facts": {**record.trace["facts"], **facts}})
+    assert make_report([driven]).tables[0].material == "2,000 steps to learn from, 1,000 to be tested on."
 
 
 def test_a_screen_has_no_pictures_and_no_record(study_report: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -39,7 +40,7 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
     assert table.verdict.ahead == {LEARNER: "strong"}
     assert table.verdict.short == "1 of 3 above the best control, strong clearly ahead."
     text = table.verdict.text
-    assert text.startswith("Above the best control, copy (0.200): strong by 0.310 [")
+    assert text.startswith("Above the best control, copy (0.200): strong by 0.310")
     assert "level cannot be told from it" in text
     assert "weak is below it" in text
     assert text.endswith("strong is clearly ahead of level.")
@@ -50,6 +51,19 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
     assert "no control was run" in make_report(strong).tables[0].verdict.text
     assert "there is no learner" in make_report(control).tables[0].verdict.text
     assert "nothing to compare" in make_report([make_record(status="failed")]).tables[0].verdict.text
+
+
+@pytest.mark.parametrize("name", ["learner-{}", "esn+rls:units={}00,leak=0.{},radius=0.9{},ridge=0.{}1"])
+def test_a_verdict_on_fifteen_learners_can_be_read(scored: Make, make_report: Make, name: str) -> None:
+    control = scored("copy", *around(0.20), role="control")
+    strong = [run for number in range(10) for run in scored(name.format(*[number] * 4), *around(0.5 + number / 100))]
+    weak = [run for number in range(10, 15) for run in scored(name.format(*[number] * 4), *around(0.1))]
+    verdict = make_report([*control, *strong, *weak]).tables[0].verdict
+    best = name.format(*[9] * 4)
+    assert verdict.short == f"10 of 15 above the best control, {best} clearly ahead."
+    assert verdict.text.startswith(f"Above the best control, copy (0.200): {best} by 0.390")
+    assert re.search(r"and [78] more; .* below it; ", verdict.text)
+    assert len(verdict.text) < 600
 
 
 def test_fewer_than_six_runs_give_no_verdict(scored: Make, make_report: Make) -> None:
@@ -72,7 +86,7 @@ def test_six_runs_give_one(scored: Make, make_report: Make, runs: int, told: boo
 def test_those_with_enough_runs_are_judged_without_the_others(scored: Make, make_report: Make) -> None:
     records = [*scored("copy", *around(0.2), role="control"), *scored("esn", *around(0.5)), *scored("new", 0.9)]
     text = make_report(records).tables[0].verdict.text
-    assert text.startswith("Above the best control, copy (0.200): esn by 0.300 [")
+    assert text.startswith("Above the best control, copy (0.200): esn by 0.300")
     assert text.endswith("; 1 run of new is too few for a verdict, 6 would do.")
 
 

@@ -73,11 +73,13 @@ def _data_need_not_be_here(monkeypatch):
 
 
 def now(convention, line):
-    """The key of a cell, and the versions of task, learner and protocol behind it."""
+    """The key of a cell, and the versions of task, learner and protocol behind it, and of a learner in the learner."""
     task, learner, assignments = [*line.split(), ""][:3]
     setting = Setting(task, learner, convention, protocol=parse_assignments(assignments))
     what = identity(setting, setting.resolve(), 3)
-    return {"key": digest(what), "versions": [what[part]["version"] for part in ("task", "learner", "protocol")]}
+    versions = [what[part]["version"] for part in ("task", "learner", "protocol")]
+    within = what["learner"].get("within")
+    return {"key": digest(what), "versions": [*versions, *([within["version"]] if within else [])]}
 
 
 def test_there_are_forty():

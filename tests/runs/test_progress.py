@@ -216,6 +216,17 @@ def test_plain_when_not_a_terminal_and_silent_when_asked():
     assert isinstance(choose_progress(quiet=True), FaultsOnly)
 
 
+def test_the_end_tells_the_time_from_the_start_on():
+    now = [10.0]
+    stream = io.StringIO()
+    progress = PlainProgress(stream, lambda: now[0])
+    now[0] = 30.0  # what was planned and read before anything was run
+    progress(Started(cells(("a", 1, 1.0)), found=0, workers=1))
+    progress(Done("a0", "ok", "", 1.0))
+    progress(Execution(found={}, ok=1, seconds=2.0))
+    assert stream.getvalue().splitlines()[-1] == "1 ok in 20 s"
+
+
 def test_quiet_says_only_what_fails():
     stream = io.StringIO()
     progress = choose_progress(quiet=True, stream=stream)

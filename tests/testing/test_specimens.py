@@ -113,6 +113,15 @@ def test_a_task_that_gives_another_number_of_examples():
     assert "draws as many as are asked for" in broken(check_task(Short()))
 
 
+def test_a_check_says_how_many_sequences_are_different():
+    class Few(Partners):
+        def sample(self, rng, count):
+            return super().sample(np.random.default_rng(0), 3).take(rng.integers(3, size=count))
+
+    found = {finding.what: finding.detail for finding in check_task(Few())}
+    assert found["draws as many as are asked for"] == "3 of 40 are different"
+
+
 def test_something_that_is_no_task():
     assert broken(check_task(object())) == ["is a frozen dataclass"]
 

@@ -69,16 +69,18 @@ def chaotic(tmp_path_factory):
 
 
 def test_a_flipped_bit_anywhere_is_noticed_or_harmless(chaotic):
-    counts, faults = CHAOS.try_flips(chaotic, 60, np.random.default_rng(4))
-    assert not faults
-    assert sum(counts.values()) == 60
-    assert counts["runs", "noticed"] > 20
+    tally = CHAOS.Tally("flips", 60, loud=False)
+    CHAOS.try_flips(chaotic, range(60), tally)
+    assert not tally.faults
+    assert tally.tried == 60
+    assert tally.counts["runs", "noticed"] > 20
 
 
 def test_an_odd_record_takes_nothing_else_down(chaotic):
-    counts, faults = CHAOS.try_odd_records(chaotic, 5, np.random.default_rng(5))
-    assert not faults
-    assert sum(counts.values()) == 5
+    tally = CHAOS.Tally("records", 5, loud=False)
+    CHAOS.try_records(chaotic, range(5), tally)
+    assert not tally.faults
+    assert tally.tried == 5
 
 
 def test_a_changed_digit_is_named_and_set_aside(tmp_path):
@@ -526,6 +528,9 @@ def test_where_a_report_went_is_never_a_part_of_it(tmp_path, capsys):
         with pytest.raises(SystemExit, match="0"):
             main(["report", str(tmp_path), "--format", "csv", "-o", str(target)])
         assert tuple(capsys.readouterr()) == said
+    with pytest.raises(SystemExit, match="2"):
+        main(["report", str(tmp_path), "--format", "csv", "-o", "-"])
+    assert "--out - names no file" in capsys.readouterr().err
 
 
 def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
@@ -534,6 +539,8 @@ def test_a_page_that_is_not_ours_is_not_replaced(tmp_path):
     page.write_text("<title>mine</title>")
     with pytest.raises(UsageError, match="no page of quickstudy's"):
         write_report(gather([tmp_path]), page, replaces=False)
+    with pytest.raises(UsageError, match="no page of quickstudy's"):  # a folder is named, and nothing in it
+        write_report(gather([tmp_path]), tmp_path)
     assert page.read_text() == "<title>mine</title>"
     write_report(gather([tmp_path]), page)
     write_report(gather([tmp_path]), page, replaces=False)

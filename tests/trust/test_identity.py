@@ -10,9 +10,11 @@ import pytest
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.cli.main import main
+from quickstudy.pages.page import page_of
 from quickstudy.report.build import build_report
 from quickstudy.report.compare import compare
 from quickstudy.report.page import FORMS
+from quickstudy.reproducing import request_study
 from quickstudy.runs.identity import outdated, task_groups
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.sql import query
@@ -89,11 +91,27 @@ def test_a_name_that_means_two_is_refused_and_the_printed_one_taken(tmp_path):
     (row,) = compare(tmp_path, "mine (learner version b)", "o")
     assert (row.first_mean, row.second_mean) == (pytest.approx(0.75), 0.0)
     assert row.versions == {"task": "1", "protocol": "1", "first": "b", "second": "1"}
-    assert row.compared() == ("first: mine (learner version b), version b", "second: o, version 1")
+    assert row.compared() == ("first: mine (learner version b)", "second: o, version 1")
     (row,) = compare(tmp_path, "mine (learner version a)", "mine (learner version b)")
     assert row.difference == pytest.approx(-0.6)
     with pytest.raises(UsageError, match="compared with itself"):
         compare(tmp_path, "mine (learner version a)", "mine (learner version a)")
+
+
+def test_a_learner_has_one_title_in_all_tables():
+    """Of a learner that was edited between two tables, or run in two versions in one of them."""
+    made = runs("mine", 0.1, version="a") + runs("mine", 0.9, version="b") + runs("o", 0.0)
+    other = runs("mine", 0.2, version="a", sequences=400) + runs("o", 0.0, sequences=400)
+    found = {table.title[-4:-1]: [one.title for one in table.learners] for table in task_groups(made + other)}
+    assert found == {
+        "400": ["mine (learner version a)", "o"],
+        " 60": ["mine (learner version a)", "mine (learner version b)", "o"],
+    }
+    edited = runs("mine", 0.1, version="a") + runs("mine", 0.2, version="b", sequences=400)
+    assert [table.learners[0].title[-2] for table in task_groups(edited)] == ["b", "a"]
+    assert "2 learners" in forms(edited)[1]
+    both = runs("mine", 0.1, version="a") + runs("mine", 0.2, version="b", convention="published")
+    assert [table.learners[0].title[-2] for table in task_groups(both)] == ["a", "b"]
 
 
 def test_damage_that_a_comparison_left_out_is_said(tmp_path, capsys):
@@ -121,7 +139,7 @@ def test_sql_tells_apart_what_the_report_does(tmp_path):
         "from scores where name = 'final-accuracy' group by all order by all",
     )
     assert rows == [
-        ("language/qa (protocol sequences 400)", "mine", "1", "1", 1, 0.9),
+        ("language/qa (protocol sequences 400)", "mine (learner version 1)", "1", "1", 1, 0.9),
         ("language/qa (protocol sequences 60)", "mine (learner version a)", "a", "1", 2, 0.15),
         ("language/qa (protocol sequences 60)", "mine (learner version b)", "b", "1", 1, 0.7),
     ]
@@ -146,3 +164,13 @@ def test_a_part_that_a_later_version_has_added_tells_runs_apart():
         "newpart not given, protocol sequences 60)",
     }
     assert outdated([*old, *new]) == []
+
+
+def test_a_study_with_another_protocol_says_so_in_its_title(tmp_path):
+    def title(**given):
+        return page_of(request_study("wade-table4", out=tmp_path, protocol=given)).title
+
+    usual = title()
+    assert "protocol" not in usual
+    assert title(sequences=1200) == usual  # as it is anyway
+    assert title(sequences=60).endswith("(protocol sequences 60)")

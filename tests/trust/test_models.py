@@ -20,7 +20,7 @@ from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.lesson import Exam
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.trace import Answered, answer_arrays, answered
-from quickstudy.base.wording import LONGEST, whole_traceback
+from quickstudy.base.wording import LONGEST, short_path, whole_traceback
 from quickstudy.cli.main import main
 from quickstudy.learners.naming import revive
 from quickstudy.report.build import gather
@@ -108,6 +108,7 @@ def test_a_traceback_is_bounded_and_names_no_machine(tmp_path, monkeypatch):
         text = whole_traceback(error)
     assert 'File "test_models.py", line' in text
     assert 'File "numpy/' in text
+    assert short_path("/home/somebody/.local/lib/python3.11/site-packages/net/core.py") == "net/core.py"
     try:
         raise ValueError("first" + "x" * 3 * LONGEST + "last")
     except ValueError as error:

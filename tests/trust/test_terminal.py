@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -242,6 +243,24 @@ def test_runs_that_failed_are_counted_as_such() -> None:
     text = on_screen(report([*many(2, ["language/qa"]), record("gru", status="failed"), record("gru", 0.5, 1)]))
     assert re.search(r"^gru .* 1 \(1 failed\)", text, re.MULTILINE)
     assert "not)" not in text
+
+
+def test_why_a_run_has_no_result_stands_on_the_screen() -> None:
+    reason = "language asks for symbols, and language/integrate for reals; give it a protocol of its own"
+    lines = on_screen(report([replace(record("gru", status="not-applicable"), reason=reason)])).splitlines()
+    assert reason in " ".join(" ".join(lines).split())
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_measure_that_was_asked_for_stands_on_the_screen() -> None:
+    columns = ["log-area", "wade-above-chance", "wade", "final-accuracy", "maximum-accuracy"]
+    legend = {"headline": "log-area", "columns": columns, "scores": {"half": {"half-way": {"better": "lower"}}}}
+    entry = {"half": {"version": 1, "values": {"half-way": 3.0}, "code": "abc", "scored": 1.0}}
+    rest = {name: {"version": 9, "values": {name: 0.25}} for name in columns[1:]}
+    runs = [record("mine", 0.5 + seed / 1000, seed) for seed in range(6)]
+    made = [replace(one, scores={**one.scores, **entry, **rest}, legend=legend) for one in runs]
+    assert "half way ↓" in on_screen(report(made))
 
 
 @pytest.mark.parametrize(("learners", "longest"), [(2, 60), (15, 90)])

@@ -15,9 +15,9 @@ import pytest
 
 import quickstudy as qs
 from quickstudy.base.errors import UsageError
-from quickstudy.base.file_origin import Origin
+from quickstudy.base.file_origin import Origin, file_origin
 from quickstudy.base.origin import look_again, object_origin
-from quickstudy.base.registry import include
+from quickstudy.base.registry import include, included_files
 from quickstudy.learners.naming import bring, bring_all, choose_learner
 from quickstudy.runs import provenance
 from quickstudy.runs.journal import Journal
@@ -123,6 +123,23 @@ def test_files_of_one_name_in_several_folders_all_count(tmp_path, edited):
     assert origins[0].version == origins[2].version != origins[1].version
     assert set(origins[0].sources) == {*files, "net.py", "late.py"}
     assert origins[1].sources[edited].decode() == files[edited] + "Z = 4\n"
+
+
+@pytest.mark.parametrize("text", ["importlib.import_module('far')", "import_module('far')", "__import__('far')"])
+def test_what_is_imported_by_a_call_counts_too(tmp_path, text):
+    wrapper = f"import importlib\nfrom importlib import import_module\nclass Make:\n    def use(self): return {text}\n"
+    versions = []
+    for answer in (1, 2):
+        place = write(tmp_path / str(answer), wrapper=wrapper, far=f"ANSWER = {answer}\n")
+        versions.append(file_origin(str(place / "wrapper.py")).version)
+    assert versions[0] != versions[1]
+
+
+def test_a_file_that_is_gone_is_no_longer_asked_for(tmp_path):
+    include(write(tmp_path, away="x = 1\n") / "away.py")
+    assert str(tmp_path / "away.py") in included_files()
+    (tmp_path / "away.py").unlink()
+    assert str(tmp_path / "away.py") not in included_files()
 
 
 def test_an_edit_within_the_same_second_is_seen(tmp_path):

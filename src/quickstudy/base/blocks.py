@@ -90,7 +90,6 @@ class Column:
     title: str
     better: str = ""
     numeric: bool = True
-    mark: Mark | None = None
     note: str = ""
 
 
@@ -219,7 +218,8 @@ class HeatMap(Picture):
     several that share the cell (two or four, drawn as its parts).
 
     low, high: words for the ends of the colours. scaled: "row" where every row has its own colours, else
-    "all". marks: (row, column, part, words) of cells that are framed.
+    "all". marks: (row, column, part, words) of cells that are framed. fine: a field of many small cells, of which some
+    rows and columns have a name and none is framed.
     """
 
     rows: Sequence[str]
@@ -230,6 +230,7 @@ class HeatMap(Picture):
     scaled: str = "all"
     marks: Sequence[tuple[int, int, int, str]] = ()
     data: Sequence[Sequence[Any]] = ()
+    fine: bool = False
 
 
 @dataclass(frozen=True)

@@ -86,18 +86,26 @@ def _imported(file: pathlib.Path, root: pathlib.Path) -> Iterator[tuple[str, pat
         nodes = list(ast.walk(ast.parse(content_of(str(file)))))
     except (SyntaxError, ValueError):  # it will say so when it is imported
         return
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            names = [(root, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            folder = root if not node.level else file.parents[node.level - 1]
-            module = node.module or ""
-            names = [(folder, f"{module}.{alias.name}".strip(".")) for alias in node.names]
-        else:
-            continue
-        relative = isinstance(node, ast.ImportFrom) and node.level > 0
-        for folder, name in names:
-            yield from _resolved(folder, name, relative, root)
+    for level, name in (found for node in nodes for found in _names(node)):
+        folder = root if not level else file.parents[level - 1]
+        yield from _resolved(folder, name, level > 0, root)
+
+
+def _names(node: ast.AST) -> list[tuple[int, str]]:
+    """What a piece of program text imports, by name, and how many folders up from its own it is looked for; also by
+    `importlib.import_module("net")`.
+    """
+    match node:
+        case ast.Import(names):
+            return [(0, alias.name) for alias in names]
+        case ast.ImportFrom(module, names, level):
+            return [(level or 0, f"{module or ''}.{alias.name}".strip(".")) for alias in names]
+        case ast.Call(
+            ast.Attribute(attr="import_module") | ast.Name("import_module" | "__import__"),
+            [ast.Constant(str(name)), *_],
+        ) if name.strip("."):
+            return [(len(name) - len(name.lstrip(".")), name.lstrip("."))]
+    return []
 
 
 def _resolved(

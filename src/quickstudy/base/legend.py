@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from quickstudy.base import catalogue
@@ -68,10 +68,17 @@ class Legend:
 
     def score(self, name: str) -> Score:
         """How a score is read; one of which nothing is known has its name only. `measure/name` is that measure's."""
-        id, _, own = name.rpartition("/")
-        known = self.scores.get(id, ()) if id else [score for scores in self.scores.values() for score in scores]
-        found = find_score(own, known) or installed_score(own)
-        return Score(name) if found is None else replace(found, name=name, title=name if id else found.title)
+        if name not in self._found:  # a report asks for each a hundred times
+            id, _, own = name.rpartition("/")
+            known = self.scores.get(id, ()) if id else [score for scores in self.scores.values() for score in scores]
+            found = find_score(own, known) or installed_score(own)
+            title = name if id or found is None else found.title
+            self._found[name] = Score(name) if found is None else replace(found, name=name, title=title)
+        return self._found[name]
+
+    @cached_property
+    def _found(self) -> dict[str, Score]:
+        return {}
 
     def order(self, names: Iterable[str]) -> tuple[str, ...]:
         """Score names as they stand in tables: the headline, the other columns, the rest by name."""
@@ -105,7 +112,8 @@ def check_reading(protocol: Any) -> None:
 def read_legend(records: Iterable[Record]) -> Legend:
     """The legend of runs that belong together: the newest that one of them carries, and the scores of all.
 
-    A measure of a user's own that was applied beside the protocol's has its scores among the columns. Where no record
+    A measure of a user's own that was applied beside the protocol's has its scores in front of the other columns, where
+    they are seen in a narrow terminal too. Where no record
     carries a legend, as in folders of earlier versions, the installed protocol and measures are asked.
     """
     newest: dict[str, float] = {}
@@ -125,7 +133,7 @@ def read_legend(records: Iterable[Record]) -> Legend:
         scores = {id: own for legend in found for id, own in legend.scores.items()}
         said = {name: getattr(found[-1], name) for name in _SAID}
         own = (score.name for id in sorted(beside & scores.keys()) for score in scores[id] if "*" not in score.name)
-        return Legend(**{**said, "columns": tuple(dict.fromkeys((*said["columns"], *own)))}, scores=scores)
+        return Legend(**{**said, "columns": tuple(dict.fromkeys((*own, *said["columns"])))}, scores=scores)
     named = str(first.part("protocol").get("id")) if first else ""
     if named not in catalogue.protocol:
         return Legend()

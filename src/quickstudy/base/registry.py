@@ -218,8 +218,8 @@ def _entry_points() -> Iterable[importlib.metadata.EntryPoint]:
 
 
 def included_files() -> list[str]:
-    """The files that were included in this process, so that workers can include them too."""
-    return list(_included)
+    """The files that were included in this process and are still there, so that workers can include them too."""
+    return [path for path in _included if pathlib.Path(path).is_file()]
 
 
 def others_have(module: str) -> bool:

@@ -49,8 +49,9 @@ class StudyFile:
             self.exists(name, {*_KEYS, "score", "rows"}, "key", " is unknown")
         if not {"like", "learners", "quantities"} & set(facts):
             self.refuse("the study says nothing of 'learners', and nothing of 'quantities'")
-        # One that is computed from its tasks has no runs, and so neither a score nor seeds.
-        run = () if "quantities" in facts else ("score", "seeds")
+        # One that is computed or drawn from its tasks has no runs, and so neither a score nor seeds.
+        nothing = "quantities" in facts or facts.get("learners") == {}
+        run = () if nothing else ("score", "seeds")
         for name in (*_NEEDED, *run, *(() if "like" in facts else ("rows",))):
             if name not in facts:
                 self.refuse(f"the study says nothing of '{name}'")

@@ -132,7 +132,8 @@ class PureWorldTask(Protocol):
     perhaps `players`.
 
     horizon: steps of an episode; one that is over earlier goes on unrewarded. Hashable: it is a constant of the
-    compiled program.
+    compiled program. A world whose episodes are numbered, as where each has a start of its own, also has
+    `episode(key, number)`, which is asked instead of `reset`.
     """
 
     horizon: int
@@ -153,10 +154,11 @@ def players_of(task: Any) -> int:
     return int(getattr(task, "players", 1))
 
 
-ASKED = ("symbols", "reals", "strings", "reward", "episodes")
+ASKED = ("symbols", "reals", "strings", "reward", "episodes", "fitness")
 """What can be asked of a learner: one of some symbols; real numbers; the next symbol everywhere in many whole strings;
-actions for which a world gives reward step by step; whole episodes of a pure world. The usual training of a core, and
-the usual parameters of both, follow from it."""
+actions for which a world gives reward step by step; whole episodes of a pure world; answers of which nobody says what
+would have been right, but how good they all were. The usual training of a core, and the usual parameters of both,
+follow from it."""
 
 
 def asked_of(task: Any, protocol: Any = None) -> str:

@@ -101,7 +101,9 @@ def short_path(filename: str) -> str:
     paths.
     """
     path = pathlib.Path(filename)
-    tops = PACKAGE.parent, *(pathlib.Path(sysconfig.get_path(name)) for name in LIBRARIES), pathlib.Path.cwd()
+    tops = [PACKAGE.parent, *(pathlib.Path(sysconfig.get_path(name)) for name in LIBRARIES), pathlib.Path.cwd()]
+    # A library may also lie in a folder of the user's, or of another environment.
+    tops[1:1] = [above for above in path.parents if above.name in ("site-packages", "dist-packages")]
     for top in tops:
         if path.is_relative_to(top):
             return path.relative_to(top).as_posix()

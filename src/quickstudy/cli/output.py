@@ -86,7 +86,9 @@ def name_data(folder: pathlib.Path | None) -> None:
 
 
 def check_target(path: pathlib.Path | None) -> None:
-    """Raise UsageError if the folder that a file is to be written into is not there."""
+    """Raise UsageError if the folder that a file is to be written into is not there, or if no file is meant."""
+    if path is not None and str(path) == "-":
+        raise UsageError("--out - names no file; leave it out to see the text, or say /dev/stdout")
     if path is not None and not path.absolute().parent.is_dir():
         raise UsageError(f"no folder {path.parent} to write {path.name} into; make it first, or name another")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pathlib
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import typer
 
 from quickstudy.base.errors import UsageError
-from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, check_target, include_files, print_json, say
+from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, check_target, include_files, print_json, print_table, say
 
 SIGNS = {-1: "-", 0: "0", 1: "+"}
 
@@ -38,10 +38,12 @@ def replay(
             found = task_of(line, convention).replay(line)
         except UsageError as error:
             raise UsageError(f"{file}, line {number}: {error}") from error
-        if json or not sys.stdout.isatty() or "environment" not in found:
+        if json or not sys.stdout.isatty():
             print_json(found)
+        elif "environment" in found:
+            _show_session(line, found)
         else:
-            _show(line, found)
+            _show_steps(found["steps"])
 
 
 def lines_of(file: pathlib.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -86,7 +88,7 @@ def task_of(line: Mapping[str, Any], convention: str) -> Any:
     return configure(id, found, parse_assignments(assignments), convention)
 
 
-def _show(line: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+def _show_session(line: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     """Environment, replies and rewards, one under another, and what was judged."""
     say(f"{line['task']}: {len(found['environment'])} bytes, {len(found['judged'])} answers judged")
     rewards = "".join(SIGNS[reward] for reward in found["rewards"])
@@ -96,6 +98,23 @@ def _show(line: Mapping[str, Any], found: Mapping[str, Any]) -> None:
         limits = " ".join(f"{name} {one[name]}" for name in ("asked", "run", "soft", "hard") if one[name] is not None)
         said = f"  step {one['step']}: {one['reply']!r} {'right' if one['correct'] else 'wrong'}; {limits}"
         say(f"{said}; {one['ended']}" if one["ended"] else said)
+
+
+def _show_steps(steps: Sequence[Mapping[str, Any]]) -> None:
+    """One row for every observation of an episode."""
+
+    def cell(value: Sequence[float]) -> str:
+        return " ".join(f"{one:.4g}" for one in value)
+
+    rows: list[tuple[str, ...]] = [("step", "round", "speaker", "reads", "listener", "hears", "reward", "")]
+    for number, step in enumerate(steps):
+        views = [
+            cell(step[who][key]) for who in ("speaker", "listener") for key in ("stimulus", "communication_channel")
+        ]
+        end = "done" if step["done"] else ""
+        rows.append((str(number), str(step["round_idx"]), *views, f"{step['reward']:g}", end))
+    print_table(rows)
+    say("")
 
 
 def _write(folder: pathlib.Path, target: pathlib.Path) -> None:

@@ -64,7 +64,6 @@ def reproduce(
     pin_threads()
     from quickstudy.api import default_workers
     from quickstudy.base.parameters import parse_assignments
-    from quickstudy.pages.beside import correction
     from quickstudy.pages.page import screen_page
     from quickstudy.pages.request import stages_of
     from quickstudy.reproducing import reproduce as make
@@ -108,7 +107,7 @@ def reproduce(
         if not quiet:
             print_page(screen_page(page))
             if request.convention == "published":
-                say(f"{correction(request)}: {command_line()} --convention corrected")
+                say(f"What the corrections change is seen by: {command_line()} --convention corrected")
         say(
             f"Report: {made.path}" if page.whole else f"All runs: {request.folder / 'report.html'}\nReport: {made.path}"
         )

@@ -61,7 +61,9 @@ def sample(
     if text and (inputs is not None or not isinstance(made, ExampleTask)):
         raise UsageError(f"{name} writes no strings; leave --text out")
     streams = Streams(seed, made.id, 0)
-    if inputs is not None:
+    if inputs is None and not text and hasattr(made, "recordings"):
+        _show_recordings(name, made, streams, count, json)
+    elif inputs is not None:
         _show_response(name, made, inputs, ROWS if count is None else count, json)
     elif isinstance(made, ExampleTask):
         released = getattr(made, "released", None) if convention == "published" else None
@@ -74,6 +76,17 @@ def sample(
         _show_world(name, made, streams, ROWS if count is None else count, json)
     else:
         raise UsageError(f"{name} does not sample examples")
+
+
+def _show_recordings(name: str, task: Any, streams: Streams, count: int | None, json: bool) -> None:
+    """Of a task that writes down its episodes: as JSON a line for each, which `replay` reads; for people a table."""
+    if json:
+        print_lines(_guarded(name, "recordings", lambda: task.recordings(streams, DRAWS if count is None else count)))
+        return
+    for number, table in enumerate(_guarded(name, "tables", lambda: task.tables(streams, count or 1))):
+        if number:
+            say("")
+        print_table(table)
 
 
 def _show_examples(examples: Examples, name: str, task: Any, text: bool, json: bool) -> None:

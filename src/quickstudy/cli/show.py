@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.cli.output import INCLUDE, JSON, include_files, print_json, print_lines, print_table, say
+from quickstudy.cli.output import (
+    INCLUDE,
+    JSON,
+    check_target,
+    include_files,
+    print_json,
+    print_lines,
+    print_page,
+    print_table,
+    say,
+)
 
 if TYPE_CHECKING:
     from quickstudy.base.study import Study
@@ -80,6 +91,10 @@ def show(
     convention: str | None = typer.Option(
         None, "--convention", help="corrected (default; a study has its own), published or written."
     ),
+    machine: bool = typer.Option(
+        False, "--machine", help="Of a finite task, with its parameters: its smallest transducer and its complexity."
+    ),
+    svg: pathlib.Path | None = typer.Option(None, "--svg", help="With --machine: draw it into this file."),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -88,6 +103,12 @@ def show(
     from quickstudy.base.study import find_study, study_names
 
     include_files(include)
+    if svg is not None and not machine:
+        raise UsageError("--svg draws a machine: give --machine too")
+    if machine:
+        check_target(svg)
+        _show_machine(name, convention or "corrected", svg, json)
+        return
     if name in study_names() or name.endswith(".toml"):
         from quickstudy.runs.scoring import check_scores
 
@@ -124,6 +145,30 @@ def show(
         from quickstudy.report.words import described
 
         say(f"Scores: {'; '.join(map(described, found.scores))}")
+
+
+def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bool) -> None:
+    from quickstudy.base.blocks import Graph
+    from quickstudy.base.errors import NotApplicable
+    from quickstudy.machines.finite import machine_of
+    from quickstudy.pages.curriculum.machines import machine_page
+    from quickstudy.render.svg import svg_file
+    from quickstudy.runs.setting import make_task
+
+    task = make_task(name, convention)
+    try:
+        page = machine_page(name, machine_of(task), getattr(task, "cut_down", ""))
+    except NotApplicable as error:
+        raise UsageError(str(error)) from error
+    if svg is not None:
+        picture = next((block for block in page.blocks if isinstance(block, Graph)), None)
+        if picture is None:
+            raise UsageError(f"{name}: {page.facts['states']:,} states are too many to draw; reduce the task")
+        svg.write_text(svg_file(picture), encoding="utf-8")
+    if json:
+        print_json(page.facts)
+    else:
+        print_page(page)
 
 
 _MOST_NAMED = 12

@@ -97,7 +97,8 @@ class CoreSpec(Protocol):
     A core in which nothing is random says `draws = False`. One that is not made for every space says so by `reads` and
     refuses the others in `build`, by `check_spaces`; tokens are for every core. `training` names a way of training that
     is its own, whatever is asked; `usual` has parameters by what is asked (`quickstudy.base.parameters`); `searched`
-    has the ranges of those that a search for different memories draws anew (`quickstudy.protocols.charc`).
+    has the ranges of those that a search for different memories draws anew (`quickstudy.protocols.charc`), each a
+    factor of some of its arrays, and `varied` those of whole numbers that it draws with every core.
     """
 
     id: ClassVar[str]
@@ -116,6 +117,13 @@ def at_precision(core: Core, precision: str) -> Any:
         return core
     with double():
         return jax.tree.map(lambda leaf: jnp.asarray(leaf, precision) if eqx.is_inexact_array(leaf) else leaf, core)
+
+
+def put(values: Any, kind: Any = np.float32) -> Any:
+    """An array of a kind on the device, converted on the host: several times as fast as a conversion there, and the
+    same numbers.
+    """
+    return jnp.asarray(np.asarray(values, kind))
 
 
 def precision_of(core: Core) -> Any:

@@ -17,22 +17,26 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
-from quickstudy.base.spaces import Bits, Fields, Space, Tokens, check_spaces
+from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens, check_spaces
 from quickstudy.cores.core import Array, Reservoir
 from quickstudy.gateway import eqx, jnp, lax
 
+CODES = ("sign", "thermometer")
+"""How a real number becomes bits: whether it is above 0; how many of some evenly spaced levels it is above."""
 PROJECTIONS = ("one-to-one", "one-to-many", "one-to-pattern", "rewrite")
 
 
 class AutomatonCore(Reservoir):
     """s <- rule applied `applications` times to the disturbed s. The state is the packed ring, (words, batch).
 
-    places: (width of the inputs, words), the cells of every symbol or bit. masks: the rule (see `ring`), an array: all
+    places: (width of the inputs, words), the cells of every symbol or bit; a real number has a bit for each of the
+    levels, and that is on while it is above. masks: the rule (see `ring`), an array: all
     rules share a compiled program. writes: inputs are written over what was there, instead of flipping it.
     """
 
     places: Array
     masks: Array
+    levels: Array | None
     writes: bool = eqx.field(static=True)
     space: Space = eqx.field(static=True)
     cells: int = eqx.field(static=True)
@@ -59,7 +63,8 @@ class AutomatonCore(Reservoir):
 
     def _cells_of(self, x: Any) -> Array:
         """(..., words): the cells of what is read. Cells that several inputs share are flipped by each, or written."""
-        return _combined(self.space, self.places, x, lax.bitwise_or if self.writes else lax.bitwise_xor)
+        combine = lax.bitwise_or if self.writes else lax.bitwise_xor
+        return _combined(self.space, self.places, x, self.levels, combine)
 
     def _read(self, state: Array, cells: Array) -> tuple[Array, Array]:
         """The ring (words, batch) after the inputs' cells (batch, words), and the rings after each application."""
@@ -80,17 +85,30 @@ class AutomatonCore(Reservoir):
         return cells.reshape(*cells.shape[:-2], self.width)
 
 
-def _combined(space: Space, places: Array, x: Any, combine: Callable[[Array, Array], Array]) -> Array:
+def _combined(
+    space: Space, places: Array, x: Any, levels: Array | None, combine: Callable[[Array, Array], Array]
+) -> Array:
     if isinstance(space, Tokens):
         return places[x]
     if isinstance(space, Fields):
         parts, first = [], 0
         for name, part in space.parts:
-            parts.append(_combined(part, places[first : first + part.width], x[name], combine))
-            first += part.width
+            width = coded_width(part, 1 if levels is None else len(levels))
+            parts.append(_combined(part, places[first : first + width], x[name], levels, combine))
+            first += width
         return functools.reduce(combine, parts)
-    on = jnp.where(jnp.asarray(x)[..., None] > 0.5, places, jnp.uint32(0))
+    given, middle = jnp.asarray(x), jnp.float32(0.5)
+    if isinstance(space, Reals) and levels is not None:
+        given, middle = jnp.repeat(given, len(levels), axis=-1), jnp.tile(levels, space.width)
+    on = jnp.where((given > middle)[..., None], places, jnp.uint32(0))
     return lax.reduce(on, np.uint32(0), combine, (on.ndim - 2,))
+
+
+def coded_width(space: Space, levels: int) -> int:
+    """Bits of a value, or symbols of which one is given, where a real number has so many levels."""
+    if isinstance(space, Fields):
+        return sum(coded_width(part, levels) for _, part in space.parts)
+    return space.width * (levels if isinstance(space, Reals) else 1)
 
 
 @core("reca", version=1)
@@ -105,7 +123,10 @@ class ReservoirAutomaton:
     projection: which cells a symbol has in a block. `one-to-one`: one, uniform (two symbols may share it);
     `one-to-many`: `pattern` different ones; `one-to-pattern`: `pattern` (63 at most) neighbouring cells at a random
     place in the block, each taken or not, at least one; `rewrite`: one. An input flips its cells; `rewrite` sets
-    them to 1, and all cells of other symbols to 0. Of bits, each that is on is an input; real numbers are refused.
+    them to 1, and all cells of other symbols to 0. Of bits, each that is on is an input.
+
+    code: by which real numbers are read; none: they are refused. `sign`: one bit, on above 0. `thermometer`: `levels`
+    bits, each on above its level, evenly between -`reach` and `reach`. Where real numbers are asked for: thermometer.
 
     Source: Yilmaz 2014; Cisneros et al. 2022 (all 256 rules, 15 blocks of 60, twice applied: 1,800 features).
     """
@@ -116,10 +137,19 @@ class ReservoirAutomaton:
     applications: int = parameter(2, at_least=1)
     projection: str = parameter("one-to-one", choices=PROJECTIONS)
     pattern: int = parameter(4, at_least=1)
+    code: str | None = parameter(None, choices=(None, *CODES), added=True)
+    levels: int = parameter(15, at_least=1, added=True)
+    reach: float = parameter(1.0, above=0, added=True)
 
     frozen: ClassVar[bool] = True
-    reads: ClassVar[tuple[type[Space], ...]] = (Tokens, Bits, Fields)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"code": "thermometer"}}
+    varied: ClassVar[Mapping[str, tuple[int, int]]] = {"rule": (0, 255)}
+
+    @property
+    def reads(self) -> tuple[type[Space], ...]:
+        """Real numbers through a code only."""
+        return (Tokens, Bits, Fields) if self.code is None else (Tokens, Bits, Fields, Reals)
 
     def __post_init__(self) -> None:
         most = min(self.block, 63) if self.projection == "one-to-pattern" else self.block
@@ -127,11 +157,14 @@ class ReservoirAutomaton:
             raise ValueError(f"pattern must be at most {most}, got {self.pattern}; a block has {self.block} cells")
 
     def build(self, inputs: Space, rng: np.random.Generator) -> AutomatonCore:
-        """Only the cells of the inputs are drawn. Raises NotApplicable for real numbers."""
+        """Only the cells of the inputs are drawn. Raises NotApplicable for real numbers without a code."""
         check_spaces("reca", self, inputs)
+        evenly = np.linspace(-self.reach, self.reach, self.levels + 2)[1:-1]
+        levels = evenly if self.code == "thermometer" else np.zeros(1)
         return AutomatonCore(
-            jnp.asarray(packed(self.places(inputs.width, rng))),
+            jnp.asarray(packed(self.places(coded_width(inputs, len(levels)), rng))),
             jnp.asarray(rule_masks(self.rule)),
+            None if self.code is None else jnp.asarray(levels, jnp.float32),
             self.projection == "rewrite",
             inputs,
             self.redundancy * self.block,

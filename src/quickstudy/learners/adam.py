@@ -75,26 +75,30 @@ class Model(Speaker):
         return Model(self.core.trainable(), jax.tree.map(lambda _: True, self.head))
 
 
-@training("adam", version=1)
+@training("adam", version=2)
 @dataclass(frozen=True)
 class Adam:
     """Backpropagation through time with Adam: one update per batch of examples.
 
     rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass. passes: times the
     material is shown, in a new order each time (more than 1 is replay, and the report says so). total: `mean` or `sum`
-    of the examples' losses in a batch; an example's loss is the mean over its questions. l1, l2: times the sum of the
-    absolute values, and of the squares, of all trained numbers is added to it. The head starts uniform in
+    of the examples' losses in a batch; an example's loss is the mean over its questions; or `questions`, the mean over
+    all questions of the whole lesson. among: `seen`, a symbol that has never been an answer is never given as one, as
+    by the readouts; or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained numbers
+    is added to the loss. The head starts uniform in
     +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns, never when
-    it answers. Where real numbers are asked for, rate is 0.005 and passes 200; for whole strings, passes is 100.
-    Source: Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
+    it answers. Where real numbers are asked for, batch is 8, rate 0.005 and passes 200; for whole strings, batch is 8,
+    passes 100, and the answers are among all symbols. Source: Cisneros et al. 2022: one sequence per update in its
+    text, the gradients of 8 added in its programs.
     """
 
     rate: float = parameter(0.001, above=0)
-    batch: int = parameter(8, at_least=0)
+    batch: int = parameter(1, at_least=0)
     passes: int = parameter(10, at_least=1)
-    total: str = parameter("mean", choices=("mean", "sum"))
-    l1: float = parameter(0.0, at_least=0, added=True)
-    l2: float = parameter(0.0, at_least=0, added=True)
+    total: str = parameter("mean", choices=("mean", "sum", "questions"))
+    among: str = parameter("seen", choices=("seen", "all"))
+    l1: float = parameter(0.0, at_least=0)
+    l2: float = parameter(0.0, at_least=0)
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
@@ -105,34 +109,48 @@ class Adam:
     # 0.01 and 100 passes 0.53, 0.49, 0.83, 0.46. On 100 strings of a^n b^n an lstm is right up to n = 12; after 10
     # passes for no n.
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "reals": {"rate": 0.005, "passes": 200},
-        "strings": {"passes": 100},
+        "reals": {"batch": 8, "rate": 0.005, "passes": 200},
+        "strings": {"batch": 8, "passes": 100, "among": "all"},
     }
-    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"total": "sum"}, "written": {"batch": 1}}
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"batch": 8, "total": "sum", "among": "all"},
+        "written": {"among": "all"},
+    }
+
+    traced: ClassVar[tuple[str, ...]] = ("rate", "l1", "l2")
+
+    def __post_init__(self) -> None:
+        if self.total == "questions" and self.batch:
+            raise ValueError("total=questions is of the whole lesson: give batch=0")
 
     def check_core(self, core: CoreSpec) -> None:
         """Any core: for a reservoir, only the head is trained."""
 
-    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> AdamPupil:
-        """A fresh pupil."""
-        return AdamPupil(self, core, brief, streams)
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams], beside: Sequence[Adam] = ()) -> AdamPupil:
+        """A fresh pupil. beside: the training of each lane, where they differ in what is traced."""
+        return AdamPupil(self, core, brief, streams, beside or [self] * len(streams))
 
 
 class _Lesson(NamedTuple):
-    """A lesson as it is learned: the program and its material, (lane,) examples per update, settings."""
+    """A lesson as it is learned: the program and its material, (lane,) examples per update, settings, and the item
+    (lane, symbol) with which each symbol is first an answer.
+    """
 
     material: Any
     train: Callable[..., Any]
     batches: NDArray[np.int64]
     settings: Any
+    first: NDArray[np.int64]
 
 
 class AdamPupil(SteppingPupil):
     """A model in training. An update is made when its batch is full, so what is shown between two changes nothing."""
 
-    def __init__(self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams], by_lane: Sequence[Adam]
+    ) -> None:
         self.lanes = len(streams)
-        self._training = training
+        self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
         models = [_model(core, brief, stream) for stream in streams]
         trained = eqx.filter(models[0], models[0].trainable())
@@ -148,8 +166,9 @@ class AdamPupil(SteppingPupil):
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
-        # Without penalties the program is the one without them; all penalties share another.
-        self._penalties = [training.l1, training.l2] if training.l1 or training.l2 else []
+        # Without penalties the program is the one without them; all penalties share another, in which one of 0 adds
+        # exactly nothing.
+        self._penalised = any(lane.l1 or lane.l2 for lane in by_lane)
         self._leaks = models[0].core.leaks
         self._any_length = hasattr(models[0].core, "unroll_packed")
         self._few_places = hasattr(models[0].core, "unroll_at")
@@ -160,6 +179,8 @@ class AdamPupil(SteppingPupil):
         self._lesson: tuple[Lesson, _Lesson] | None = None
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
+        # (lane, symbol): what may be answered.
+        self._known = np.full((self.lanes, brief.outputs.width), not self._tokens or training.among == "all")
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """All updates whose batch fills up between start and stop, in one call."""
@@ -171,14 +192,16 @@ class AdamPupil(SteppingPupil):
         bounds = (lesson.within(start, stop) // prepared.batches[:, None]).astype(np.int32)
         self._arrays = prepared.train(self._arrays, prepared.material, bounds, prepared.settings, self._keys)
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
+        self._known |= prepared.first < (bounds[:, 1] * prepared.batches)[:, None]
         jax.block_until_ready(self._arrays)
 
     def _prepared(self, lesson: Lesson) -> _Lesson:
         batch, whole = self._training.batch, self._training.batch == 0
+        first = _first_answers(lesson, self._known.shape[1]) if self._tokens else np.zeros((self.lanes, 1), np.int64)
         batches = np.array([lane.count for lane in lesson.examples]) if whole else np.full(self.lanes, batch)
         weights = None
         if whole:
-            lesson, weights = whole_lesson(lesson)
+            lesson, weights = whole_lesson(lesson, self._training.total == "questions")
             batch = lesson.items
         material, allowed = (
             (packed_lesson(lesson, batch, weights), None)
@@ -186,13 +209,32 @@ class AdamPupil(SteppingPupil):
             else padded_lesson(lesson, batch, self._leaks, weights)
         )
         scales = batches if self._training.total == "sum" else np.ones(self.lanes)
-        settings = jnp.asarray([[self._training.rate, scale, *self._penalties] for scale in scales], jnp.float32)
-        return _Lesson(
-            material, updating(self._frame, allowed, batch, whole, self._tokens, self.lanes), batches, settings
+        settings = jnp.asarray(
+            [
+                [own.rate, scale, own.l1, own.l2] if self._penalised else [own.rate, scale]
+                for own, scale in zip(self._by_lane, scales, strict=True)
+            ],
+            jnp.float32,
         )
+        train = updating(self._frame, allowed, batch, whole, self._tokens, self.lanes)
+        return _Lesson(material, train, batches, settings, first)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
+        return self._among_known(self._answered(exam))
+
+    def _among_known(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Scores (lane, ..., output) with those of symbols that may not be answered put out of reach."""
+        if self._known.all():
+            return scores
+        known = self._known.reshape(self.lanes, *[1] * (scores.ndim - 2), -1)
+        return np.where(known, scores, scores.dtype.type(-1e30))
+
+    def _read(self, state: Any, inputs: Any, program: Any, axis: int) -> tuple[Any, NDArray[Any]]:
+        state, scores = super()._read(state, inputs, program, axis)
+        return state, self._among_known(scores)
+
+    def _answered(self, exam: Exam) -> NDArray[np.float32]:
         if self._exam is None or self._exam[0] is not exam:
             self._exam = exam, None if self._is_large(exam) else self._grouped(exam)
         if self._exam[1] is None:
@@ -240,13 +282,14 @@ class AdamPupil(SteppingPupil):
 
     def snapshot(self) -> Snapshot:
         """Model, moments and keys, with the lane axis."""
-        return Snapshot({**named_arrays(self._everything), "shown": self._shown.copy()})
+        counts = {"shown": self._shown.copy(), "known": self._known.copy()}
+        return Snapshot({**named_arrays(self._everything), **counts})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         *learned, self._keys = with_arrays(self._everything, snapshot.arrays)
         self._arrays, self._frame = Frame.of(tuple(learned))
-        self._shown = snapshot.arrays["shown"].copy()
+        self._shown, self._known = (snapshot.arrays[name].copy() for name in ("shown", "known"))
 
     @property
     def _everything(self) -> tuple[Any, ...]:
@@ -264,6 +307,17 @@ class AdamPupil(SteppingPupil):
         else:  # lessons may be of different sizes, and the moments have counted
             updates = np.asarray(self._frame.filled(self._arrays)[1].count)
         return [Cost(int(shown), int(made), *self._sizes) for shown, made in zip(self._shown, updates, strict=True)]
+
+
+def _first_answers(lesson: Lesson, symbols: int) -> NDArray[np.int64]:
+    """(lane, symbol): the item of the lesson with which it is first an answer; as many as there are, if with none."""
+    first = np.full((len(lesson.examples), symbols), lesson.items, np.int64)
+    for lane, (examples, order) in enumerate(zip(lesson.examples, lesson.order, strict=True)):
+        answers = np.zeros((examples.count + 1, symbols), bool)  # the last row is for -1, where an order has ended
+        answers[np.nonzero(examples.asked)[1], examples.targets[examples.asked]] = True
+        given = answers[order]
+        first[lane] = np.where(given.any(axis=0), given.argmax(axis=0), lesson.items)
+    return first
 
 
 @eqx.filter_jit

@@ -58,11 +58,12 @@ def needed_steps(examples: Examples) -> NDArray[np.int64]:
     return np.asarray(np.where(examples.asked.any(axis=0), last, 0))
 
 
-def whole_lesson(lesson: Lesson) -> tuple[Lesson, list[NDArray[np.float64]]]:
+def whole_lesson(lesson: Lesson, by_question: bool = False) -> tuple[Lesson, list[NDArray[np.float64]]]:
     """A lesson as one batch: every different example once, and (example,) what each counts beside the others, by lane.
 
     Equal examples are one that counts more: the same loss for less work. Empty examples fill up to a number that
-    lessons share. Raises UsageError where an update would not see every example as often as the lesson has it.
+    lessons share. by_question: an example counts by its questions, so that all questions count alike. Raises UsageError
+    where an update would not see every example as often as the lesson has it.
     """
     lanes, counts = [], []
     for examples, order in zip(lesson.examples, lesson.order, strict=True):
@@ -75,7 +76,7 @@ def whole_lesson(lesson: Lesson) -> tuple[Lesson, list[NDArray[np.float64]]]:
         _, firsts, times = np.unique(keys, axis=0, return_index=True, return_counts=True)
         shown = np.argsort(firsts)  # in the order of the lesson
         lanes.append(examples.take(firsts[shown]))
-        counts.append(times[shown])
+        counts.append(times[shown] * (lanes[-1].asked.sum(axis=0) if by_question else 1))
     size = rounded(max(lane.count for lane in lanes), 2)
     weights = [np.pad(times * size / times.sum(), (0, size - len(times))) for times in counts]
     filled = [_filled(lane, size) for lane in lanes]

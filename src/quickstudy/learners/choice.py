@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -24,7 +24,8 @@ class Choice:
     """A learner that was chosen: how it is called, its identity, its role, and how it is made for a task.
 
     programs: how many programs one task needs compiled. compiled: whether it runs on the accelerator, in lanes.
-    most_lanes: that it wants side by side there. origins: of the code of a user's own.
+    most_lanes: that it wants side by side there. origins: of the code of a user's own. shared: what it has in common
+    with those that may run beside it in one call; empty where there are none.
     """
 
     label: str
@@ -35,10 +36,18 @@ class Choice:
     compiled: bool = False
     most_lanes: int = LANES[-1]
     origins: tuple[Origin, ...] = ()
+    shared: str = ""
 
     def make(self, task: Any) -> Learner:
         """The learner. Only a control may look at the task."""
         return self.maker(task)
+
+    def make_beside(self, others: Sequence[Choice], task: Any) -> Any:
+        """One learner with a lane of each of these; itself, where they are all the same."""
+        made: Any = self.make(task)
+        if all(other.what == self.what for other in others):
+            return made
+        return made.side_by_side([other.make(task) for other in others])
 
     def device(self) -> str:
         """The kind of device it runs on."""

@@ -47,7 +47,8 @@ class RulePupil:
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes."""
         numbers = jnp.tile(jnp.arange(start, stop), (self.lanes, 1))
-        played = _perform(rehearsal.world, self._rule, rehearsal.keys, self._noise, numbers, self.lanes)
+        begun = begin_episodes(rehearsal, numbers)
+        played = _perform(rehearsal.world, self._rule, begun, rehearsal.keys, self._noise, numbers, self.lanes)
         return jax.block_until_ready(played)  # type: ignore[no-any-return]
 
     def cost(self) -> list[Cost]:
@@ -55,23 +56,46 @@ class RulePupil:
         return [Cost(examples=int(steps)) for steps in self._steps]
 
 
-@eqx.filter_jit
-def _perform(world: Any, rule: Any, keys: Any, noise: Any, numbers: Any, lanes: int) -> Any:
-    def single(key: Any, noise: Any, numbers: Any) -> Transcript:
-        return play(world, rule.start(len(numbers), world.horizon), rule.step, key, noise, numbers)[1]
+def begin_episodes(rehearsal: Rehearsal, numbers: Any) -> Any:
+    """(states, first observations) of the lanes' episodes of these numbers (lane, episode): a program by itself, which
+    all who play in a world share. Where episodes are drawn whole, that is most of what there is to compile.
+    """
+    return _begin(rehearsal.world, rehearsal.keys, numbers, len(numbers))
 
-    return over_lanes(single, lanes)(keys, noise, numbers)
+
+@eqx.filter_jit
+def _begin(world: Any, keys: Any, numbers: Any, lanes: int) -> Any:
+    def single(key: Any, numbers: Any) -> Any:
+        return opened(world, jax.vmap(lambda number: episode_keys(key, number)[0])(numbers), numbers)
+
+    return over_lanes(single, lanes)(keys, numbers)
+
+
+@eqx.filter_jit
+def _perform(world: Any, rule: Any, begun: Any, keys: Any, noise: Any, numbers: Any, lanes: int) -> Any:
+    def single(begun: Any, key: Any, noise: Any, numbers: Any) -> Transcript:
+        return play(world, rule.start(len(numbers), world.horizon), rule.step, key, noise, numbers, begun)[1]
+
+    return over_lanes(single, lanes)(begun, keys, noise, numbers)
+
+
+def opened(world: Any, keys: Any, numbers: Any) -> Any:
+    """(states, first observations) of a world's episodes of these numbers, by their keys for the reset."""
+    if hasattr(world, "episode"):
+        return jax.vmap(world.episode)(keys, numbers)
+    return jax.vmap(world.reset)(keys)
 
 
 def play(
-    world: Any, state: Any, step: Callable[..., Any], key: Any, noise: Any, numbers: Any
+    world: Any, state: Any, step: Callable[..., Any], key: Any, noise: Any, numbers: Any, begun: Any = None
 ) -> tuple[Any, Transcript]:
     """Play a lane's episodes of these numbers side by side, to the horizon. For use inside compiled functions.
 
     step(state, observation, key=) -> (state, action): one row per episode in everything, keys too, then the players if
     there are several. key: the lane's, from which the world draws; noise: the actor's own. Each episode draws from
-    keys of its number, so that it is the same in whatever company. Gives the last state, and a transcript of
-    (episode, step, ...). Gradients pass: what a training needs of its own choices it keeps in the state.
+    keys of its number, so that it is the same in whatever company. begun: the lane's part of `begin_episodes`, if
+    somebody has asked for it before. Gives the last state, and a transcript of (episode, step, ...). Gradients pass:
+    what a training needs of its own choices it keeps in the state.
     """
     first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
     own = jax.vmap(lambda number: jax.random.fold_in(noise, number))(numbers)
@@ -83,5 +107,37 @@ def play(
         places, said = jax.vmap(world.step)(of_world, places, action)
         return (state, places, said.observation), Transcript(action, said.reward, said.done, said.info)
 
-    (state, *_), played = lax.scan(turn, (state, *jax.vmap(world.reset)(first)), jnp.arange(world.horizon))
+    begun = opened(world, first, numbers) if begun is None else begun
+    (state, *_), played = lax.scan(turn, (state, *begun), jnp.arange(world.horizon))
     return state, jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), played)
+
+
+def play_until(world: Any, state: Any, act: Callable[..., Any], key: Any, numbers: Any) -> Transcript:
+    """Play a lane's episodes of these numbers side by side, no further than to where the last is over: what is left of
+    their steps stays blank. For use inside compiled functions; no gradients pass.
+
+    act(state, observation) -> (state, action), one row per episode; nothing in it is random. Keys as in `play`.
+    """
+    first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
+
+    def turn(time: Any, state: Any, places: Any, observation: Any) -> Any:
+        keys = jax.vmap(lambda key: jax.random.fold_in(key, time))(later)
+        state, action = act(state, observation)
+        places, said = jax.vmap(world.step)(keys, places, action)
+        return state, places, said.observation, Transcript(action, said.reward, said.done, said.info)
+
+    begun = (state, *opened(world, first, numbers))
+    kinds = jax.eval_shape(lambda: turn(0, *begun)[3])
+    blank = jax.tree.map(lambda kind: jnp.zeros((world.horizon, *kind.shape), kind.dtype), kinds)
+
+    def go_on(carry: Any) -> Any:
+        time, over, *now, kept = carry
+        *now, happened = turn(time, *now)
+        kept = jax.tree.map(lambda whole, one: lax.dynamic_update_index_in_dim(whole, one, time, 0), kept, happened)
+        return time + 1, over | happened.done, *now, kept
+
+    def is_on(carry: Any) -> Any:
+        return (carry[0] < world.horizon) & ~carry[1].all()
+
+    *_, kept = lax.while_loop(is_on, go_on, (jnp.int32(0), jnp.zeros(len(numbers), bool), *begun, blank))
+    return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), kept)

@@ -7,6 +7,7 @@ any length are read in blocks of time with the state carried on (`blocks`), and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -204,11 +205,39 @@ class Stretch(NamedTuple):
     rows: int
 
 
-def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = None) -> Iterator[Block]:
+@dataclass
+class Passed:
+    """Where the cores stand after the first blocks of one sequence per lane, so that whoever reads the same sequence
+    again, and further, need not begin with its start. inputs: (lane, time, ...) that were read.
+    """
+
+    inputs: NDArray[Any] | None = None
+    state: Any = None
+
+    def covers(self, examples: Sequence[Examples], steps: int) -> int:
+        """Steps of these sequences that need not be read: whole blocks, the same inputs, nothing asked in them."""
+        if self.inputs is None or any(lane.count != 1 for lane in examples) or len(examples) != len(self.inputs):
+            return 0
+        time = self.inputs.shape[1]
+        same = all(
+            lane.steps > time and not lane.asked[:time].any() and np.array_equal(lane.inputs[:time, 0], own)
+            for lane, own in zip(examples, self.inputs, strict=True)
+        )
+        return time if same and time % steps == 0 else 0
+
+
+def blocks(
+    cores: Any,
+    examples: Sequence[Examples],
+    stretch: Stretch | None = None,
+    keys: Any = None,
+    passed: Passed | None = None,
+) -> Iterator[Block]:
     """The features at all questions of one `Examples` per lane, block by block; questions are numbered as in `Exam`.
 
     Sequences that are about equally long go side by side. Of a single sequence, questions come in their order. stretch:
-    how it is cut, and then the sequences keep their order: what is read side by side depends on nothing else.
+    how it is cut, and then the sequences keep their order: what is read side by side depends on nothing else. keys:
+    (lane,) of the noise of cores that are shaken. passed: what was read before, by the same stretch; it is kept up.
     """
     lanes = len(examples)
     needed = [needed_steps(lane) for lane in examples]
@@ -233,7 +262,13 @@ def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = N
         longest = max(int(wanted[own].max(initial=0)) for wanted, own in zip(needed, columns, strict=True))
         state = _started(cores, together, capacity, lanes)
         done = [firsts[lane][own] for lane, own in enumerate(columns)]
-        for time in range(0, longest, steps):
+        single = passed if together == 1 and keys is None and count == 1 else None
+        already = single.covers(examples, steps) if single else 0
+        if single and already:
+            # A core may size its state by the steps that may follow: then it has to begin anew.
+            shapes = [[leaf.shape for leaf in jax.tree.leaves(one)] for one in (state, single.state)]
+            state, already = (single.state, already) if shapes[0] == shapes[1] else (state, 0)
+        for time in range(already, longest, steps):
             pairs = zip(examples, columns, strict=True)
             inputs = np.stack([grown(lane.inputs[time : time + steps, own], steps, together) for lane, own in pairs])
             positions = np.zeros((lanes, rows, 2), np.int32)
@@ -244,7 +279,10 @@ def blocks(cores: Any, examples: Sequence[Examples], stretch: Stretch | None = N
                 positions[lane, : len(row)] = np.stack([step, row], axis=1)
                 numbers.append(done[lane][row] + np.cumsum(asked, axis=0)[step, row] - 1)
                 done[lane] = done[lane] + asked.sum(axis=0)
-            state, found = _read(cores, state, jnp.asarray(inputs), jnp.asarray(positions), lanes)
+            own_keys = None if keys is None else jax.vmap(lambda key, time=time: jax.random.fold_in(key, time))(keys)
+            state, found = _read(cores, state, jnp.asarray(inputs), jnp.asarray(positions), own_keys, lanes)
+            if single and all(lane.lengths[0] >= time + steps for lane in examples):
+                single.inputs, single.state = np.stack([lane.inputs[: time + steps, 0] for lane in examples]), state
             yield Block(found, numbers)
 
 
@@ -287,12 +325,12 @@ def _started(cores: Any, rows: int, capacity: int, lanes: int) -> Any:
 
 
 @eqx.filter_jit
-def _read(cores: Any, state: Any, inputs: Any, positions: Any, lanes: int) -> Any:
-    def single(core: Any, state: Any, inputs: Any, positions: Any) -> Any:
+def _read(cores: Any, state: Any, inputs: Any, positions: Any, keys: Any, lanes: int) -> Any:
+    def single(core: Any, state: Any, inputs: Any, positions: Any, key: Any) -> Any:
         # The unroll of a recurrent layer is made for gradients; step by step takes less than half of the time (measured
         # on 32 units and 512 rows), since nothing but the features is written.
         unroll = Core.unroll if hasattr(core, "unroll_packed") else type(core).unroll
-        state, features = unroll(core, state, inputs)
+        state, features = unroll(core, state, inputs, key=key)
         return state, features[positions[:, 0], positions[:, 1]]
 
-    return over_lanes(single, lanes)(cores, state, inputs, positions)
+    return over_lanes(single, lanes)(cores, state, inputs, positions, keys)

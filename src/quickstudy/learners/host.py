@@ -96,6 +96,8 @@ class HostPupil:
                 self.unroll = self._unroll
             if own and hasattr(host, "same"):
                 self.same = host.same
+        if hasattr(host, "facts"):
+            self.facts = host.facts
 
     @property
     def called(self) -> str:

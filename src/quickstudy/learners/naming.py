@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from quickstudy.base import catalogue
+from quickstudy.base.canonical import digest
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.base.file_origin import Origin, file_origin
 from quickstudy.base.guests import note_module, note_stranger
@@ -189,9 +190,13 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
         "parameters": {**parameters_of(core), **parameters_of(training)},
         **code_of(core_class, training_class),
     }
+    traced = getattr(training_class, "traced", ())
+    parameters = {**parameters_of(core), **parameters_of(training)}
+    shared = {**what, "parameters": {name: value for name, value in parameters.items() if name not in traced}}
     return Choice(
         labelled(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True,
         getattr(training, "most_lanes", LANES[-1]), _origins(core_class, training_class),
+        digest(shared) if traced else "",
     )  # fmt: skip
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from quickstudy.base.catalogue import training
+from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.base.spaces import Space, Tokens
+from quickstudy.base.spaces import Reals, Space, Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jax, jnp, lax
 from quickstudy.learners.readout import ReadoutPupil, Rule, check_frozen, one_hot
@@ -85,8 +86,10 @@ class ReadoutTraining:
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check_core(self, core: CoreSpec) -> None:
-        """Reservoirs only."""
+        """Reservoirs only, and none that is to be shaken."""
         check_frozen(self.id, core)
+        if getattr(core, "state_noise", 0.0) or getattr(core, "input_noise", 0.0):
+            raise UsageError(f"{self.id} learns online, without noise; use +ridge, or leave the noise out")
 
 
 class GradientState(NamedTuple):
@@ -185,10 +188,12 @@ class OneVersusRestRule(GradientRule):
     """For every class c with y = +1 or -1: w_c <- (1 - rate decay) w_c - rate d/dw log(1 + exp(-y (w_c z + b_c))).
 
     peek: standardise by the statistics of the whole lesson, and allow only its classes, before the first update.
-    With two classes the two regressions are mirror images: the same decisions as one binary regression.
+    With two classes the two regressions are mirror images: the same decisions as one binary regression. Of real targets
+    each, cut off at 0 and 1, is a chance: b <- b + rate (target - sigmoid), and the answers are chances too.
     """
 
     peek: bool = False
+    reals: bool = False
 
     def prepare(self, state: GradientState, rows: Any, targets: Any, counted: Any) -> GradientState:
         """The published programs look at the whole training set first."""
@@ -199,9 +204,17 @@ class OneVersusRestRule(GradientRule):
         """All classes at once."""
         statistics = state.statistics if self.peek else state.statistics.seen(row)
         features = statistics.standardised(row)
+        if self.reals:
+            push = jnp.clip(target, 0.0, 1.0) - jax.nn.sigmoid(state.weights @ features + state.bias)
+            return state.pushed(push, features, statistics, state.classes)
         sign = 2.0 * jax.nn.one_hot(target, len(state.bias)) - 1.0
         push = sign * jax.nn.sigmoid(-sign * (state.weights @ features + state.bias))
         return state.pushed(push, features, statistics, state.classes.at[target].set(True))
+
+    def scores(self, state: GradientState, rows: Any) -> Any:
+        """Decision values of symbols; of real numbers chances."""
+        values = super().scores(state, rows)
+        return jax.nn.sigmoid(values) if self.reals else values
 
 
 @training("logistic", version=2)
@@ -211,7 +224,9 @@ class OnlineLogistic(ReadoutTraining):
 
     rate: step size. decay: L2 strength on the weights, none on the intercept. passes: times the material is shown.
     peek: standardise features by the whole training set before the first update and count only its classes, as the
-    published programs do; otherwise by running statistics. Source: the programs of Cisneros et al. 2022.
+    published programs do; otherwise by running statistics. Real numbers are taken for chances, those below 0 as 0 and
+    those above 1 as 1: for targets that are 0 and 1, as where sequences are told apart (there rate 0.01, 20 passes).
+    Source: the programs of Cisneros et al. 2022.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -219,17 +234,19 @@ class OnlineLogistic(ReadoutTraining):
     passes: int = parameter(1, at_least=1)
     peek: bool = False
 
-    gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    gives: ClassVar[tuple[type[Space], ...]] = (Tokens, Reals)
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("symbols", frozen=True, convention="published"),)
+    usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"rate": 0.01, "passes": 20}}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"published": {"peek": True}}
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> ReadoutPupil:
         """A fresh pupil."""
 
         def start(features: int) -> GradientState:
-            return GradientState.fresh(features, brief.outputs.width, self.rate, self.decay)
+            return GradientState.fresh(features, brief.outputs.width, self.rate, self.decay, known=reals)
 
-        return ReadoutPupil(core, OneVersusRestRule(self.peek), start, brief, streams)
+        reals = not isinstance(brief.outputs, Tokens)
+        return ReadoutPupil(core, OneVersusRestRule(self.peek and not reals, reals), start, brief, streams)
 
 
 class SquaresState(NamedTuple):

@@ -16,8 +16,9 @@ from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.cores.core import CoreSpec
-from quickstudy.learners.features import Stretch, blocks
+from quickstudy.cores.core import CoreSpec, precision_of
+from quickstudy.gateway import jax, jnp, key_from_words
+from quickstudy.learners.features import Passed, Stretch, blocks
 from quickstudy.learners.lanes import named_arrays, rounded, with_arrays
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Reading, Speaker
@@ -155,6 +156,16 @@ class Features(Speaker):
         return features
 
 
+class Regression(Speaker):
+    """A core and its readout (F+1, V) in one program, in the precision of the core."""
+
+    weights: Any
+
+    def scores(self, features: Any) -> Any:
+        """The regression's values."""
+        return features.astype(self.weights.dtype) @ self.weights[:-1] + self.weights[-1]
+
+
 class RidgePupil(ReservoirPupil):
     """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
 
@@ -163,8 +174,11 @@ class RidgePupil(ReservoirPupil):
         self._strength = strength
         self._outputs = brief.outputs.width
         self._sums = [Sums(self._width, self._outputs) for _ in streams]
+        words = np.stack([stream.words("noise", 2) for stream in streams])
+        self._keys = key_from_words(words) if self._cores.noisy else None
         self._weights: NDArray[np.float64] | None = None
         self._validation: Exam | None = None
+        self._passed = Passed()
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Items start .. stop-1. The core always reads the same groups of the order, wherever a lesson is cut."""
@@ -176,7 +190,7 @@ class RidgePupil(ReservoirPupil):
         for first in range(start // stretch.together * stretch.together, stop, stretch.together):
             chosen = lesson.order[:, first : first + stretch.together]
             group = Exam([lane.take(order) for lane, order in zip(lesson.examples, chosen, strict=True)])
-            for block in blocks(self._cores, group.examples, stretch):
+            for block in blocks(self._cores, group.examples, stretch, self._noise_at(first), self._passed):
                 rows = np.asarray(block.rows)
                 for lane, (numbers, (begin, end)) in enumerate(zip(block.numbers, bounds - first, strict=True)):
                     example = group.found[lane][numbers, 1]
@@ -184,6 +198,10 @@ class RidgePupil(ReservoirPupil):
                     self._sums[lane].add(rows[lane, wanted], self._vectors(group.targets[lane, numbers[wanted]]))
         self._shown += np.diff(bounds)[:, 0]
         self._weights = None
+
+    def _noise_at(self, first: int) -> Any:
+        """Keys of the group that begins with this item, for cores that are shaken while they learn."""
+        return None if self._keys is None else jax.vmap(lambda key: jax.random.fold_in(key, first))(self._keys)
 
     def answer(self, exam: Exam) -> NDArray[np.float64]:
         """(lane, question, output): the regression's values; a symbol that has not been seen never wins."""
@@ -220,7 +238,7 @@ class RidgePupil(ReservoirPupil):
     def _values(self, exam: Exam, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, question, W) from weights (lane, F+1, W)."""
         values = np.zeros((*exam.counted.shape, weights.shape[2]))
-        for block in blocks(self._cores, exam.examples, stretch_of(exam.examples)):
+        for block in blocks(self._cores, exam.examples, stretch_of(exam.examples), passed=self._passed):
             rows = np.asarray(block.rows)
             for lane, numbers in enumerate(block.numbers):
                 values[lane, numbers] = rows[lane, : len(numbers)] @ weights[lane, :-1] + weights[lane, -1]
@@ -232,6 +250,9 @@ class RidgePupil(ReservoirPupil):
 
     def _speaker(self) -> Features:
         return Features(self._cores)
+
+    def _voice(self) -> Regression:
+        return Regression(self._cores, jnp.asarray(self._fitted(), precision_of(self._cores)))
 
     def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
         state, features = super()._read(state, inputs, program, axis)
@@ -248,7 +269,7 @@ class RidgePupil(ReservoirPupil):
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        self._cores = with_arrays(self._cores, snapshot.arrays)
+        self._cores, self._passed = with_arrays(self._cores, snapshot.arrays), Passed()
         for lane, sums in enumerate(self._sums):
             sums.arrays = {name: snapshot.arrays[name][lane].copy() for name in sums.arrays}
         self._weights, self._shown = (snapshot.arrays[name].copy() for name in ("weights", "shown"))

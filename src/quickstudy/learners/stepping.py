@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import UsageError
-from quickstudy.gateway import eqx, jax, lax
+from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
 
 
@@ -48,6 +48,7 @@ class _Programs(NamedTuple):
     start: Callable[..., Any]
     step: Callable[..., Any]
     unroll: Callable[..., Any]
+    judge: Callable[..., Any]
     rows: Callable[..., Any]
 
 
@@ -65,10 +66,25 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
 
         return over_lanes(single, lanes)(frame.filled(arrays), memory, inputs)
 
+    def judge(arrays: Any, memory: Any, inputs: Any, targets: Any, counts: Any) -> Any:
+        def step(speaker: Any, carry: Any, x: Any) -> Any:
+            (memory, wrong, fine), (read, target, counted) = carry, x
+            memory, scores = speaker.step(memory, read)
+            said = jnp.argmax(scores, axis=-1).astype(jnp.int8)
+            return (memory, wrong + ((said != target) & counted), fine & jnp.isfinite(scores).all()), said
+
+        def single(speaker: Any, memory: Any) -> Any:
+            begun = memory, jnp.zeros(targets.shape[1], jnp.int32), jnp.asarray(True)
+            return lax.scan(lambda carry, x: step(speaker, carry, x), begun, (inputs, targets, counts))
+
+        (memory, wrong, fine), said = over_lanes(single, lanes)(frame.filled(arrays), memory)
+        return memory, said, wrong, fine.all()
+
     def rows(arrays: Any, memory: Any, numbers: Any) -> Any:
         return over_lanes(lambda speaker, memory: speaker.rows(memory, numbers), lanes)(frame.filled(arrays), memory)
 
-    return _Programs(jax.jit(start, static_argnums=(1, 2)), jax.jit(step), jax.jit(unroll), jax.jit(rows))
+    compiled = (jax.jit(program) for program in (step, unroll, judge, rows))
+    return _Programs(jax.jit(start, static_argnums=(1, 2)), *compiled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +121,17 @@ class SteppingPupil:
         """
         return self._read(state, inputs, state.programs.unroll, axis=2)
 
+    def judged(self, state: Reading, inputs: Any, targets: Any, counts: Any) -> tuple[Reading, Any, NDArray[np.int32]]:
+        """Many steps (time, row), the same in all lanes: (lane, time, row) symbols of the largest score, the first
+        among equals; and (lane, row) how many of those that count are not the target. Raises LearnerFault for scores
+        that are not finite.
+        """
+        parts = (_with_rows(np.asarray(part), state.rows, 1) for part in (inputs, targets, counts))
+        memory, said, wrong, fine = state.programs.judge(self._arrays_now(), state.memory, *parts)
+        if not fine:
+            raise LearnerFault("the learner's scores are not finite: it has diverged")
+        return replace(state, memory=memory), said[:, :, : state.rows], np.asarray(wrong)[:, : state.rows]
+
     def rows(self, state: Reading, numbers: NDArray[Any]) -> Reading:
         """The rows of these numbers, which may repeat."""
         chosen = np.asarray(numbers, np.int32)
@@ -113,6 +140,22 @@ class SteppingPupil:
         chosen_and_more = np.pad(chosen, (0, _filled(len(chosen)) - len(chosen)))
         memory = state.programs.rows(self._arrays_now(), state.memory, chosen_and_more)
         return replace(state, rows=len(chosen), memory=memory)
+
+    def _voice(self) -> Any:
+        """What speaks, whole in a compiled program: as `_speaker`, with everything that is done to its scores."""
+        return self._speaker()
+
+    def act_on(self, warm: Any, plants: Any, advance: Callable[..., Any], steps: int) -> NDArray[np.float64]:
+        """What it reaches where its answers move something; see `quickstudy.learners.closed_loop.reached`."""
+        from quickstudy.learners.closed_loop import reached
+
+        return reached(self._voice(), warm, plants, advance, steps, self.lanes)
+
+    def exponents(self, warm: Any, count: int, steps: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Its largest Lyapunov exponents, reading its own answers, and these; see `closed_loop.exponents`."""
+        from quickstudy.learners.closed_loop import exponents
+
+        return exponents(self._voice(), warm, count, steps, self.lanes)
 
     def same(self, state: Reading, other: Reading) -> bool:
         """Whether two states are the same, bit for bit: then the same comes after them."""

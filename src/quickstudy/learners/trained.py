@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +16,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import check_spaces
 from quickstudy.cores.core import CoreSpec
 
+SHOWN = ("cross-entropy", "squared")
+"""Losses of learners that are shown right answers."""
+
 
 class Training(Protocol):
     """Frozen parameters of a way of training.
@@ -23,9 +26,11 @@ class Training(Protocol):
     programs: programs compiled for one task. passes: how often the material is shown. batch: examples per update. One
     that learns from whole examples only, even where nothing but a readout is trained, says `by_question = False`; one
     that looks at the whole lesson before it learns says so by `peek`, and one that wants few repetitions side by side
-    on an accelerator by `most_lanes`. `reads` and `gives` name the spaces it is for, where they are not all
-    (`check_spaces`). `usual_for` says, by a tuple of `Usual`, where it is the usual training; `usual` has parameters by
-    what is asked (`quickstudy.base.parameters`).
+    on an accelerator by `most_lanes`. One whose `traced` parameters change no program names them: settings that differ
+    in nothing else run side by side there, and it is told the training of each lane (`beside`). `reads` and `gives`
+    name the spaces it is for, where they are not all (`check_spaces`), and `losses` the losses, where they are more
+    than those of right answers. `usual_for` says, by a tuple of `Usual`, where it is the usual training; `usual` has
+    parameters by what is asked (`quickstudy.base.parameters`).
     """
 
     programs: int
@@ -89,6 +94,7 @@ _BY = {
     "strings": "on strings",
     "reward": "by reward",
     "episodes": "on whole episodes",
+    "fitness": "by how good its answers are",
 }
 
 
@@ -100,10 +106,11 @@ def _declares(file: str) -> bool:
 
 @dataclass(frozen=True)
 class Trained:
-    """A core and its training, as one learner."""
+    """A core and its training, as one learner. beside: the training of each lane, where they are not all the same."""
 
     core: Any
     training: Any
+    beside: tuple[Any, ...] = ()
 
     @property
     def pace(self) -> Pace:
@@ -115,9 +122,19 @@ class Trained:
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with one lane per stream. Raises NotApplicable for spaces that it is not for."""
         check_spaces(self.training.id, self.training, brief.inputs, brief.outputs)
+        if brief.loss not in getattr(self.training, "losses", (*SHOWN, "reward")):
+            raise NotApplicable(f"{self.training.id} learns from right answers, and none are shown")
         if getattr(self.core, "precision", "float32") == "float64":
-            return DoublePupil(lambda: self.training.begin(self.core, brief, streams))
-        return self.training.begin(self.core, brief, streams)  # type: ignore[no-any-return]
+            return DoublePupil(lambda: self._begun(brief, streams))
+        return self._begun(brief, streams)  # type: ignore[no-any-return]
+
+    def side_by_side(self, others: Sequence[Trained]) -> Trained:
+        """One learner with a lane of each of these, which differ from it only in what their training traces."""
+        return replace(self, beside=tuple(other.training for other in others))
+
+    def _begun(self, brief: Brief, streams: Sequence[Streams]) -> Any:
+        more = {"beside": self.beside} if self.beside else {}
+        return self.training.begin(self.core, brief, streams, **more)
 
 
 class DoublePupil:

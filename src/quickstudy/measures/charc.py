@@ -87,12 +87,23 @@ def task_places(trace: Trace, convention: str) -> Mapping[str, float]:
     """How well the best core does each task, and how much of its error the three axes tell."""
     found: dict[str, float] = {}
     for name, errors in zip(trace.facts.get("tasks", ()), trace.arrays.get("errors", np.zeros((0, 0))).T, strict=True):
-        rows, wrong = np.column_stack([trace.arrays["placed"], np.ones(len(errors))]), np.log(errors)
-        rest = wrong - rows @ np.linalg.lstsq(rows, wrong, rcond=None)[0]
         found[f"best-nrmse-{name}"] = float(errors.min())
-        if wrong.var() > 0:
-            found[f"explained-{name}"] = max(0.0, 1.0 - float(rest.var() / wrong.var()))
+        share = explained(trace.arrays["placed"], errors)
+        if share is not None:
+            found[f"explained-{name}"] = share
     return found
+
+
+def explained(placed: NDArray[np.float64], errors: NDArray[np.float64]) -> float | None:
+    """How much of the variance of ln errors (core,) a plane in their behaviours (core, 3) explains; None where there is
+    none.
+
+    >>> explained(np.array([[0.0, 0, 1], [1, 0, 2], [2, 1, 2], [3, 0, 1], [0, 2, 0]]), np.exp([1.0, 3, 4, 4, 2]))
+    1.0
+    """
+    rows, wrong = np.column_stack([placed, np.ones(len(errors))]), np.log(errors)
+    rest = wrong - rows @ np.linalg.lstsq(rows, wrong, rcond=None)[0]
+    return max(0.0, round(1.0 - float(rest.var() / wrong.var()), 12)) if wrong.var() > 0 else None
 
 
 def places(trace: Trace) -> NDArray[np.float64]:

@@ -63,3 +63,27 @@ def classification(trace: Trace, convention: str) -> Mapping[str, float]:
             found[f"false-negatives-{place}"] = float(1 - right[place] / those)
             found[f"false-positives-{place}"] = float((said - right[place]) / (total - those))
     return {**found, "auc": float(np.mean(areas))} if areas else found
+
+
+@measure(
+    "failures",
+    version=1,
+    kinds=("sequences",),
+    equation="share of sequences with an answer that is off by the tolerance or more, or whose largest number is not "
+    "at the right place; NRMSE over all answers",
+    chance="by the mean of all answers: nearly 1, or 1 less the share of the most frequent",
+    scores=(
+        Score("failure-rate", "failures", "share of the sequences", "lower", (0, 1)),
+        Score("sequence-nrmse", "NRMSE", "deviations of the target", "lower", (0, math.inf), read="log"),
+    ),
+)
+def failures(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Of sequences with one answer or several in their end; all must be right."""
+    answer, target, tolerance = trace.arrays["answer"], trace.arrays["target"], trace.facts["tolerance"]
+    if tolerance is None:
+        wrong = answer.argmax(axis=2) != target.argmax(axis=2)
+    else:
+        wrong = (np.abs(answer - target) >= tolerance).any(axis=2)
+    spread = np.square(target - target.mean(axis=(0, 1))).sum()
+    found = {"failure-rate": float(wrong.any(axis=1).mean())}
+    return found | ({"sequence-nrmse": math.sqrt(np.square(answer - target).sum() / spread)} if spread else {})

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import measure
 from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
+from quickstudy.measures.classes import roc
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +41,25 @@ def nmse(answer: Floats, target: Floats) -> float:
     return float(np.square(answer - target).sum()) / spread if spread else math.nan
 
 
+def aligned(trace: Trace) -> tuple[Floats, Floats]:
+    """Answers and targets (time, width). Where sign and delay cannot be known, with those that fit best: of the delays
+    that the trace allows, and both signs, the one with the fewest wrong signs, of equals the one with the least error.
+    """
+    answer, target = trace.arrays["answer"], trace.arrays["target"]
+    delays = int(trace.facts.get("delays", 0))
+    if not delays:
+        return answer, target
+    later = answer[delays - 1 :]
+    found = []
+    for delay in range(delays):
+        sent = target[delays - 1 - delay : len(target) - delay]
+        for sign in (1.0, -1.0):
+            wrong = int((np.sign(sign * later) != np.sign(sent)).sum())
+            found.append((wrong, float(np.square(sign * later - sent).sum()), delay, sign, sent))
+    _, _, _, sign, sent = min(found, key=lambda one: one[:3])
+    return sign * later, sent
+
+
 def _error(name: str, title: str, unit: str) -> Score:
     return Score(name, title, unit, "lower", (0, math.inf), read="log")
 
@@ -65,7 +85,7 @@ def errors(trace: Trace, convention: str) -> Mapping[str, float]:
     """The errors over the test part, all dimensions together; each alone where there are a few. Targets that never
     change have no normalised error.
     """
-    answer, target = trace.arrays["answer"], trace.arrays["target"]
+    answer, target = aligned(trace)
     squared = float(np.square(answer - target).mean())
     found = {"nrmse": math.sqrt(nmse(answer, target)), "nmse": nmse(answer, target)}
     found |= {"rmse": math.sqrt(squared), "mse": squared}
@@ -79,11 +99,16 @@ def errors(trace: Trace, convention: str) -> Mapping[str, float]:
     "symbol-errors",
     version=1,
     kinds=("predictions",),
-    equation="share of answers whose nearest symbol is not the target; the upper bound of its exact 95 % interval",
-    chance="1 less the share of the most frequent symbol",
+    equation="share of answers whose nearest symbol is not the target; the upper bound of its exact 95 % interval; of "
+    "two symbols, the upper as the positive, shares of false positives and negatives, and the area under their curve",
+    chance="1 less the share of the most frequent symbol; AUC 0.5",
     scores=(
         Score("symbol-error-rate", "SER", "share of the symbols", "lower", (0, 1), least=1e-5),
         Score("symbol-error-bound", "SER at most", "share of the symbols, 95 %", "lower", (0, 1), read="log"),
+        Score("symbol-accuracy", "accuracy", "share of the symbols", "higher", (0, 1)),
+        Score("false-positive-rate", "false positives", "share of the negatives", "lower", (0, 1)),
+        Score("false-negative-rate", "false negatives", "share of the positives", "lower", (0, 1)),
+        Score("symbol-auc", "AUC", "area under true over false positives", "higher", (0, 1)),
     ),
 )
 def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
@@ -97,10 +122,18 @@ def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
     def nearest(values: Floats) -> NDArray[np.int64]:
         return np.asarray(np.abs(values[..., None] - levels).argmin(axis=-1))
 
-    wrong = nearest(trace.arrays["answer"]) != nearest(trace.arrays["target"])
+    answer, target = aligned(trace)
+    given, right = nearest(answer), nearest(target)
+    wrong = given != right
     count, total = int(wrong.sum()), wrong.size
     bound = 1.0 if count == total else float(betaincinv(count + 1, total - count, 0.95))
-    return {"symbol-error-rate": count / total, "symbol-error-bound": bound}
+    found = {"symbol-error-rate": count / total, "symbol-error-bound": bound, "symbol-accuracy": 1 - count / total}
+    positive = right == 1
+    if len(levels) == 2 and 0 < positive.sum() < total:
+        found["false-positive-rate"] = float(given[~positive].mean())
+        found["false-negative-rate"] = float(1 - given[positive].mean())
+        found["symbol-auc"] = float(np.trapezoid(*roc(answer.ravel(), positive.ravel())[::-1]))
+    return found
 
 
 @measure(
@@ -152,7 +185,7 @@ def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
 @measure(
     "in-situ",
     version=1,
-    kinds=("predictions",),
+    kinds=("predictions", "trials"),
     equation="NRMSE of the states that were reached against the reference, from a settling time on, over all starts; "
     "share of starts that stay within ten times the reference",
     chance="NRMSE 1, by standing still at the mean of the reference",

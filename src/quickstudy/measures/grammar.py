@@ -65,7 +65,7 @@ def b_index(trace: Trace, convention: str) -> dict[str, float]:
     """
     found = {}
     for margin in trace.facts["margins"]:
-        if trace.facts["upto"] == "first-wrong" and margin:
+        if trace.facts["upto"] == "first-wrong" and margin and trace.facts["metric"] != "cat":
             continue  # what comes behind the first error has not been asked
         name = "b-index" if margin == 0 else f"b-index-{margin:g}"
         found[name] = _best(trace, margin, each=False)
@@ -116,11 +116,16 @@ def reach(trace: Trace, convention: str) -> dict[str, float]:
     ),
 )
 def string_accuracy(trace: Trace, convention: str) -> dict[str, float]:
-    """Over the test of the learner that was shown the fewest; the largest margin, where it is in the marks."""
+    """Over the first 10^N tests of the learner that was shown the fewest; at the largest margin, where it is in the
+    marks.
+    """
+    if trace.facts["upto"] == "first-wrong":
+        return {}
     _, test = next(_factors(trace))
-    wrong = test[_column(trace, max(trace.facts["margins"]))]
+    most = 10 ** trace.facts["order"]
+    wrong, steps = test[_column(trace, max(trace.facts["margins"]))][:most], test["steps"][:most]
     return {
-        "accuracy": 1 - float(wrong.sum() / max(1, test["steps"].sum())),
+        "accuracy": 1 - float(wrong.sum() / max(1, steps.sum())),
         "strings-right": float((wrong == 0).mean()),
     }
 
@@ -158,3 +163,28 @@ def cross_entropy(trace: Trace, convention: str) -> dict[str, float]:
 def _ratio(test: Arrays) -> float:
     bits = float(test["bits"].sum())
     return min(1.0, float(test["optimum"].sum()) / bits) if bits > 0 else 0.0
+
+
+@measure(
+    "description-length",
+    version=1,
+    kinds=_KIND,
+    equation="|H| + |D:H|: bits of the network, and of the strings it was shown by what it holds for likely",
+    chance="none",
+    scores=(
+        Score("mdl-bits", "|H| + |D:H|", "bits", "lower", (0, math.inf), shown="median", least=0.1),
+        Score("h-bits", "|H|", "bits", "lower", (0, math.inf), shown="median", least=1),
+        Score("d-bits", "|D:H|", "bits", "lower", (0, math.inf), shown="median", least=0.1),
+    ),
+)
+def description_length(trace: Trace, convention: str) -> dict[str, float]:
+    """Of the learner that was shown the fewest, where it is one that says how long it is.
+
+    Source: Lan, Geyer, Chemla and Katzir 2022.
+    """
+    found = trace.facts.get("learned", {})
+    if not found:
+        return {}
+    own = found[max(found, key=float)]
+    bits = {"h-bits": float(own["h_bits"]), "d-bits": float(own["d_bits"])}
+    return {"mdl-bits": sum(bits.values()), **bits}

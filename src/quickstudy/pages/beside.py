@@ -29,18 +29,16 @@ class Beside:
 
     def blocks(self, request: Request) -> Made:
         """One table per score; for the main one, what agrees and what the convention changes."""
-        study, convention, runs = request.study, request.convention, request.found
-        made: list[Block] = [Text(counts(request.cells(), convention))]
+        made: list[Block] = [Text(counts(request.cells(), request.convention))]
         facts = {}
-        for score in study.scores:
-            found = reproduction(study, runs, convention, score, request.root)
+        for score in request.study.scores:
+            found = reproduction(request, score)
             facts[score] = found.as_facts()
             lines = best_of(found)
-            if score == study.score:
+            if score == request.study.score:
                 # Nothing is looked up that nobody has run: a learner of one convention may not suit another's task.
-                others = [name for name in CONVENTIONS if name != convention and name in runs.conventions]
-                other = reproduction(study, runs, others[0], score, request.root) if others else None
-                lines += summary(found, other)
+                others = [name for name in CONVENTIONS if name in request.found.conventions - {request.convention}]
+                lines += summary(found, reproduction(request.under(others[0]), score) if others else None)
             made += [as_table(found, f"{request.name}-{score}"), *map(Text, lines)]
         return Made(made, facts)
 
@@ -110,36 +108,30 @@ def best_of(found: Reproduction) -> list[str]:
 
 def marks(found: Reproduction) -> str:
     """The caption of the table: what its numbers are, and what the marks mean."""
-    several = any(cell.n > 1 for *_, cell in found.every())
     reads = list(map(found.on, found.cells)) or [found.read]
-    means = [read.read for read in reads if read.shown == MEAN]
-    halves = {LOG: "×÷ the factor to either end of the 95 % interval"}
-    half = " or ".join(dict.fromkeys(halves.get(read, "± half the 95 % interval") for read in means))
     title = " or ".join(dict.fromkeys(map(described, reads)))
-    median = len(means) < len(reads)
-    if not found.judged():
-        shown = " or ".join([*([f"mean {half}"] if means else []), *(["median"] if median else [])])
-        return f"{title}: {shown if several else 'of one run'}"
-    shown = "measured" + (f" {half}" if means else "") + (", or median" if means and median else "")
-    measured = (shown if means else "measured, median") if several else "measured, of one run"
+    if any(cell.n > 1 for *_, cell in found.every()):
+        halves = {LOG: "mean ×÷ the factor to either end of the 95 % interval"}
+        means = (halves.get(read.read, "mean ± half the 95 % interval") for read in reads if read.shown == MEAN)
+        median = ["median"] if any(read.shown != MEAN for read in reads) else []
+        shown = " or ".join(dict.fromkeys([*means, *median]))
+    else:
+        shown = "of one run"
+    if not any(cell.published for *_, cell in found.every()):
+        return f"{title}: {shown}"
     unlike = "" if found.convention == found.study.convention else " (not like with like)"
-    return f"{title}: published | {measured}; {_rule(found)}{unlike}"
+    return f"{title}: published | measured {shown}{_rule(found)}{unlike}"
 
 
 def _rule(found: Reproduction) -> str:
     """What the marks go by, which is not the same for cells that have standard errors and those that have none."""
-    cells = [cell for _, _, cell in found.judged()]
-    differs = f"by more than {FAR:g} standard errors of both"
-    if any(cell.distance is not None and cell.n < FEWEST for cell in cells):
-        differs += f" (of fewer than {FEWEST} runs, by the published spread)"
-    if all(cell.distance is not None for cell in cells):
-        return f"≠ differs {differs}, = does not"
-    within = "within the published spread"
-    if any(cell.published and isinstance(cell.published.value, str) for cell in cells):
-        within += " or bound (other words are not compared)"
-    if all(cell.distance is None for cell in cells):
-        return f"= {within}, ≠ outside"
-    return f"≠ differs {differs}, = does not; where there are none, = {within}, ≠ outside"
+    cells = [cell for *_, cell in found.judged()]
+    rules = {
+        True: f"≠ differs by more than {FAR:g} standard errors of both, = does not",
+        False: "= within the published spread or bound, ≠ outside",
+    }
+    said = [rule for known, rule in rules.items() if any((cell.distance is not None) == known for cell in cells)]
+    return "".join(f"; {one}" for one in said)
 
 
 def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]:
@@ -160,18 +152,6 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
             # Other numbers are the point here, not a failure to reproduce.
             lines.append(f"{counts}, for information only: {UNLIKE}.")
     return lines + (_changes(found, other) if other is not None else [])
-
-
-def correction(request: Request) -> str:
-    """What the corrections do to the cells of a study that was made as published, as far as they have been run."""
-    if request.study.scores and "corrected" in request.found.conventions:
-        pair = [reproduction(request.study, request.found, name, root=request.root) for name in CONVENTIONS]
-        _, known, moved = _moved(*pair)
-        if known:
-            return (
-                f"The corrections change {moved} of {counted(len(known), 'cell')} by more than {FAR:g} standard errors"
-            )
-    return "What the corrections change is seen by"
 
 
 def _moved(found: Reproduction, other: Reproduction) -> tuple[int, list[str], int]:
@@ -195,15 +175,14 @@ def _changes(found: Reproduction, other: Reproduction) -> list[str]:
     if not known:
         return [f"What changes {change} cannot be told: no cell has {FEWEST} runs of both."] if both else []
     rows = list(dict.fromkeys(known))
-    turned = [row for row in rows if found.best(row) != other.best(row)]
+    pairs = {row: (found.best(row), other.best(row)) for row in rows}
+    turned = [f"{row} ({one}, then {two})" for row, (one, two) in pairs.items() if one != two]
     shown = " or ".join(dict.fromkeys(found.on(row).shown for row in rows))
     best = f"the model with the best {shown} changes on {len(turned)} of {counted(len(rows), 'task')}"
     if not any(found.on(row).sign for row in rows):
         best = "which model is best is not known"
-    return [
-        f"F{change[1:]}, {moved} of {len(known)} cells change by more than {FAR:g} standard errors; {best}.",
-        *(f"{row}: {found.best(row)} before, {other.best(row)} after." for row in turned),
-    ]
+    told = ": ".join(filter(None, (best, ", ".join(turned))))
+    return [f"F{change[1:]}, {moved} of {len(known)} cells change by more than {FAR:g} standard errors; {told}."]
 
 
 def _apart(first: Reproduced, second: Reproduced, read: Score) -> bool:

@@ -85,9 +85,9 @@ def mean_rows(found: Mapping[tuple[str, ...], Sequence[Values]]) -> list[list[Ce
     return [[*map(Name, names), *map(mean, values)] for names, values in found.items() if any(values)]
 
 
-def under_each(make: Callable[[str], Made]) -> Made:
+def under_each(request: Request, make: Callable[[Request], Made]) -> Made:
     """What is made under each convention, one after the other, with facts by convention."""
-    found = {convention: make(convention) for convention in CONVENTIONS}
+    found = {convention: make(request.under(convention)) for convention in CONVENTIONS}
     facts = {convention: part.facts for convention, part in found.items()}
     return Made([one for part in found.values() for one in part.blocks], facts)
 
@@ -146,9 +146,8 @@ class Curves:
         damaged: list[str] = []
         cells = {
             row.label: {
-                column: [*filter(is_curve, request.traces(row, learner, damaged=damaged).values())]
-                for column in row.learners
-                if (learner := row.learner(column, request.convention))
+                column: [*filter(is_curve, request.traces(row, learner, damaged).values())]
+                for column, learner in request.learners(row).items()
             }
             for row in request.rows
         }

@@ -124,7 +124,7 @@ class Claims:
         tables = request.study.settings.get("tables", {})
         printed = {score: {row.label: row for row in find_study(name).rows} for score, name in tables.items()}
         judged = [_Judged.of(request, claim, printed) for claim in claims]
-        unrun = [name for name in CONVENTIONS if not _examined(request, name)]
+        unrun = [name for name in CONVENTIONS if not _examined(request.under(name))]
         heading = ("claim", "printed numbers", "judged by", *CONVENTIONS)
         rows: list[list[Cell]] = []
         data: list[list[str]] = []
@@ -164,7 +164,7 @@ class _Judged(NamedTuple):
         }
         for convention in CONVENTIONS:
             found[convention] = {
-                row.label: claim.on_row(_by_runs(request, row, convention, claim.judged_by, printed, otherwise))
+                row.label: claim.on_row(_by_runs(request.under(convention), row, claim.judged_by, printed, otherwise))
                 for row in request.rows
                 if claim.about(row.label)
             }
@@ -195,9 +195,9 @@ def _sentences(request: Request, judged: Sequence[_Judged], unrun: Sequence[str]
     )
 
 
-def _examined(request: Request, convention: str) -> bool:
-    """Whether any model was run under a convention."""
-    return convention in request.found.conventions and bool(a_cell(request.cells(convention)))
+def _examined(request: Request) -> bool:
+    """Whether any model was run under its convention."""
+    return request.convention in request.found.conventions and bool(a_cell(request.cells()))
 
 
 def _standing(read: Score, otherwise: Sequence[str], compared: Callable[[str, str], str | None]) -> Standing:
@@ -222,20 +222,13 @@ def _by_numbers(row: StudyRow, one: str, other: str) -> str | None:
     return ABOVE if first > second else BELOW if first < second else LEVEL
 
 
-def _by_runs(
-    request: Request, row: StudyRow, convention: str, score: str, printed: Printed, otherwise: Sequence[str]
-) -> Standing:
-    learners = {column: learner for column in request.columns if (learner := row.learner(column, convention))}
-    runs = (run for one in learners.values() for run in request.runs(row, one, convention).values())
-    read = request.found.score(score, runs)
+def _by_runs(request: Request, row: StudyRow, score: str, printed: Printed, otherwise: Sequence[str]) -> Standing:
+    learners = request.learners(row)
+    read = request.found.score(score, (run for one in learners.values() for run in request.runs(row, one).values()))
+    published = printed.get(score, {}).get(row.label)
 
     def compared(one: str, other: str) -> str | None:
-        values = {
-            column: request.values(row, learners[column], score, convention)
-            for column in (one, other)
-            if column in learners
-        }
-        published = printed.get(score, {}).get(row.label)
+        values = {who: request.values(row, learners[who], score) for who in (one, other) if who in learners}
         for column, rival in ((one, other), (other, one)):
             number = published.published[column].value if published and column in published.published else None
             if column not in learners and rival in learners and isinstance(number, float):

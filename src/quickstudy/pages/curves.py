@@ -39,7 +39,7 @@ class LearningCurves(Beside):
             row: {column: known for column, traces in cells.items() if (known := curve_of(traces, unit))}
             for row, cells in found.cells.items()
         }
-        numbers = reproduction(study, request.found, request.convention, root=request.root)
+        numbers = reproduction(request)
         made: list[Block] = [*found.remarks]
         if any(curves.values()):
             made.append(_plot(request, unit, curves, numbers))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from quickstudy.base.blocks import Block, Made, Page, Section, Terms, Text
-from quickstudy.base.record import Record
 from quickstudy.pages.request import Request, blocks_of
+from quickstudy.report.build import days_of, places_of
+from quickstudy.report.sections import where
 from quickstudy.report.words import counted
 
 _RECORD, _NOTES = "record", "remark"
@@ -23,8 +23,10 @@ def page_of(request: Request, command: str = "") -> Page:
     some = len(study.rows) < rows
     if some:
         under.append(f"Only {', '.join(row.label for row in study.rows)}: of the others there are no runs here.")
+    said = [f"{len(study.rows)} of {rows} rows"] if some else []
+    said += [f"protocol {name} {value}" for name, value in sorted(request.changed.items())]
     return Page(
-        f"{study.title} ({len(study.rows)} of {rows} rows)" if some else study.title,
+        f"{study.title} ({', '.join(said)})" if said else study.title,
         [
             *([Text(" ".join(study.notes.split()), _NOTES)] if study.notes else []),
             *(one for made in found for one in made.blocks),
@@ -52,20 +54,10 @@ def _record(request: Request, command: str, whole: bool) -> Iterator[Block]:
     if command:
         yield Text("The command that made this page; given again, it runs nothing twice.")
         yield Text(command, "command")
-    study = request.study
-    items = [("study", f"{study.id}, version {study.version}", ""), *_origin(request.found.records)]
+    study, records = request.study, request.found.records
+    items = [("study", f"{study.id}, version {study.version}", "")]
+    if days := days_of(records):
+        items.append(("runs", f"{counted(len(records), 'finished run')} in the folder, made {days} (UTC)", ""))
     yield Terms(items if whole else [*items, ("report.html", "all runs of the folder, one by one", "report.html")])
-
-
-def _origin(records: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
-    """When, with what and on what the runs of the folder were made."""
-    days = sorted(time.strftime("%Y-%m-%d", time.gmtime(record.started)) for record in records)
-    if days:
-        made = " to ".join(dict.fromkeys((days[0], days[-1])))
-        yield "runs", f"{counted(len(records), 'finished run')} in the folder, made {made} (UTC)", ""
-    said: dict[str, dict[str, None]] = {"versions": {}, "machines": {}}
-    for where in (record.where for record in records):
-        said["versions"] |= dict.fromkeys(" ".join(map(str, pair)) for pair in where.get("versions", {}).items())
-        machine = [where.get("machine", {}).get(part) for part in ("system", "processor")]
-        said["machines"] |= dict.fromkeys([" ".join(map(str, filter(None, [*machine, where.get("device")])))])
-    yield from ((name, ", ".join(filter(None, words)), "") for name, words in said.items() if any(words))
+    if records:
+        yield where(places_of(records)[0])

@@ -14,11 +14,12 @@ from quickstudy.base.blocks import CONTROL, ORACLE
 from quickstudy.base.measure import LOG, PLAIN, Score
 from quickstudy.base.study import ROUNDED, Published, Study
 from quickstudy.pages.cells import first_by
+from quickstudy.pages.request import Request
 from quickstudy.report.records import score_of
-from quickstudy.report.results import Found, Runs
+from quickstudy.report.results import Runs
 from quickstudy.report.statistics import FEWEST, estimate
 from quickstudy.runs.scoring import MAXIMUM_OF_MEAN, MEAN_CURVE
-from quickstudy.runs.setting import Setting, task_controls
+from quickstudy.runs.setting import task_controls
 
 FAR = 2.0
 """Standard errors beyond which two numbers differ."""
@@ -28,9 +29,9 @@ FAR = 2.0
 class Reproduced:
     """One cell. measured: over n runs, with its 95 % interval, its spread as published, its standard error.
 
-    distance: measured - published in standard errors of the two; None where one has none. With fewer than six runs
-    the published spread stands for theirs, which is not known well enough. within: whether the measured number lies
-    within the published spread, which is wide and says less, or where published words say; None where that is unknown.
+    distance: measured - published in standard errors of the two; None where one has none, and of too few runs. within:
+    whether the measured number lies within the published spread, which is wide and says less, or where published words
+    say; None where that is unknown.
     """
 
     published: Published | None
@@ -46,8 +47,11 @@ class Reproduced:
     @property
     def agrees(self) -> bool | None:
         """Whether the two differ by no more than two standard errors of both; where there are none, whether one number
-        is within the spread of the other.
+        is within the spread of the other. None where there is nothing to compare, and with too few runs for a verdict;
+        what is computed without any is exact.
         """
+        if 0 < self.n < FEWEST:
+            return None
         return self.within if self.distance is None else abs(self.distance) <= FAR
 
 
@@ -99,8 +103,8 @@ class Reproduction:
         return [(row, column, cell) for row, cells in self.cells.items() for column, cell in cells.items()]
 
     def judged(self) -> list[tuple[str, str, Reproduced]]:
-        """Cells that have both a published and a measured number."""
-        return [place for place in self.every() if place[2].within is not None]
+        """Cells of which it can be told whether they agree with the published number."""
+        return [place for place in self.every() if place[2].agrees is not None]
 
     def agreement(self) -> dict[str, Agreement]:
         """Chi-square of every column of which two cells or more have a distance."""
@@ -144,37 +148,36 @@ def measured(cells: Mapping[str, Reproduced]) -> dict[str, float]:
     return {name: cell.measured for name, cell in cells.items() if cell.measured is not None}
 
 
-def reproduction(study: Study, found: Found, convention: str, score: str = "", root: int = 0) -> Reproduction:
+def reproduction(request: Request, score: str = "") -> Reproduction:
     """What was found of a study, beside what was published; only runs of just its protocol and root seed.
 
     score: one of the study's, the main one if none is given.
     """
+    study, found = request.study, request.found
     score = score or study.score
     printed = {row.label: row.published if score == study.score else row.also.get(score, {}) for row in study.rows}
     rounding = _rounding([value for numbers in printed.values() for number in numbers.values() for value in number])
-    runs = found.cells(study, convention, root)
     cells: dict[str, dict[str, Reproduced]] = {}
     rules: dict[str, dict[str, dict[str, Reproduced]]] = {CONTROL: {}, ORACLE: {}}
     reads: dict[str, Score] = {}
     for row in study.rows:
-        numbers = printed[row.label]
-        own = {column: runs[row.label].get(column, {}) for column in study.columns}
-        ruled = {
-            name: found.of(Setting(row.task, name, convention, root, row.protocol)) for name in task_controls(row.task)
-        }
+        numbers, learners = printed[row.label], request.learners(row)
+        own = {column: request.runs(row, learners.get(column)) for column in study.columns}
+        ruled = {name: some for name in task_controls(row.task) if (some := request.runs(row, name))}
         read = found.score(score, (run for some in (*own.values(), *ruled.values()) for run in some.values()))
         reads[row.label] = read
         cells[row.label] = {
-            column: _cell(read, numbers.get(column), some, found, study.seeds, rounding) for column, some in own.items()
+            column: _cell(request, read, some, rounding, numbers.get(column)) for column, some in own.items()
         }
         for model, columns in study.together.items():
             members = {column: own[column] for column in columns}
             cells[row.label][model] = _best(read, numbers.get(model), members, cells[row.label])
         for name, some in ruled.items():
-            if some:
-                role = next(iter(some.values())).labels.get("role", CONTROL)
-                rules[role].setdefault(row.label, {})[name] = _cell(read, None, some, found, study.seeds, rounding)
-    return Reproduction(study, convention, score, cells, rules[CONTROL], rules[ORACLE], found.score(score), reads)
+            role = next(iter(some.values())).labels.get("role", CONTROL)
+            rules[role].setdefault(row.label, {})[name] = _cell(request, read, some, rounding)
+    return Reproduction(
+        study, request.convention, score, cells, rules[CONTROL], rules[ORACLE], found.score(score), reads
+    )
 
 
 def _rounding(printed: Sequence[float | str | None]) -> float:
@@ -183,34 +186,27 @@ def _rounding(printed: Sequence[float | str | None]) -> float:
     return 0.5 * 10.0 ** -max(decimals, default=0) / math.sqrt(3)
 
 
-def _cell(
-    read: Score, published: Published | None, runs: Runs, found: Found, seeds: int, rounding: float
-) -> Reproduced:
-    """seeds: runs behind each published number."""
+def _cell(request: Request, read: Score, runs: Runs, rounding: float, published: Published | None = None) -> Reproduced:
     if not runs:
         return Reproduced(published)
-    records = list(runs.values())
     if read.name == MAXIMUM_OF_MEAN:
-        curves = [found.trace(record).arrays["accuracy"] for record in records]
+        curves = [request.found.trace(record).arrays["accuracy"] for record in runs.values()]
         number, low, high, spread, error = _best_of_mean(curves)
     else:
-        known = estimate([score_of(record, read.name) for record in records], read)
+        known = estimate([score_of(record, read.name) for record in runs.values()], read)
         if known is None:
-            return Reproduced(published, len(records))
+            return Reproduced(published, len(runs))
         number, interval = known.shown(read)
         spread = math.nan if known.sd is None else known.sd
         low, high = interval or (math.nan, math.nan)
         error = spread / math.sqrt(known.n)
-    within = distance = None
-    if published is not None:
-        within = published.agrees(number)
-        if published.spread is not None and not isinstance(published.value, str):
-            theirs = max(published.spread, ROUNDED)
-            own = error if len(records) >= FEWEST else theirs / math.sqrt(len(records))
-            combined = math.hypot(own, theirs / math.sqrt(seeds), rounding)
-            # A published spread is one of the values themselves, not of their orders of magnitude.
-            distance = (number - published.value) / combined if combined > 0 and read.read != LOG else None
-    return Reproduced(published, len(records), number, float(low), float(high), spread, error, within, distance)
+    within = published.agrees(number) if published else None
+    distance = None
+    # A published spread is one of the values themselves, not of their orders of magnitude.
+    if published and published.spread is not None and len(runs) >= FEWEST and read.read != LOG:
+        both = math.hypot(error, max(published.spread, ROUNDED) / math.sqrt(request.study.seeds), rounding)
+        distance = (number - float(published.value)) / both if both > 0 else None
+    return Reproduced(published, len(runs), number, float(low), float(high), spread, error, within, distance)
 
 
 def _best(
@@ -221,8 +217,8 @@ def _best(
     values: dict[tuple[str, int | None, int | None], float] = {}
     for column, own in runs.items():
         if read.name == MAXIMUM_OF_MEAN:
-            measured = cells[column].measured
-            values[column, None, None] = math.nan if measured is None else measured
+            mean = cells[column].measured
+            values[column, None, None] = math.nan if mean is None else mean
         else:
             values.update({(column, *place): score_of(record, read.name) for place, record in own.items()})
     known = {place: value for place, value in values.items() if not math.isnan(value)}
@@ -241,10 +237,8 @@ def _best_of_mean(curves: Sequence[NDArray[np.float64]]) -> tuple[float, float, 
     shortest = min(map(len, curves))
     runs = np.stack([curve[:shortest] for curve in curves])
     mean = runs.mean(axis=0)
-    number = float(mean.max())
-    if len(runs) < 2:
-        return number, math.nan, math.nan, math.nan, math.nan
-    then = runs[:, int(mean.argmax())]
-    found = estimate(then.tolist(), MEAN_CURVE)
-    low, high = (found and found.interval) or (math.nan, math.nan)
-    return number, low, high, float(runs[:, -1].std(ddof=1)), float(then.std(ddof=1)) / math.sqrt(len(runs))
+    then = estimate(runs[:, int(mean.argmax())].tolist(), MEAN_CURVE)
+    if then is None or then.sd is None:
+        return float(mean.max()), math.nan, math.nan, math.nan, math.nan
+    spread, error = float(runs[:, -1].std(ddof=1)), then.sd / math.sqrt(len(runs))
+    return float(mean.max()), *(then.interval or (math.nan, math.nan)), spread, error

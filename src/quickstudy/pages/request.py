@@ -23,7 +23,7 @@ from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.study import Study, StudyRow
 from quickstudy.base.trace import Trace
-from quickstudy.report.results import Cells, Found, Runs, Shelf, scores_of
+from quickstudy.report.results import Found, Runs, Shelf, scores_of
 from quickstudy.report.statistics import Values
 from quickstudy.runs.setting import Setting, protocol_of, task_controls
 
@@ -52,7 +52,7 @@ class Request:
     """A study as the user wants it, and what its results folder holds.
 
     seeds: repetitions of every setting. controls: also the rules that never learn. whole: the study with all its rows,
-    where only some are asked for.
+    where only some are asked for. changed: parameters of the protocol that are not those of the study.
     """
 
     study: Study
@@ -62,16 +62,22 @@ class Request:
     root: int = 0
     controls: bool = False
     whole: Study | None = None
+    changed: Mapping[str, Any] = field(default_factory=dict)
     shelf: Shelf = field(default=None, compare=False, repr=False)  # type: ignore[assignment]  # made of the folder
 
     def __post_init__(self) -> None:
         if self.shelf is None or self.shelf.folder != self.folder:
-            object.__setattr__(self, "shelf", Shelf(self.folder, self.study.measures))
+            object.__setattr__(self, "shelf", Shelf(self.folder))
 
     @property
     def found(self) -> Found:
         """The finished runs that the folder holds now."""
-        return self.shelf.found()
+        measures = self.study.measures
+        return self.shelf.made(("found", measures), lambda: Found.on(self.shelf, measures))
+
+    def under(self, convention: str) -> Request:
+        """The same under another convention."""
+        return dataclasses.replace(self, convention=convention)
 
     @property
     def name(self) -> str:
@@ -93,42 +99,48 @@ class Request:
         """The conventions of an audit: under `corrected` everything is run, under another only that."""
         return CONVENTIONS if self.convention == "corrected" else (self.convention,)
 
-    def setting(self, row: StudyRow, learner: str, convention: str = "") -> Setting:
-        """A learner on the task of a row, by its protocol; under the convention of the request, or another."""
-        return Setting(row.task, learner, convention or self.convention, self.root, row.protocol)
+    def setting(self, row: StudyRow, learner: str) -> Setting:
+        """A learner on the task of a row, by its protocol."""
+        return Setting(row.task, learner, self.convention, self.root, row.protocol)
 
-    def models(self, convention: str = "") -> list[Setting]:
+    def learners(self, row: StudyRow) -> dict[str, str]:
+        """Who learns on a row, by column; a column may have nobody under the convention."""
+        found = {column: row.learner(column, self.convention) for column in row.learners}
+        return {column: learner for column, learner in found.items() if learner}
+
+    def models(self) -> list[Setting]:
         """All learners of the study on all its tasks."""
-        convention = convention or self.convention
-        learners = ((row, row.learner(column, convention)) for row in self.rows for column in row.learners)
-        return [self.setting(row, learner, convention) for row, learner in learners if learner]
+        return [self.setting(row, learner) for row in self.rows for learner in self.learners(row).values()]
 
-    def rules(self, convention: str = "") -> list[Setting]:
+    def rules(self) -> list[Setting]:
         """The controls and oracles of all its tasks."""
-        return [self.setting(row, name, convention) for row in self.rows for name in task_controls(row.task)]
+        return [self.setting(row, name) for row in self.rows for name in task_controls(row.task)]
 
     def score(self, name: str) -> Score:
         """How a score is read."""
         return self.found.score(name)
 
-    def cells(self, convention: str = "") -> Cells:
-        """The finished runs of the study, by row and column."""
-        return self.found.cells(self.study, convention or self.convention, self.root)
+    def cells(self) -> dict[str, dict[str, Runs]]:
+        """The finished runs of the study, by row label and column: of all who learn, empty if nothing was run."""
+        return {
+            row.label: {column: self.runs(row, learner) for column, learner in self.learners(row).items()}
+            for row in self.rows
+        }
 
-    def runs(self, row: StudyRow, learner: str | None, convention: str = "") -> Runs:
+    def runs(self, row: StudyRow, learner: str | None) -> Runs:
         """The finished runs of a learner on the task of a row."""
-        return {} if learner is None else self.found.of(self.setting(row, learner, convention))
+        return {} if learner is None else self.found.of(self.setting(row, learner))
 
-    def values(self, row: StudyRow, learner: str | None, score: str, convention: str = "") -> Values:
+    def values(self, row: StudyRow, learner: str | None, score: str) -> Values:
         """One score of these runs."""
-        return scores_of(self.runs(row, learner, convention), score)
+        return scores_of(self.runs(row, learner), score)
 
     def traces(
-        self, row: StudyRow, learner: str | None, convention: str = "", damaged: list[str] | None = None
+        self, row: StudyRow, learner: str | None, damaged: list[str] | None = None
     ) -> dict[tuple[int, int], Trace]:
         """Their traces; those that cannot be read are left out, as `quickstudy doctor` will say. damaged: gains why."""
         found = {}
-        for place, record in self.runs(row, learner, convention).items():
+        for place, record in self.runs(row, learner).items():
             try:
                 found[place] = self.found.trace(record)
             except QuickstudyError as error:
@@ -136,9 +148,9 @@ class Request:
                     damaged.append(str(error))
         return found
 
-    def controls_of(self, row: StudyRow, score: str, convention: str = "") -> dict[str, Values]:
+    def controls_of(self, row: StudyRow, score: str) -> dict[str, Values]:
         """The values of every control of a task that was run; the oracle is none."""
-        runs = {name: self.runs(row, name, convention) for name in task_controls(row.task)}
+        runs = {name: self.runs(row, name) for name in task_controls(row.task)}
         return {
             name: values
             for name, own in runs.items()
@@ -155,9 +167,7 @@ class Request:
             return self
 
         def has(row: StudyRow) -> bool:  # any of its learners finds runs on its task: there may be hundreds
-            learners = (row.learner(column, self.convention) for column in row.learners)
-            learner = next(filter(None, learners), None)
-            return learner is not None and self.found.has(self.setting(row, learner))
+            return any(self.found.has(self.setting(row, learner)) for learner in [*self.learners(row).values()][:1])
 
         rows = tuple(row for row in whole.rows if row.label in own or has(row))
         return dataclasses.replace(self, study=dataclasses.replace(self.study, rows=rows))
@@ -230,3 +240,18 @@ def by_protocol(study: Study, convention: str, given: Mapping[str, Any], exact: 
                 f'{study.id}: no protocol of it has a parameter "{parameter}"; {nearest(parameter, known)}'
             )
     return dataclasses.replace(study, rows=tuple(rows))
+
+
+def changed_protocol(study: Study, convention: str, given: Mapping[str, Any], exact: bool = False) -> dict[str, Any]:
+    """Those of the given parameters of the protocol that a row of the study has not anyway."""
+    own, other = (by_protocol(study, convention, some, exact) for some in ({}, given))
+    changed: dict[str, Any] = {}
+    for before, after in zip(own.rows, other.rows, strict=True):
+        if before.learners:
+            name = protocol_of(catalogue.task.get(before.task.partition(":")[0]))
+            protocol = catalogue.protocol.get(name)
+            was, now = (configure(name, protocol, row.protocol, convention) for row in (before, after))
+            changed |= {
+                part: getattr(now, part) for part in given if getattr(now, part, None) != getattr(was, part, None)
+            }
+    return changed

@@ -26,8 +26,8 @@ class Rules:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """All models and all rules."""
-        both = ((*request.models(name), *request.rules(name)) for name in request.wanted)
-        yield Stage([setting for settings in both for setting in settings], request.seeds)
+        both = map(request.under, request.wanted)
+        yield Stage([one for under in both for one in (*under.models(), *under.rules())], request.seeds)
 
     def blocks(self, request: Request) -> Made:
         """Under each convention a table of the rules, and one of the models for every score."""
@@ -35,22 +35,23 @@ class Rules:
             "Each task names rules that never learn what it is about: the most frequent answer, the token just read, "
             "the shortcuts that its sentences leave open. They are run under the same protocol on the same data."
         )
-        found = under_each(lambda convention: _under(request, convention))
+        found = under_each(request, _under)
         return Made(
             [Section("Rules that never learn", [Text(text), *found.blocks], "rules")], {"controls": found.facts}
         )
 
 
-def _under(request: Request, convention: str) -> Made:
+def _under(request: Request) -> Made:
     scores = request.study.settings.get("against", SCORES)
-    found = {score: _against(request, convention, score) for score in scores}
-    made = [_rules(request, convention, scores), *(one for part in found.values() for one in part.blocks)]
+    found = {score: _against(request, score) for score in scores}
+    made = [_rules(request, scores), *(one for part in found.values() for one in part.blocks)]
     return Made(made, {score: part.facts for score, part in found.items()})
 
 
-def _rules(request: Request, convention: str, scores: Sequence[str]) -> Block:
+def _rules(request: Request, scores: Sequence[str]) -> Block:
+    convention = request.convention
     found: dict[tuple[str, ...], list[Values]] = {
-        (row.label, name): [request.values(row, name, score, convention) for score in scores]
+        (row.label, name): [request.values(row, name, score) for score in scores]
         for row in request.rows
         for name in task_controls(row.task)
     }
@@ -62,21 +63,20 @@ def _rules(request: Request, convention: str, scores: Sequence[str]) -> Block:
     return table(f"{request.study.id}-rules-{convention}", caption, heading, rows)
 
 
-def _against(request: Request, convention: str, score: str) -> Made:
+def _against(request: Request, score: str) -> Made:
     """Every model less the best control, task by task, over the seeds that the two share."""
-    read = request.score(score)
+    read, convention = request.score(score), request.convention
     rows: list[list[Cell]] = []
     facts: dict[str, Any] = {}
     ahead: dict[str, list[str]] = {}
     for row in request.rows:
-        controls = request.controls_of(row, score, convention)
+        controls, learners = request.controls_of(row, score), request.learners(row)
         name = best(controls, read)
         if name is None:
             continue
         found: dict[str, Contrast] = {}
         for column in request.columns:
-            own = request.values(row, row.learner(column, convention), score, convention)
-            mine, _ = shared(own, controls[name])
+            mine, _ = shared(request.values(row, learners.get(column), score), controls[name])
             rivals = {rule: shared(values, mine)[0] for rule, values in controls.items()}
             found[column] = advantage(mine, rivals, name, read)
             if found[column].standing != UNTOLD:

@@ -11,21 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.learner import Brief, Showing, face
+from quickstudy.base.learner import Brief, Pupil, Showing, face
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.protocols.examination import Clock, Examination
+from quickstudy.protocols.properties import begun_after
 
 if TYPE_CHECKING:
-    from quickstudy.learners.substrate import Genome, Substrate
+    from quickstudy.learners.substrate import Genome, Probe, Substrate
 
 DEME, RECOMBINATION, LUCK, ARCHIVED = 0.1, 0.5, 0.001, 150
 """How far apart on their ring two parents may be, of the population; the chance of a gene to be taken over; that of an
 offspring to be kept in the archive though it is not new; and how many are kept there."""
-PLACED = 200
-"""The most cores by which tasks are placed."""
 REVIEWED, TOO_MANY, EASED, RAISED = 100, 10, 0.95, 1.1
 """Generations after which the bar for the archive is looked at: eased if nothing passed, raised if many did."""
 
@@ -40,9 +39,10 @@ class CharcProtocol:
     5 for every state, at least 500) and tested on as many. rank: a threshold, or `charc`. A steady-state genetic
     algorithm: of two neighbours on a ring the less novel one takes over genes of the other, and `mutation` of all genes
     are replaced by those of freshly drawn cores. Novelty: mean distance to the `neighbours` nearest of population and
-    archive. voxel: the edge of what counts as different (none: a tenth of the states). tasks: names of series with one
-    input, joined by `+`; one core of every voxel, up to 200, then has a ridge readout on each of them, which gives
-    tasks a place in the space.
+    archive. voxel: the edge of what counts as different (none: a tenth of the states). tasks: names of tasks that are
+    read as numbers, joined by `+`; one core of every voxel, up to `placed`, then has a ridge readout on each of them,
+    which gives tasks a place in the space. after: a task that the learner is taught as well; what it is then, is one
+    more behaviour, of which the search knows nothing.
 
     Published, as in the code of CHARC: population 100, 2,000 generations, a core is the first of its own neighbours,
     generalisation from +- 0.05 around 0.5, memory below 0.1 of a delay not counted. Its choice of a ridge by the test
@@ -57,6 +57,8 @@ class CharcProtocol:
     voxel: float | None = parameter(None, above=0)
     steps: int | None = parameter(None, at_least=10)
     tasks: str = ""
+    placed: int = parameter(200, at_least=10)
+    after: str = ""
     as_coded: bool = False
 
     measures: ClassVar[tuple[str, ...]] = ("coverage", "task-places")
@@ -92,9 +94,13 @@ class CharcProtocol:
                     search.add(behaviours[0])
             at_random = substrate.behave([search.pool for search in searches])
             placed = [self._placed(substrate, *both) for both in zip(searches, streams, strict=True)]
-            pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
+            pupil = begun_after(self.after, task, learner, streams).pupil
+            trained = _behaviours(pupil, substrate) if self.after else None
         facts: dict[str, Any] = {"size": substrate.size, "voxel": self.edge(substrate.size), "passes": 0}
         facts |= {"tasks": self._names} if self.tasks else {}
+        if trained is not None:
+            placed = [{**more, "trained": own} for more, own in zip(placed, trained, strict=True)]
+            facts["after"] = self.after
         traces = [
             Trace("behaviours", {"behaviour": np.array(search.found), "at_random": rest, **more}, facts, cost)
             for search, rest, more, cost in zip(searches, at_random, placed, clock.charge(pupil.cost()), strict=True)
@@ -108,13 +114,8 @@ class CharcProtocol:
         brief, clock = Brief(*spaces_of(task), "squared", 1, 1), Clock()
         with clock.timing("answer"):
             pupil = learner.begin(brief, [stream.for_learner() for stream in streams])
-            states = face(pupil, Showing).states
-            size = np.shape(states(np.zeros((1, 1, 1))))[-1]
-            probe = Probe(size, task, streams, self.rank, self.steps, self.as_coded)
-            found = []
-            for lane, drives in enumerate(probe.drives):
-                wide, narrow = (np.asarray(states(drive))[lane : lane + 1, :, 0] for drive in drives)
-                found.append(probe.behaviours(wide, narrow, drives[0][None, :, 0, 0]))
+            size = np.shape(face(pupil, Showing).states(np.zeros((1, 1, 1))))[-1]
+            found = _behaviours(pupil, Probe(size, task, streams, self.rank, self.steps, self.as_coded))
         facts = {"size": size, "voxel": self.edge(size), "passes": 0}
         costs = clock.charge(pupil.cost())
         traces = [
@@ -135,9 +136,18 @@ class CharcProtocol:
         """`placed` (core, 3), the behaviour of one core of every voxel, and its `errors` (core, task); or nothing."""
         if not self.tasks:
             return {}
-        chosen = list(search.different.values())[:PLACED]
+        chosen = list(search.different.values())[: self.placed]
         errors = [substrate.errors([genome for _, genome in chosen], name, streams) for name in self._names]
         return {"placed": np.array([behaviour for behaviour, _ in chosen]), "errors": np.stack(errors, axis=1)}
+
+
+def _behaviours(pupil: Pupil, probe: Probe) -> list[NDArray[np.float64]]:
+    """Per lane (1, 3): how a pupil behaves as it is."""
+    states, found = face(pupil, Showing).states, []
+    for lane, drives in enumerate(probe.drives):
+        wide, narrow = (np.asarray(states(drive))[lane : lane + 1, :, 0] for drive in drives)
+        found.append(probe.behaviours(wide, narrow, drives[0][None, :, 0, 0]))
+    return found
 
 
 class _Search:

@@ -9,12 +9,11 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples, Series
-from quickstudy.base.learner import Brief, Pace, Stepping, face, pace_of
+from quickstudy.base.learner import Brief, Pace, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -22,9 +21,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import SeriesTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import Clock, Examination, sit
-
-READ_TOGETHER = 250
-"""Steps that are read in one call before a free run."""
+from quickstudy.protocols.free_running import run_free, run_on
 
 
 @protocol("dynamics", version=1)
@@ -34,7 +31,8 @@ class DynamicsProtocol:
 
     The state runs through all parts without a reset. Driven: the true series is read at every step. Where the task
     says so, the learner then runs free from some places of the test part: it reads up to 1,000 true steps, and from
-    then on its own answers, kept within +-1,000. lengths: the test is also made after a half, a quarter ... of the
+    then on its own answers, kept within +-1,000. Where nobody may say what is right, what is shown in the place of
+    answers, and the loss, are the task's criterion. lengths: the test is also made after a half, a quarter ... of the
     training part, so many lengths in all. window: steps that a learner by gradient is asked about at a time, after as
     many that it only reads.
     Source: Wringe, Trefzer and Stepney, section 9.
@@ -44,12 +42,12 @@ class DynamicsProtocol:
     window: int = parameter(50, at_least=1)
 
     measures: ClassVar[tuple[str, ...]] = (
-        "errors", "symbol-errors", "free-running", "in-situ", "training-length",
+        "errors", "symbol-errors", "free-running", "in-situ", "balance", "reaching", "climate", "training-length",
     )  # fmt: skip
     question: ClassVar[str] = "What can its memory compute?"
     headline: ClassVar[str] = "nrmse"
     columns: ClassVar[tuple[str, ...]] = (
-        "nrmse", "symbol-error-rate", "free-nrmse", "nrmse-84", "valid-time", "in-situ-nrmse",
+        "nrmse", "symbol-error-rate", "free-nrmse", "nrmse-84", "valid-time", "in-situ-nrmse", "held",
     )  # fmt: skip
     replay_apart: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -65,28 +63,31 @@ class DynamicsProtocol:
         self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
     ) -> Examination:
         """One trace per lane, of kind `predictions`: answer and target (time, width), driven or free as the task says;
-        free_answer and free_target (start, step, width), situ_answer and situ_target where the answers act on a
-        system; lengths and answers (length, time, width) with driven_target.
+        free_answer and free_target (start, step, width), situ_answer and situ_target, or balance_answer and
+        balance_target, where the answers act on a system; climate_answer and climate_target (step, width) and
+        climate_exponents where a task asks for its climate; lengths and answers (length, time, width) with
+        driven_target.
         """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
         series = [drawn(task, stream) for stream in streams]
         pace = pace_of(learner)
-        lesson, taught = self._lesson(pace, series, streams)
+        lesson, taught = self._lesson(pace, [_told(task, lane) for lane in series], streams)
         exam = Exam([lane.part("test") for lane in series])
-        brief = Brief(*spaces_of(task), "squared", lesson.examples[0].steps, lesson.items)
+        brief = Brief(*spaces_of(task), getattr(task, "criterion", "squared"), lesson.examples[0].steps, lesson.items)
         points = np.linspace(0, lesson.items, len(taught) + 1)[1:].astype(np.int64)
         sitting = sit(learner, brief, streams, lesson, points.tolist(), exam, np.asarray, unfinished)
         if not np.isfinite(sitting.marks).all():
             raise LearnerFault("the learner's answers are not finite: it has diverged")
         clock = Clock()
         with clock.timing("answer"):
-            runs = _run_free(task, sitting.pupil, series)
+            runs = run_free(task, sitting.pupil, series)
+            climates = run_on(task, sitting.pupil, series, streams)
         more = clock.seconds["answer"] / len(streams)
         traces = []
         for lane, cost in enumerate(sitting.costs):
             driven = {"answer": sitting.marks[-1, lane], "target": exam.targets[lane]}
-            arrays = {**driven, **runs[lane]}
+            arrays = {**driven, **runs[lane], **climates[lane]}
             if getattr(task, "running", "driven") == "free":
                 arrays |= {"answer": runs[lane]["free_answer"][0], "target": runs[lane]["free_target"][0]}
             if len(taught) > 1:
@@ -131,6 +132,13 @@ def _drawn(task: Any, streams: Streams) -> Series:
     return task.drive(streams.numpy("data"))  # type: ignore[no-any-return]
 
 
+def _told(task: Any, series: Series) -> Series:
+    """What a learner is told of a series: of one that is learned blind the modulus of every answer, and no answer."""
+    if getattr(task, "criterion", "squared") == "squared":
+        return series
+    return dataclasses.replace(series, targets=np.abs(series.targets))
+
+
 def _pieces(series: Series, ends: Sequence[int]) -> Examples:
     """The training part up to its last end, as one example for each end: it runs from the start of the series, and asks
     between the end before and its own.
@@ -143,44 +151,9 @@ def _pieces(series: Series, ends: Sequence[int]) -> Examples:
     return Examples(whole.inputs[:, many], whole.targets[:, many], asked, stops)
 
 
-def _run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, NDArray[Any]]]:
-    """Of every lane what was answered and what is true in its free runs; nothing where there are none, and where a
-    learner does not read step by step and is not scored by them.
-    """
-    wanted = [task.free_run(lane) for lane in series] if hasattr(task, "free_run") else []
-    if not wanted or wanted[0] is None:
-        return [{} for _ in series]
-    from quickstudy.learners.stepping import unrolled
-
-    try:
-        stepping = face(pupil, Stepping)
-    except NotApplicable:
-        if getattr(task, "running", "driven") == "free":
-            raise
-        return [{} for _ in series]
-    warm = np.stack([run.warm for run in wanted])  # (lane, time, row, width)
-    steps = wanted[0].target.shape[1]
-    state = stepping.start(warm.shape[2], warm.shape[1] + steps)
-    for first in range(0, warm.shape[1], READ_TOGETHER):
-        state, scores = unrolled(stepping, state, warm[:, first : first + READ_TOGETHER])
-    reached = np.empty((len(series), steps, warm.shape[2], wanted[0].target.shape[2]))
-    answers = scores[:, -1]
-    plants = [run.begin() for run in wanted]
-    for step in range(steps):
-        given = np.asarray(answers, np.float64)
-        moved = [run.advance(plants[lane], given[lane], step) for lane, run in enumerate(wanted)]
-        plants = [plant for plant, _, _ in moved]
-        reached[:, step] = [there for _, _, there in moved]
-        if step + 1 < steps:
-            state, answers = stepping.step(state, np.stack([following for _, following, _ in moved]))
-    if not np.isfinite(reached).all():
-        raise LearnerFault("the learner's answers are not finite when it runs free: it has diverged")
-    free = np.swapaxes(reached, 1, 2)
-    return [{f"{run.kind}_answer": free[lane], f"{run.kind}_target": run.target} for lane, run in enumerate(wanted)]
-
-
 def _facts(task: Any, series: Series) -> dict[str, Any]:
     """What a reader must know to compare the run with another."""
     parts = {f"{part}_steps": getattr(series, part) for part in ("washout", "training", "validation", "test")}
-    known = {name: getattr(task, name) for name in ("interval", "lyapunov", "running") if hasattr(task, name)}
+    names = ["interval", "lyapunov", "running", "criterion", *(["exponents"] if getattr(task, "climate", 0) else [])]
+    known = {name: getattr(task, name) for name in names if hasattr(task, name)}
     return {**parts, **known, **dict(getattr(task, "taxonomy", {})), **dict(series.facts)}

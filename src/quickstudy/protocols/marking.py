@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault
+from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Answering, distribution, face
 from quickstudy.base.lesson import Exam
 
@@ -41,7 +42,7 @@ class Marking:
         return [f"wrong-{margin:g}" for margin in self.margins] if self.metric == "cat" else ["wrong"]
 
     def mark(self, scores: NDArray[Any], scale: str, targets: NDArray[Any], valid: Any, counts: Bools) -> Outcomes:
-        """(time, row) marks of scores (time, row or 1, symbol)."""
+        """(..., time, row) marks of scores (..., time, row, symbol)."""
         if not np.isfinite(scores).all():
             raise LearnerFault("the learner's scores are not finite: it has diverged")
         if self.metric == "det" and not self.bits:
@@ -49,9 +50,8 @@ class Marking:
         chances = distribution(scores, scale)
         shape = np.broadcast_shapes(chances.shape[:-1], targets.shape)
         found: Outcomes = {}
-        own = np.take_along_axis(
-            np.broadcast_to(chances, (*shape, chances.shape[-1])), targets[..., None].astype(np.int64), -1
-        )[..., 0]
+        wanted = np.broadcast_to(targets, shape)[..., None].astype(np.int64)
+        own = np.take_along_axis(np.broadcast_to(chances, (*shape, chances.shape[-1])), wanted, -1)[..., 0]
         if self.metric == "det":
             found["wrong"] = (largest(scores) != targets) & counts
         elif self.metric == "majority":
@@ -87,18 +87,150 @@ def exam_groups(strings: Iterable[NDArray[np.int8]]) -> Iterator[list[NDArray[np
         yield some
 
 
-def judged(pupil: Any, strings: Iterable[NDArray[np.int8]], task: Any, rng: np.random.Generator) -> Outcomes:
-    """As `outcomes`, for the two other setups. `valid`: a step is wrong unless the values of exactly those symbols that
-    may follow are above a half. `accept`: every string is asked with one beside it that is not of the language.
+@dataclass(frozen=True)
+class Row:
+    """One string: what is read, what comes next, which steps count, what may follow (where that is asked)."""
+
+    inputs: NDArray[np.int8]
+    targets: NDArray[np.int8]
+    counts: Bools
+    valid: Bools | None
+
+    @classmethod
+    def of(cls, string: NDArray[np.int8], likely: NDArray[np.float64], grammar: Any, marking: Marking) -> Row:
+        """With the chance of each of its symbols."""
+        everywhere = marking.metric == "cat"
+        counts = np.ones(len(likely), np.bool_) if everywhere else likely == 1
+        counts[:1] &= everywhere  # at the first step nothing has been read that could make the next symbol certain
+        valid = grammar.conditionals(string[:-1]) > 0 if everywhere else None
+        return cls(string[:-1], string[1:], counts, valid)
+
+    def behind(self, start: int) -> Row:
+        """Without its first steps."""
+        valid = None if self.valid is None else self.valid[start:]
+        return Row(self.inputs[start:], self.targets[start:], self.counts[start:], valid)
+
+
+class Block:
+    """Rows side by side: (time, row) inputs, targets, what counts, what is no padding; (time, row, symbol) valid."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.lengths = np.array([len(row.inputs) for row in rows])
+        shape = len(rows), int(self.lengths.max(initial=0))
+        self.inside = (np.arange(shape[1]) < self.lengths[:, None]).T
+        self.inputs, self.targets = (
+            self._filled(rows, name, np.zeros(shape, np.int8)).T for name in ("inputs", "targets")
+        )
+        self.counts = self._filled(rows, "counts", np.zeros(shape, np.bool_)).T
+        self.valid: Bools | None = None
+        if rows[0].valid is not None:
+            whole = np.zeros((*shape, rows[0].valid.shape[1]), np.bool_)
+            self.valid = self._filled(rows, "valid", whole).swapaxes(0, 1)
+
+    @staticmethod
+    def _filled(rows: Sequence[Row], name: str, whole: NDArray[Any]) -> NDArray[Any]:
+        for place, row in zip(whole, rows, strict=True):
+            place[: len(row.inputs)] = getattr(row, name)
+        return whole
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Where nothing more need be asked of a list. columns: in each of them something must be wrong. share, allowed:
+    where they are above 0, one string must besides have more than that share of its steps wrong, and all together more
+    than so many. least: strings that are asked anyway. Without columns everything is asked.
     """
+
+    columns: tuple[str, ...] = ()
+    share: float = 0.0
+    allowed: float = 0.0
+    least: int = 0
+
+    @classmethod
+    def of(cls, upto: str, marking: Marking, grammar: Any, strings: Iterable[NDArray[np.int8]], least: int) -> Stop:
+        """upto: `whole`; `decided`: where no margin can be kept any more, and `least` have been asked; `first-wrong`:
+        the first that is wrong, by every column.
+        """
+        if upto == "whole":
+            return cls()
+        columns, share = tuple(marking.columns()), max(marking.margins)
+        if upto == "first-wrong" or marking.metric == "cat" or not share:
+            return cls(columns, least=0 if upto == "first-wrong" else least)
+        total = sum(int((grammar.likely(string)[1:] == 1).sum()) for string in strings)
+        return cls(columns, share, share * total, least)
+
+    def cut(self, so_far: Outcomes) -> int | None:
+        """After how many strings it is reached; None where it is not."""
+        if not self.columns:
+            return None
+        reached = [so_far[column] > 0 for column in self.columns]
+        if self.share:
+            wrong = so_far[self.columns[0]]
+            reached += [wrong > self.share * so_far["steps"], np.cumsum(wrong) > self.allowed]
+        places = [int(np.argmax(one)) + 1 for one in reached if one.any()]
+        if len(places) < len(reached) or len(so_far["steps"]) < self.least:
+            return None
+        return max(*places, self.least)
+
+
+def judged(
+    pupil: Any, lists: Iterable[Iterable[NDArray[np.int8]]], task: Any, rngs: Iterable[np.random.Generator]
+) -> list[Outcomes]:
+    """As `outcomes`, of a list for each lane, for the two other setups. `valid`: a step is wrong unless the values of
+    exactly those symbols that may follow are above a half. `accept`: every string is asked with one beside it that is
+    not of the language, from the lane's generator.
+    """
+    return [
+        _judged(pupil, lane, strings, task, rng) for lane, (strings, rng) in enumerate(zip(lists, rngs, strict=True))
+    ]
+
+
+def _judged(
+    pupil: Any, lane: int, strings: Iterable[NDArray[np.int8]], task: Any, rng: np.random.Generator
+) -> Outcomes:
     parts: list[Outcomes] = []
     pairs = task.setup == "accept"
     for some in exam_groups(strings):
         asked = [other for string in some for other in (string, task.corrupted(rng, string))] if pairs else some
-        exam = Exam([task.examples(asked)])
-        scores, targets = np.asarray(face(pupil, Answering).answer(exam))[0], exam.targets[0]
+        exam = Exam([task.examples(asked)] * pupil.lanes)
+        scores, targets = np.asarray(face(pupil, Answering).answer(exam))[lane], exam.targets[lane]
         wrong = largest(scores) != targets if pairs else ((scores > 0.5) != (targets > 0.5)).any(axis=-1)
         numbers = exam.positions[0, :, 1] // (1 + pairs)
         part = {"size": np.array([task.grammar.size(string) for string in some])}
         parts.append({**part, "steps": np.bincount(numbers), "wrong": np.bincount(numbers, wrong).astype(np.int64)})
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+
+
+class ByExam:
+    """By whole strings, for pupils to whom a step costs as much as all before it."""
+
+    def __init__(self, pupil: Any, marking: Marking) -> None:
+        self._pupil, self._marking = pupil, marking
+
+    def grouped(self, strings: Iterator[NDArray[np.int8]]) -> Iterator[list[NDArray[np.int8]]]:
+        """For one exam after another."""
+        return exam_groups(strings)
+
+    def __call__(self, rows: Sequence[Row]) -> Outcomes:
+        """(lane, string) wrong steps, and bits."""
+        block, lanes = Block(rows), self._pupil.lanes
+        asked = block.inside if self._marking.everywhere else block.counts
+        examples = Examples(block.inputs.astype(np.int32), block.targets.astype(np.int32), asked, block.lengths)
+        exam = Exam([examples] * lanes)
+        scores = np.asarray(self._pupil.answer(exam))
+        times, numbers = exam.positions[0].T
+        if scores.shape[:2] != (lanes, len(times)):
+            raise LearnerFault(f"answer must give scores of shape ({lanes}, {len(times)}, outputs), got {scores.shape}")
+        valid = None if block.valid is None else block.valid[times, numbers]
+        marks = self._marking.mark(
+            scores, self._pupil.scale, block.targets[times, numbers], valid, block.counts[times, numbers]
+        )
+        whole = len(block.lengths)
+        return {
+            name: np.stack([np.bincount(numbers, own, whole) for own in found]).astype(_kind(name))
+            for name, found in marks.items()
+        }
+
+
+def _kind(column: str) -> Any:
+    return np.float64 if column == "bits" else np.int64

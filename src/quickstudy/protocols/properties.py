@@ -74,7 +74,7 @@ class PropertiesProtocol:
             raise NotApplicable(f"{task.id} has no signal(rng, shape) to look at states with")
         clock = Clock()
         with clock.timing("answer"):
-            begun = self._begun(task, learner, streams)
+            begun = begun_after(self.after, task, learner, streams)
             looked = self._look(task, _Shown(begun.pupil), streams)
         costs = [trace.cost for trace in begun.traces] or clock.charge(begun.pupil.cost())
         traces = [
@@ -82,22 +82,6 @@ class PropertiesProtocol:
             for (arrays, facts), cost in zip(looked, costs, strict=True)
         ]
         return Examination(traces, begun.pupil, begun.brief)
-
-    def _begun(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """The learner as it was drawn, or as it is after the task that it is to learn before."""
-        if not self.after:
-            brief = Brief(*spaces_of(task), "squared", task.washout + task.training, 1)
-            return Examination([], learner.begin(brief, [stream.for_learner() for stream in streams]), brief)
-        from quickstudy.protocols.dynamics import DynamicsProtocol
-
-        name, _, assignments = self.after.partition(":")
-        before = configure(name, catalogue.task.get(name), parse_assignments(assignments))
-        if spaces_of(before)[0] != spaces_of(task)[0]:
-            raise UsageError(
-                f"after={self.after}: what is learned before must be read as {task.id} is, one number a step"
-            )
-        own = [dataclasses.replace(stream, task=before.id) for stream in streams]
-        return DynamicsProtocol().examine(before, learner, own)
 
     def _look(
         self, task: Any, shown: _Shown, streams: Sequence[Streams]
@@ -141,6 +125,23 @@ class PropertiesProtocol:
             self.length - min(self.shared, self.length) :, :1
         ]
         return np.concatenate([np.repeat(before, 2 * count, axis=1), own])
+
+
+def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
+    """The learner as it was drawn, or as it is after a task that it is to learn before, by the protocol `dynamics`, on
+    the data that a run of that would show.
+    """
+    if not after:
+        brief = Brief(*spaces_of(task), "squared", task.washout + task.training, 1)
+        return Examination([], learner.begin(brief, [stream.for_learner() for stream in streams]), brief)
+    from quickstudy.protocols.dynamics import DynamicsProtocol
+
+    name, _, assignments = after.partition(":")
+    before = configure(name, catalogue.task.get(name), parse_assignments(assignments))
+    if spaces_of(before)[0] != spaces_of(task)[0]:
+        raise UsageError(f"after={after}: what is learned before must be read as {task.id} is, one number a step")
+    own = [dataclasses.replace(stream, task=before.id) for stream in streams]
+    return DynamicsProtocol().examine(before, learner, own)
 
 
 class _Shown:

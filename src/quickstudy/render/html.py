@@ -18,7 +18,7 @@ from quickstudy.render.svg import drawn
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _LETTER_BY_LETTER = ("command", "example")
-_WORDS = 40
+_WORDS = 30
 """Words in a cell with more letters than this may be broken."""
 
 
@@ -153,6 +153,8 @@ class _Writer:
                 text = tag("strong", written(cell)) if cell.strong else escape(written(cell))
                 if value is None and not word:
                     return tag("span", text, title=note or None)
+                if cell.interval is None and not note:
+                    return text
                 symbol = not note[:1].isalnum()
                 interval = _small(bounds(cell)) if intervals == blocks.BOUNDS else _small(half_width(cell), True)
                 notes = (interval, _small(note, True)) if symbol else (_small(note), interval)
@@ -171,8 +173,9 @@ class _Writer:
         if isinstance(block, blocks.Plot) and block.live:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
             extra.append(tag("div", class_="readout", hidden=True))
-        caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"))
-        box = tag("div", *drawn(block), class_="across") if isinstance(block, blocks.Graph) else joined(*drawn(block))
+        plot = isinstance(block, blocks.Plot)
+        caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"), "" if plot else _MORE)
+        box = joined(*drawn(block)) if plot else tag("div", *drawn(block), class_="across", tabindex=0)
         return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_="live" if extra else None)
 
     def _files(self, name: str, *endings: str) -> Iterator[Markup]:
@@ -194,8 +197,7 @@ _MORE = tag("span", " Wider than the window: scroll it sideways.", class_="more"
 def _heading(column: blocks.Column, index: int) -> Markup:
     arrow = ARROWS.get(column.better)
     better = tag("span", arrow, class_="arrow", title=f"{column.better} is better") if arrow else ""
-    key = tag("span", class_=f"key {mark_class(column.mark)}", aria_hidden="true") if column.mark else ""
-    words = joined(key, named(column.title), *(["\N{NO-BREAK SPACE}", better] if better else []), _small(column.note))
+    words = joined(named(column.title), *(["\N{NO-BREAK SPACE}", better] if better else []), _small(column.note))
     kind = "name" if index == 0 else "number" if column.numeric else None
     return tag("th", tag("button", words, type="button"), scope="col", class_=kind, aria_sort="none")
 

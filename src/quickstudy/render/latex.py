@@ -117,15 +117,16 @@ def _tabular(table: blocks.Table, columns: Sequence[int], labels: Sequence[str])
 
 
 def _broken(column: blocks.Column) -> list[str]:
-    """The title of a column, and which way is better, in lines of one or two words."""
-    title = f"{column.title} {ARROWS.get(column.better, '')}".strip()
-    return textwrap.wrap(title, 13, break_long_words=False) or [""]
+    """The title of a column, which way is better, and what else is said of it, in lines of one or two words."""
+    title = "\N{NO-BREAK SPACE}".join(filter(None, (column.title, ARROWS.get(column.better))))
+    lines = textwrap.wrap(title, 13, break_long_words=False) or [""]
+    return [*lines, f"({column.note})"] if column.note else lines
 
 
 def _head(column: blocks.Column) -> str:
     lines = list(map(escape, _broken(column)))
     side, stack = "r" if column.numeric else "l", r"\\".join(lines)
-    return stack if len(lines) == 1 else rf"\shortstack[{side}]{{{stack}}}"
+    return stack if len(lines) == 1 else rf"\shortstack[{side}]{{\strut {stack}}}"
 
 
 def _label(name: str, role: str) -> str:

@@ -96,8 +96,12 @@ def written(number: Number) -> str:
 
 
 def bounds(number: Number) -> str:
-    """`[low, high]`, or nothing where there is no interval."""
-    if number.interval is None:
+    """`[low, high]`, or nothing where there is no interval, or one of no width, of runs that are all alike.
+
+    >>> bounds(Number(0.5, (0.4, 0.6))), bounds(Number(1.0, (1.0, 1.0)))
+    ('[0.400, 0.600]', '')
+    """
+    if number.interval is None or number.interval[0] == number.interval[1]:
         return ""
     low, high = (digits(end, number.form).removeprefix("×") for end in number.interval)
     return f"[{low}, {high}]"
@@ -105,13 +109,13 @@ def bounds(number: Number) -> str:
 
 def half_width(number: Number) -> str:
     """Half of what the interval spans, for places where two bounds are too long; where orders of magnitude count, what
-    its ends are apart from the middle, as a factor; nothing where there is no interval.
+    its ends are apart from the middle, as a factor; nothing where there is no interval, or one of no width.
 
     >>> half_width(Number(0.5, (0.4, 0.6))), half_width(Number(1e-3, (5e-4, 2e-3), form="magnitude"))
     ('±0.100', '×÷2')
     """
     half = half_of(number)
-    if half is None:
+    if half is None or not bounds(number):
         return ""
     return f"×÷{magnitude(half)}" if number.form in (MAGNITUDE, FACTOR) else f"±{digits(half, number.form)}"
 

@@ -115,7 +115,7 @@ class _Sheet:
         return [_End(full, label, value, kind) for (full, value, kind), label in zip(ends, labels, strict=True)]
 
     def _head(self, panel: Panel, width: float) -> float:
-        entries = 0 if self.plot.direct else -(-len(panel.series) // _per_line(panel, width))
+        entries = 0 if self.plot.direct else -(-len(_named(panel)) // _per_line(panel, width))
         return (_TITLE if panel.title else 0) + entries * _ENTRY + (4 if entries else 0) + _Y_TITLE
 
     def _height(self, row: Sequence[Panel], width: float) -> float:
@@ -164,6 +164,11 @@ def _end_labels(ends: Sequence[_End], frame: Frame) -> Markup:
     return tag("g", *parts, class_="labels")
 
 
+def _named(panel: Panel) -> list[Plotted]:
+    """What stands in a legend: everything that has a name."""
+    return [one for one in panel.series if one.label]
+
+
 def _per_line(panel: Panel, width: float) -> int:
     """How many entries of the legend have room side by side."""
     longest = max((breadth(one.label) for one in panel.series), default=0.0)
@@ -173,13 +178,13 @@ def _per_line(panel: Panel, width: float) -> int:
 def _legend(panel: Panel, frame: Frame, top: float) -> Iterator[Markup]:
     width = frame.x.length
     per_line = _per_line(panel, width)
-    labels = fitting([one.label for one in panel.series], width - 24)
-    for index, (one, label) in enumerate(zip(panel.series, labels, strict=True)):
+    labels = fitting([one.label for one in _named(panel)], width - 24)
+    for index, (one, label) in enumerate(zip(_named(panel), labels, strict=True)):
         x, y = frame.x.start + index % per_line * width / per_line, top + _ENTRY * (index // per_line) + 9
         key = tag("line", class_="line", x1=x, x2=x + 18, y1=y - 4, y2=y - 4)
         if one.kind in (POINTS, BARS):
             key = tag("rect", class_="dot", x=x + 4, y=y - 9, width=10, height=10)
-        dot = tag("circle", class_="dot mark", cx=x + 9, cy=y - 4, r=2.5)
+        dot = tag("circle", class_="dot", cx=x + 9, cy=y - 4, r=2.5) if _again(one) else ""
         entry = mark_class(one.mark) + ("" if len(one.x) else " absent")
         yield tag(
             "g", tag("title", one.label), key, dot, drawing.text(label, x + 24, y, class_="label entry"), class_=entry
@@ -228,10 +233,10 @@ def _curve(one: Plotted, frame: Frame, direct: bool) -> Iterator[Markup]:
             own = [index for index in members if one.bold[0] <= one.x[index] <= one.bold[1]]
             yield tag("polyline", class_="line own", points=points(_path(one, one.y, own, frame)))
     every = [index for members in known for index in members]
-    for index in every if one.dots else every[:: max(1, len(every) // 8)]:
-        kind = "dot" if one.dots or len(every) == 1 else "dot mark"
-        x, y = frame.x.at(one.x[index]), frame.y.at(one.y[index])
-        yield tag("circle", _told(one, index), class_=kind, cx=x, cy=y, r=2.5)
+    shown = every if one.dots or len(every) == 1 else every[:: max(1, len(every) // 8)] if _again(one) else []
+    for index in shown:
+        place = {"cx": frame.x.at(one.x[index]), "cy": frame.y.at(one.y[index])}
+        yield tag("circle", _told(one, index), class_="dot", r=2.5, **place)
     # Where it ends before the others do, a thin line leads on to its label.
     if direct and one.label and every and (x := frame.x.at(one.x[every[-1]])) < frame.x.end - 1:
         y = frame.y.at(one.y[every[-1]])
@@ -261,6 +266,11 @@ def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Mar
 
 def _told(one: Plotted, index: int) -> Markup:
     return tag("title", one.tells[index]) if len(one.tells) else Markup("")
+
+
+def _again(one: Plotted) -> bool:
+    """Whether its colour is another's too."""
+    return "again" in mark_class(one.mark)
 
 
 def _step(bars: Sequence[Plotted]) -> float:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from itertools import product
+from itertools import groupby, product
 from typing import Any
 
 from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot
 from quickstudy.base.wording import shortened
-from quickstudy.render.drawing import NARROW, WIDE, Drawing, Form, breadth, spread, text
+from quickstudy.render.drawing import WIDE, Drawing, breadth, spread, text
 from quickstudy.render.graph import graph_drawing
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import NOTHING, score
@@ -20,15 +20,15 @@ from quickstudy.render.plot import plot_drawings
 LEVELS = 9
 """Colours of the style sheet."""
 _HIGH, _BETWEEN, _TOP = 22.0, 20.0, 28.0
-_LEAST = 9.0
-"""Pixels of a cell below which a row of them does not fit, and goes on below."""
+_LEAST, _MOST = 9.0, 90.0
+"""Pixels of a cell."""
 _LEGIBLE = 44.0
 """Pixels of a cell in which its number has room."""
 
 
 def drawn(block: Picture) -> list[Markup]:
-    """The elements of a page: one for a wide and one for a narrow window, or one for both."""
-    least = 0.8 if isinstance(block, Graph) else 0.0
+    """The elements of a page: one for a wide and one for a narrow window, or one for both, which is hardly shrunk."""
+    least = 0.0 if isinstance(block, Plot) else 0.8
     return [drawing.inline(least * drawing.width) for drawing in _drawings(block)]
 
 
@@ -64,7 +64,7 @@ def _drawings(block: Picture) -> list[Drawing]:
         case Plot():
             return plot_drawings(block)
         case HeatMap():
-            return [_Map(block, form).drawing() for form in (WIDE, NARROW)]
+            return [_Map(block).drawing()]
         case Graph():
             return [graph_drawing(block)]
     raise TypeError(f"no picture of a {type(block).__name__}")
@@ -76,25 +76,18 @@ def _parts(cell: float | Sequence[float | None] | None) -> Sequence[float | None
 
 @dataclass(frozen=True)
 class _Map:
-    """A heat map in one form: a line of cells per row or, where they do not fit, a block of several lines."""
+    """A heat map: a line of cells per row, titles above, the legend below."""
 
     map: HeatMap
-    form: Form
 
     def drawing(self) -> Drawing:
-        names = shortened(self.map.rows, 22 if self.form is WIDE else 16)
+        names, titles = shortened(self.map.rows, 22), shortened(self.map.columns, 14)
         scales = [self._scale(row) for row in range(len(names))]
         left = 16 + max(map(breadth, (*names, *scales)), default=0.0)
-        width = min((self.form.width - left - 16) / max(len(self.map.columns), 1), 90.0)
-        whole = width >= _LEAST
-        parts, bottom = self._lines(names, left, width) if whole else self._blocks(names)
-        legend = self._legend(left if self.form is WIDE else 8.0, bottom + 8)
-        return Drawing(
-            self.map.label, self.form.width, bottom + 54, [tag("g", *parts, *legend, class_="heat")], self.form.name
-        )
-
-    def _lines(self, names: Sequence[str], left: float, width: float) -> tuple[list[Markup], float]:
-        titles = shortened(self.map.columns, 14)
+        if self.map.fine:
+            return self._field(names, left)
+        width = max(_LEAST, min((WIDE.width - left - 16) / max(len(titles), 1), _MOST))
+        right = max(left + width * len(titles), left + 22 * LEVELS + 100)
         longest = max(map(breadth, titles), default=0.0)
         turned = width < longest + 4
         top = _TOP + (longest if turned else 0)
@@ -105,49 +98,54 @@ class _Map:
             at = {"transform": place} if turned else {"x": middle, "y": top - 8, "text_anchor": "middle"}
             parts.append(tag("text", title, class_="tick" if width > 12 else "small", **at))
         between = _BETWEEN if self.map.marks or self.map.scaled == "row" else 2.0
-        for row, name in enumerate(names):
+        for row, (name, scale) in enumerate(zip(names, scales, strict=True)):
             above = top + row * (_HIGH + between)
             parts.append(text(name, left - 8, above + _HIGH / 2 + 3, class_="label", text_anchor="end"))
-            if scale := self._scale(row):
+            if scale:
                 parts.append(text(scale, left - 8, above + _HIGH + 8, class_="tick", text_anchor="end"))
-            places = [(left + column * width, above) for column in range(len(titles))]
-            parts += self._cells(row, places, width - 0.8, _HIGH)
+            parts += self._cells(row, left, above, width)
             marks = [mark for mark in self.map.marks if mark[0] == row]
             wanted = [left + (column + 0.5) * width for _, column, _, _ in marks]
             long = max((breadth(mark[3]) for mark in marks), default=0.0)
-            shown = spread(wanted, 10 + long, left + long / 2, max(left + width * len(titles), left + long / 2))
+            shown = spread(wanted, 10 + long, left + long / 2, max(right, left + long) - long / 2)
             for x, mark in zip(shown, marks, strict=True):
-                parts.append(
-                    text(mark[3], x, above + _HIGH + 12, class_=f"pointer {self._kind(mark[3])}", text_anchor="middle")
-                )
-        return parts, top + len(names) * (_HIGH + between)
+                kind = f"pointer {self._kind(mark[3])}"
+                parts.append(text(mark[3], x, above + _HIGH + 12, class_=kind, text_anchor="middle"))
+        bottom = top + len(names) * (_HIGH + between)
+        inside = tag("g", *parts, *self._legend(left, bottom + 8), class_="heat")
+        return Drawing(self.map.label, right + 16, bottom + 54, [inside])
 
-    def _blocks(self, names: Sequence[str]) -> tuple[list[Markup], float]:
-        across = max(4, round(math.sqrt(len(self.map.columns))) + 1)
-        each = self.form.width / 2 - 12
-        size = each / across
-        down = -(-len(self.map.columns) // across)
+    def _field(self, names: Sequence[str], left: float) -> Drawing:
+        """Cells without gaps: neighbours of one colour are one shape, and nothing is told of a single one."""
+        columns, width = self.map.columns, WIDE.width - left - 16
+        wide, high = width / max(len(columns), 1), 0.45 * width / max(len(names), 1)
         parts = []
         for row, name in enumerate(names):
-            left, top = 4 + row % 2 * (each + 16), _TOP + row // 2 * (down * size + 54)
-            parts.append(text(name, left, top - 6, class_="label"))
-            places = [
-                (left + column % across * size, top + column // across * size)
-                for column in range(len(self.map.columns))
-            ]
-            parts += self._cells(row, places, size - 0.8, size - 0.8)
-            below = [words for number, _, _, words in self.map.marks if number == row]
-            for line, words in enumerate(filter(None, (" ".join(below), self._scale(row)))):
-                parts.append(text(words, left, top + down * size + 13 + 14 * line, class_="tick"))
-        return parts, _TOP + -(-len(names) // 2) * (down * size + 54) - 14
+            top = _TOP + row * high
+            parts += [text(name, left - 8, top + high / 2 + 4, class_="label", text_anchor="end")] if name else []
+            levels = [self._level(row, _parts(value)[0]) for value in self.map.values[row]]
+            first = 0
+            for level, same in groupby(levels):
+                count = len(list(same))
+                kind = "absent" if level is None else f"h{level}"
+                # A little too large: between two that only touch, a screen shows a line.
+                box = {"x": left + first * wide, "y": top, "width": count * wide + 0.4, "height": high + 0.4}
+                parts.append(tag("rect", class_=kind, **box))
+                first += count
+        for column, title in enumerate(columns):
+            x = left + (column + 0.5) * wide
+            parts += [text(title, x, _TOP - 8, class_="tick", text_anchor="middle")] if title else []
+        bottom = _TOP + len(names) * high
+        inside = tag("g", *parts, *self._legend(left, bottom + 8), class_="heat")
+        return Drawing(self.map.label, WIDE.width, bottom + 54, [inside])
 
-    def _cells(self, row: int, places: Sequence[tuple[float, float]], width: float, height: float) -> Iterator[Markup]:
-        for column, (left, top) in enumerate(places):
-            values = _parts(self.map.values[row][column])
+    def _cells(self, row: int, left: float, top: float, each: float) -> Iterator[Markup]:
+        for column in range(len(self.map.columns)):
+            values, x, width = _parts(self.map.values[row][column]), left + column * each, each - 0.8
             told = ", ".join(NOTHING if value is None else score(value) for value in values)
-            wide, high = width / (1 if len(values) == 1 else 2), height / (2 if len(values) > 2 else 1)
+            wide, high = width / (1 if len(values) == 1 else 2), _HIGH / (2 if len(values) > 2 else 1)
             boxes = [
-                {"x": left + part % 2 * wide, "y": top + part // 2 * high, "width": wide, "height": high}
+                {"x": x + part % 2 * wide, "y": top + part // 2 * high, "width": wide, "height": high}
                 for part in range(len(values))
             ]
             levels = [self._level(row, value) for value in values]
@@ -162,7 +160,7 @@ class _Map:
             ]
             if len(values) == 1 and width >= _LEGIBLE and values[0] is not None:
                 over = "on" if (levels[0] or 0) > LEVELS // 2 else "label"
-                shapes.append(text(told, left + width / 2, top + height / 2 + 4, class_=over, text_anchor="middle"))
+                shapes.append(text(told, x + width / 2, top + _HIGH / 2 + 4, class_=over, text_anchor="middle"))
             yield tag("g", tag("title", f"{self.map.rows[row]}, {self.map.columns[column]}: {told}"), *shapes)
 
     def _kind(self, words: str) -> str:

@@ -22,6 +22,8 @@ _MOST_LINES = 25
 """Of one section on a screen: what a terminal of the usual height shows at once."""
 _MOST_VERDICT, _MOST_REMARKS = 5, 3
 _LONGEST_TITLE = 24
+_LONGEST_WORDS = 36
+"""Of a cell of words on one line: where there is less room than for all of them, they go on below."""
 _UNSEEN = ("command", "example")
 """Kinds of text that only the page shows."""
 _STYLES = {"note": "yellow", "remark": "dim", "question": "dim", "verdict": ""}
@@ -101,7 +103,7 @@ def _task(inner: Sequence[blocks.Block], width: int, above: int) -> Iterator[Ren
     below: list[str] = []
     for number, table in enumerate(tables):
         sections = max(sum(bool(group.lines) for group in table.groups) - 1, 0)
-        if number and len(table.lines) + sections + 4 > room:
+        if number and sum(map(_height, table.lines)) + sections + 4 > room:
             continue
         lines = _foremost(table, room - sections - 2)
         if len(lines) < len(table.lines):
@@ -110,10 +112,16 @@ def _task(inner: Sequence[blocks.Block], width: int, above: int) -> Iterator[Ren
         if number:
             yield from (_words(""), _words(shortened([visible(table.caption)], width)[0], "dim"))
         yield _sheet(table, _fitting(table, width), width, lines)
-        room -= len(lines) + sections + (4 if number else 2)
+        room -= sum(map(_height, lines)) + sections + (4 if number else 2)
         yield from (_words(line) for line in said if number == 0)
     yield from (_words(line) for line in said if not tables)
     yield from (_words(line, "dim") for line in (*below, *remarks))
+
+
+def _height(line: blocks.Line) -> int:
+    """How many lines of a screen a row may take at most, where cells of words are broken."""
+    words = [cell for cell in line.cells[1:] if isinstance(cell, str)]
+    return max([1, *(len(textwrap.wrap(visible(cell), _LONGEST_WORDS)) for cell in words)])
 
 
 def _is_task(parts: Sequence[blocks.Block]) -> bool:
@@ -153,21 +161,24 @@ def _sheets(table: blocks.Table, width: int) -> Iterator[RenderableType]:
 def _fitting(table: blocks.Table, width: int) -> list[int]:
     """The columns for which there is room, the first ones before the others."""
     kept: list[int] = []
-    wide = _measure(table, width)
+    wide = _measure(table, width, _LONGEST_WORDS)
     for column in range(1, len(table.columns)):
         if not kept or wide([*kept, column]) <= width:
             kept.append(column)
     return kept
 
 
-def _measure(table: blocks.Table, width: int) -> Callable[[Sequence[int]], int]:
-    """How wide a sheet of some columns is. Rich measures the same, on a sheet that is made for it, 50 times slower."""
+def _measure(table: blocks.Table, width: int, words: int = _PLAIN_WIDTH) -> Callable[[Sequence[int]], int]:
+    """How wide a sheet of some columns is, if no more than so many letters of words stand on a line. Rich measures the
+    same, on a sheet that is made for it, 50 times slower.
+    """
     from rich.cells import cell_len
 
     longest = _longest_name(width)
     first = min(longest, max(map(cell_len, [table.columns[0].title, *_names(table.lines, longest)])))
     rows = zip(*(line.cells for line in table.lines), strict=True)
     cells = [max(cell_len(visible(spoken(cell))) for cell in column) for column in rows] or [0] * len(table.columns)
+    cells = [size if column.numeric else min(size, words) for size, column in zip(cells, table.columns, strict=True)]
 
     def wide(columns: Sequence[int]) -> int:
         titles = _titles([table.columns[index] for index in columns])

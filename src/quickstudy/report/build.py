@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import pathlib
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from quickstudy.base.blocks import CONTROL, ORACLE, REPLAY, ROLES
@@ -27,6 +29,8 @@ from quickstudy.runs.reader import Reading
 
 LoadTrace = Callable[[Record], Trace]
 _ORDER = ("published", "written", "corrected")
+_LAST = 253_402_300_800.0
+"""Seconds since the epoch to the year 10,000, which no calendar here has."""
 
 
 def build_report(
@@ -39,19 +43,11 @@ def build_report(
     first.
     """
     records = list(records)
-    places, where = _places(records)
+    places, where = places_of(records)
     maker = _Maker(open_book(records), load, where)
     tables = tuple(map(maker.table, identity.task_groups(records)))
-    started = sorted(record.started for record in records if record.started)
-    return ReportData(
-        tables,
-        _changes(tables),
-        maker.book.measures(),
-        places,
-        (*notes, *maker.book.notes, *_too_few(records), *sorted(maker.damaged)),
-        command,
-        (started[0], started[-1]) if started else None,
-    )
+    notes = (*notes, *maker.book.notes, *_too_few(records), *sorted(maker.damaged))
+    return ReportData(tables, _changes(tables), maker.book.measures(), places, notes, command, days_of(records))
 
 
 def gather(
@@ -178,7 +174,14 @@ def _mean_cost(costs: Iterable[Mapping[str, float]]) -> dict[str, float]:
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 
-def _places(records: Sequence[Record]) -> tuple[tuple[Place, ...], dict[str, int]]:
+def days_of(records: Iterable[Record]) -> str:
+    """From which day to which runs were made, by UTC; nothing where no record says so."""
+    moments = sorted(record.started for record in records if 0 < record.started < _LAST)
+    days = (time.strftime("%Y-%m-%d", time.gmtime(moment)) for moment in moments[:1] + moments[-1:])
+    return " to ".join(dict.fromkeys(days))
+
+
+def places_of(records: Sequence[Record]) -> tuple[tuple[Place, ...], dict[str, int]]:
     """Where runs were made, in order, and the number of its place for the key of every run."""
     together: dict[str, list[Record]] = {}
     for record in records:
@@ -194,22 +197,22 @@ def _where(record: Record) -> tuple[dict[str, str], dict[str, str], str, int]:
     return versions, machine, str(where.get("device", "unknown")), int(where.get("lanes", 1))
 
 
-def _sequences(record: Record) -> list[Any]:
-    """How many sequences a run had to learn from and to be tested on, as its trace says: numbers, or one by segment."""
+def _amounts(record: Record, unit: str) -> list[Any]:
+    """How much a run had to learn from and to be tested on, as its trace says: numbers, or one by segment."""
     facts = record.trace.get("facts", {})
-    return [facts.get(name) for name in ("training_sequences", "test_sequences")]
+    return [facts.get(f"{part}_{unit}") for part in ("training", "test")]
 
 
 def _material(records: Iterable[Record]) -> str:
-    found = set()
-    for record in records:
-        parts = [count if isinstance(count, list | tuple) else [count] for count in _sequences(record)]
+    found: dict[str, set[tuple[int, ...]]] = {}
+    for record, unit in product(records, ("sequences", "steps")):
+        parts = [count if isinstance(count, list | tuple) else [count] for count in _amounts(record, unit)]
         if all(isinstance(number, int) for part in parts for number in part):
-            found.add(tuple(map(sum, parts)))
-    if not found:
-        return ""
-    learned, tested = (span([pair[side] for pair in found]) for side in (0, 1))
-    return f"{learned} sequences to learn from, {tested} to be tested on."
+            found.setdefault(unit, set()).add(tuple(map(sum, parts)))
+    for unit, pairs in found.items():
+        learned, tested = (span([pair[side] for pair in pairs]) for side in (0, 1))
+        return f"{learned} {unit} to learn from, {tested} to be tested on."
+    return ""
 
 
 def _too_few(records: Iterable[Record]) -> list[str]:
@@ -217,7 +220,7 @@ def _too_few(records: Iterable[Record]) -> list[str]:
     found: dict[str, str] = {}
     for record in records:
         asked = record.parameters("protocol").get("sequences")
-        learned, tested = _sequences(record)
+        learned, tested = _amounts(record, "sequences")
         if isinstance(asked, int) and isinstance(learned, int) and isinstance(tested, int) and learned + tested < asked:
             task = f"{record.labels.get('task', '')} {record.what.get('convention', '')}"
             found.setdefault(

@@ -95,8 +95,12 @@ class Comparison:
 
     def compared(self) -> tuple[str, str]:
         """What stands on the two sides, with the versions."""
-        first, second = (f"version {self.versions.get(side, '?')}" for side in ("first", "second"))
-        return f"first: {self.first}, {first}", f"second: {self.second}, {second}"
+        sides = {side: (getattr(self, side), f"version {self.versions.get(side, '?')}") for side in ("first", "second")}
+        first, second = (
+            f"{side}: {title}" + ("" if version in title else f", {version}")
+            for side, (title, version) in sides.items()
+        )
+        return first, second
 
     def _difference(self) -> str:
         numbers = (self.difference,) if math.isnan(self.low) else (self.difference, self.low, self.high)

@@ -187,7 +187,7 @@ class Change:
 @dataclass(frozen=True)
 class ReportData:
     """A whole report. tables: by convention, family and task. notes: what a reader must be told first. command: what
-    was typed last. started: when the first and the last run were, in seconds since the epoch, where the records say so.
+    was typed last. days: when the runs were made, in words, where the records say so.
     """
 
     tables: tuple[TaskTable, ...]
@@ -196,4 +196,4 @@ class ReportData:
     places: tuple[Place, ...]
     notes: tuple[str, ...]
     command: str | None
-    started: tuple[float, float] | None = None
+    days: str = ""

@@ -5,7 +5,6 @@ whole record of what was run.
 from __future__ import annotations
 
 import pathlib
-import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
@@ -57,11 +56,12 @@ def screen_page(data: ReportData) -> Page:
 def write_report(data: ReportData, target: str | pathlib.Path, *, replaces: bool = True) -> pathlib.Path:
     """Write the page as HTML; gives its path. A reader sees the old file or the whole new one.
 
-    target: the file, or a folder that exists, in which it is then called report.html. replaces: a file that is there,
-    whatever it is; else only a page of ours. Raises UsageError when the file cannot be written.
+    target: the file, or a folder that exists, in which it is then called report.html. replaces: a file that is named
+    and there, whatever it is; else only a page of ours. Raises UsageError when the file cannot be written.
     """
     path = pathlib.Path(target)
-    path = path / "report.html" if path.is_dir() else path
+    if path.is_dir():  # nobody has named the file that is in it
+        path, replaces = path / "report.html", False
     if not replaces and path.is_file() and not _is_ours(path):
         raise UsageError(f"{path} is there, and no page of quickstudy's; move it away, or name a file by `report -o`")
     page = FORMS["html"](data).encode(errors="backslashreplace")
@@ -115,11 +115,10 @@ def _counts(data: ReportData) -> str:
 
 def _made(data: ReportData) -> Iterator[str]:
     """When, with which versions and by which command the runs were made, as far as it is known."""
-    if data.started:
-        days = dict.fromkeys(time.strftime("%Y-%m-%d", time.gmtime(moment)) for moment in data.started)
+    if data.days:
         made = {", ".join(f"{name} {version}" for name, version in place.versions.items()) for place in data.places}
         by = f" with {made.pop()}" if len(made) == 1 and made != {""} else ""
-        yield f"Run {' to '.join(days)}{by}"
+        yield f"Run {data.days}{by}"
     if data.command:
         yield data.command
 

@@ -19,7 +19,6 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.measure import Score
 from quickstudy.base.record import OK, Record
-from quickstudy.base.study import Study
 from quickstudy.base.trace import Trace
 from quickstudy.report.records import score_of
 from quickstudy.report.statistics import Values
@@ -32,9 +31,6 @@ from quickstudy.runs.traces import load_trace
 T = TypeVar("T")
 Runs = Mapping[tuple[int, int], Record]
 """Records by (root seed, repetition)."""
-
-Cells = Mapping[str, Mapping[str, Runs]]
-"""Runs by row label and column."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +46,13 @@ class Found:
     _scored: dict[str, Record] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of_reading(cls, reading: Reading, folder: str | pathlib.Path, measures: Sequence[str] = ()) -> Found:
-        """The finished runs among what was read of a folder."""
+    def on(cls, shelf: Shelf, measures: Sequence[str] = ()) -> Found:
+        """The finished runs of a folder as it is now."""
         # A record from elsewhere need not say all that makes an identity; then no study asks for it.
         known = {"task", "learner", "protocol", "convention", "root", "repetition"}
-        finished = [record for record in reading.records.values() if record.status == OK and known <= {*record.what}]
-        return cls(finished, pathlib.Path(folder), measures)
+        every = shelf.reading().records.values()
+        finished = [record for record in every if record.status == OK and known <= {*record.what}]
+        return cls(finished, shelf.folder, measures)
 
     def of(self, setting: Setting) -> Runs:
         """All runs of one setting, of its root seed."""
@@ -75,25 +72,12 @@ class Found:
         runs = self._places.get(_place(plain(what)), {})
         return {place: self._measured(record) for place, record in runs.items()} if self.measures else runs
 
-    def cells(self, study: Study, convention: str, root: int = 0) -> dict[str, dict[str, Runs]]:
-        """The runs of a study. Every column that has a learner under the convention is there, empty if nothing was
-        run.
-        """
-        return {
-            row.label: {
-                column: self.of(Setting(row.task, learner, convention, root, row.protocol))
-                for column in row.learners
-                if (learner := row.learner(column, convention))
-            }
-            for row in study.rows
-        }
-
     def score(self, name: str, runs: Iterable[Record] = ()) -> Score:
         """How a score is read, by what the runs carry: all, or those under the protocol of some. The measures of two
         protocols may use one name for two things.
         """
         legends = (self._legends[_protocol(record)] for record in runs)
-        return MEAN_CURVE if name == MAXIMUM_OF_MEAN else next(legends, self._legend).score(name)
+        return MEAN_CURVE if name == MAXIMUM_OF_MEAN else next(legends, self._legends[""]).score(name)
 
     def trace(self, record: Record) -> Trace:
         """What happened in a run. Raises QuickstudyError if that cannot be read."""
@@ -117,12 +101,9 @@ class Found:
         return self._scored[record.key]
 
     @cached_property
-    def _legend(self) -> Legend:
-        return read_legend(self.records)
-
-    @cached_property
     def _legends(self) -> dict[str, Legend]:
-        found: dict[str, list[Record]] = {}
+        """By protocol, and of all together."""
+        found: dict[str, list[Record]] = {"": list(self.records)}
         for record in self.records:
             found.setdefault(_protocol(record), []).append(record)
         return {protocol: read_legend(records) for protocol, records in found.items()}
@@ -142,27 +123,17 @@ class Found:
 
 @dataclass
 class Shelf:
-    """A results folder that is read when it is first asked for, and again only when its journals have changed.
-
-    measures: see `Found`.
-    """
+    """A results folder that is read when it is first asked for, and again only when its journals have changed."""
 
     folder: pathlib.Path
-    measures: Sequence[str] = ()
     _mark: list[tuple[str, int, int]] | None = None
     _reading: Reading = field(default_factory=Reading)
-    _found: Found = field(default_factory=lambda: Found([]))
     _made: dict[Any, Any] = field(default_factory=dict)
 
     def reading(self) -> Reading:
         """All that the folder holds now."""
         self._renew()
         return self._reading
-
-    def found(self) -> Found:
-        """The finished runs that it holds now."""
-        self._renew()
-        return self._found
 
     def made(self, name: Hashable, make: Callable[[], T]) -> T:
         """What is made of the folder as it is now: made once as long as it stays the same."""
@@ -176,7 +147,6 @@ class Shelf:
         mark = [(path.name, *_size_and_time(path)) for path in sorted((self.folder / RUNS).glob("*.jsonl"))]
         if mark != self._mark:
             self._reading = read_results(self.folder)
-            self._found = Found.of_reading(self._reading, self.folder, self.measures)
             self._mark = mark
             self._made.clear()
 

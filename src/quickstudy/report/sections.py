@@ -44,7 +44,8 @@ def _example(id: str, parameters: Any, convention: str) -> str:
     """
     try:
         task = configure(id, catalogue.task.get(id), {}, convention)
-        if not isinstance(task, ExampleTask) or parameters_of(task) != parameters:
+        # One on data of elsewhere (`ready`) would read them all, and make a vocabulary of them, for a line.
+        if not isinstance(task, ExampleTask) or parameters_of(task) != parameters or hasattr(task, "ready"):
             return ""
         released = getattr(task, "released", None) if convention == "published" else None
         drawn = released(0, 1) if released else task.sample(Streams(0, id, 0).numpy("data"), 1)
@@ -146,12 +147,17 @@ def record(data: ReportData) -> Iterator[Block]:
             "in the same folder are in the report too: their settings are below."
         )
         yield Text(data.command, "command")
-    yield Section("Where", [_place(number, place) for number, place in enumerate(data.places, start=1)])
+    yield where(data.places)
     for index, table in enumerate(data.tables):
         settings: list[Block] = [Details(f"{row.learner}, {row.role}", [Stored(row.setting)]) for row in table.rows]
         runs = run_table(table, f"runs-{index}")
         every = Details(f"All runs ({len(runs.lines):,})", [runs])
         yield Section(table.task, [*settings, every], f"settings-{index}", table.convention)
+
+
+def where(places: Sequence[Place]) -> Section:
+    """Where runs were made, and with what."""
+    return Section("Where", [_place(number, place) for number, place in enumerate(places, start=1)])
 
 
 def _place(number: int, place: Place) -> Section:

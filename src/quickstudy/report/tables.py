@@ -126,9 +126,9 @@ def failure_table(table: TaskTable, name: str) -> Table | None:
         for run in row.unfinished:
             reasons.setdefault((run.status, run.reason), []).append(f"{run.root}/{run.repetition}")
         for (status, reason), seeds in reasons.items():
-            cells: list[Cell] = [Name(row.learner), status, Number(len(seeds), form=COUNT), ", ".join(seeds)]
-            lines.append(Line([*cells, reason or "–"], row.role))
-    titles = ("status", "runs", "seeds (root/repetition)", "reason")
+            cells: list[Cell] = [Name(row.learner), status, Number(len(seeds), form=COUNT), reason or "–"]
+            lines.append(Line([*cells, ", ".join(seeds)], row.role))
+    titles = ("status", "runs", "reason", "seeds (root/repetition)")
     columns = [_NAME, *(Column(title, numeric=title == "runs") for title in titles)]
     return Table(name, f"Runs without a result on {table.task}", columns, [Group(lines)]) if lines else None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from quickstudy.base.blocks import CONTROL, FACTOR, FINE, REPLAY, Number
+from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, REPLAY, Number
 from quickstudy.base.measure import LOG, MEAN, PLAIN
-from quickstudy.render.numbers import bounds, scored, written
+from quickstudy.render.numbers import bounds, scored, spoken, written
 from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, advantage, best, difference
 from quickstudy.report.words import counted, listing, span
@@ -117,7 +117,7 @@ def _gain(row: Row, table: TaskTable) -> str:
     if table.judged.read == LOG:
         factor = Number(value, interval, FACTOR)
         return f"by a factor of {written(factor).removeprefix('×')} {bounds(factor)}".rstrip()
-    return f"by {written(Number(value))} {bounds(Number(value, interval))}"
+    return f"by {spoken(Number(value, interval), BOUNDS)}"
 
 
 def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from quickstudy.base.measure import Score
 from quickstudy.report.statistics import CLOSEST, FEWEST
 
-MOST_NAMED = 5
-"""A sentence with more names in it is a list that nobody reads; the table has them all."""
+MOST_NAMED, MOST_LETTERS = 5, 130
+"""A sentence with more names in it, or more letters of names, is a list that nobody reads; the table has them all."""
 
 
 def counted(number: int, word: str) -> str:
@@ -31,13 +31,15 @@ def span(numbers: Sequence[int]) -> str:
 
 
 def listing(names: Sequence[str]) -> str:
-    """Names in a sentence; of very many the first ones.
+    """Names in a sentence; of very many, or very long ones, the first.
 
     >>> listing(["a", "b", "c"]), listing(["a"]), listing(list("abcdefg"))
     ('a, b and c', 'a', 'a, b, c and 4 more')
     """
-    if len(names) > MOST_NAMED:
-        names = [*names[: MOST_NAMED - 2], f"{len(names) - MOST_NAMED + 2} more"]
+    most = len(names) if len(names) <= MOST_NAMED else MOST_NAMED - 2
+    while most > 1 and sum(map(len, names[:most])) > MOST_LETTERS:
+        most -= 1
+    names = [*names[:most], *([f"{len(names) - most} more"] if most < len(names) else [])]
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
@@ -61,8 +63,9 @@ TERMS = (
     (
         "Interval",
         "The numbers in brackets are a 95 % interval of the mean over runs: Student's t, longer on the side to which "
-        "the runs are skewed, and cut at the ends of the score's range. One run has no interval, and medians are shown "
-        f"without; that of two or three is wide. Fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
+        "the runs are skewed, and cut at the ends of the score's range. One run has none; runs that are all alike, and "
+        "medians, are shown without; that of two or three is wide. "
+        f"Fewer than {FEWEST} runs, or pairs of runs, give no verdict. "
         "Where orders of magnitude count, the mean is the geometric one, and ×÷ stands before the factor from it to "
         "either end.",
     ),

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from itertools import pairwise
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -125,6 +125,7 @@ def execute(
                 cells[0].room,
                 plan.apart(cells[0]),
                 keep_answers,
+                tuple(cell.setting for cell in cells) if len({id(cell.setting) for cell in cells}) > 1 else (),
             )
         )
     counts: Counter[str] = Counter()
@@ -177,16 +178,19 @@ def _watch(
 
 
 def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
-    """Neighbouring cells of one setting together, long settings in several pieces, so that every worker has work.
+    """Cells of one setting together, on a GPU also those that may run beside them; long settings in several pieces, so
+    that every worker has work.
 
     No number depends on the cut; time does: each piece may compile its programs again, and one of fewer repetitions
     than there are lanes takes as long as a full one.
     """
     on_gpu = has_gpu()
-    settings = [list(group) for _, group in groupby(cells, key=lambda cell: id(cell.setting))]
+    groups: dict[str | int, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.beside if on_gpu else id(cell.setting), []).append(cell)
     total = sum(cell.seconds for cell in cells)
     pieces = []
-    for group in settings:
+    for group in groups.values():
         share = sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
         most = math.ceil(len(group) / (group[0].lanes if on_gpu else 1))
         count = min(most, max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1

@@ -3,7 +3,7 @@
 Runs belong together if task, protocol, convention and learner are the same, with versions, code and parameters; and
 whatever else stands in `what`, which a later version may have added: all but root seed and repetition. A
 title is what a user would type, and behind it in brackets whatever that does not say: a protocol that is not the
-standard one, and what differs where two settings would be typed alike.
+standard one, and what differs where two settings would be typed alike, wherever in the folder that is.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
 from quickstudy.base.record import STATUSES, Record
 
 LEARNER = "learner"
+_ALONE = ("learner",)
 _KNOWN = {"task", "learner", "protocol", "convention", "root", "repetition"}
 
 
@@ -51,27 +52,57 @@ class TaskGroup:
 
 
 def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
-    """Records by what was run, in the order convention, family, task, protocol; then role and learner."""
+    """Records by what was run, in the order convention, family, task, protocol; then role and learner.
+
+    A learner has one title in all tables: what tells it from another of its name in one of them is said in all.
+    """
     shelves: dict[tuple[str, str, str], list[Record]] = {}
     for record in records:
         shelf = (str(record.what.get("convention", "")), family_of(record), label_of(record, "task"))
         shelves.setdefault(shelf, []).append(record)
-    found = []
+    everything = [record for shelved in shelves.values() for record in shelved]
+    said = _editions(everything, "learner")
+    tasks = _editions(everything, "task")
+    tables = []
     for convention, family, label in sorted(shelves, key=lambda shelf: (_convention_order(shelf[0]), *shelf[1:])):
         shelved = shelves[convention, family, label]
         further = sorted({part for record in shelved for part in record.what} - _KNOWN)
-        for suffix, members in _split(shelved, ("task", "protocol", *further)):
+        for suffix, members in _split(shelved, ("task", "protocol", *further), tasks.get(label, set())):
             rows: dict[tuple[str, str], list[Record]] = {}
             for record in members:
                 role = str(record.labels.get("role", LEARNER))
                 rows.setdefault((role, label_of(record, "learner")), []).append(record)
-            learners = tuple(
-                LearnerGroup(name + more, role, tuple(runs))
-                for (role, name), together in sorted(rows.items())
-                for more, runs in _split(together, ("learner",))
-            )
-            found.append(TaskGroup(convention, family, label + suffix, read_legend(members), learners))
-    return found
+            for (_, name), together in rows.items():
+                said.setdefault(name, set()).update(_differing(_leaves(_settings(together, _ALONE), _ALONE)))
+            tables.append((convention, family, label + suffix, members, rows))
+    return [
+        TaskGroup(convention, family, title, read_legend(members), _learners(rows, said))
+        for convention, family, title, members, rows in tables
+    ]
+
+
+def _learners(
+    rows: Mapping[tuple[str, str], Sequence[Record]], said: Mapping[str, Collection[str]]
+) -> tuple[LearnerGroup, ...]:
+    return tuple(
+        LearnerGroup(name + more, role, tuple(runs))
+        for (role, name), together in sorted(rows.items())
+        for more, runs in _split(together, _ALONE, said[name])
+    )
+
+
+def _editions(records: Iterable[Record], part: str) -> dict[str, set[str]]:
+    """By label, whether version or code differ anywhere, of what has that label: the paths that do."""
+    known: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for record in records:
+        component = record.part(part)
+        found = known.setdefault((label_of(record, part), str(component.get("id"))), {})
+        for name in ("version", "code"):
+            found.setdefault(f"{part} {name}", set()).add(str(component.get(name)))
+    said: dict[str, set[str]] = {}
+    for (label, _), found in known.items():
+        said.setdefault(label, set()).update(path for path, values in found.items() if len(values) > 1)
+    return said
 
 
 def label_of(record: Record, part: str) -> str:
@@ -121,24 +152,35 @@ def _settings(records: Sequence[Record], parts: Sequence[str]) -> dict[str, list
     return settings
 
 
-def _split(records: Sequence[Record], parts: Sequence[str]) -> list[tuple[str, list[Record]]]:
+def _split(
+    records: Sequence[Record], parts: Sequence[str], also: Collection[str] = ()
+) -> list[tuple[str, list[Record]]]:
     """Records by equal parts of `what`, each with a suffix that says in what it differs from the others and from the
-    standard protocol.
+    standard protocol. also: paths that are said wherever there is something to say.
     """
     settings = _settings(records, parts)
-    flat = {
-        name: _flat({part: found[0].what[part] for part in parts if part in found[0].what})
-        for name, found in settings.items()
-    }
-    differing = {
-        path for path in set().union(*flat.values()) if len({spelled(leaves.get(path)) for leaves in flat.values()}) > 1
-    }
+    flat = _leaves(settings, parts)
+    differing = _differing(flat)
     found = []
     for name in sorted(settings):
         own = _not_standard(settings[name][0]) if "protocol" in parts else set()
-        said = [f"{path} {flat[name].get(path, 'not given')}" for path in sorted(differing | own)]
+        paths = differing | own | (flat[name].keys() & set(also))
+        said = [f"{path} {flat[name].get(path, 'not given')}" for path in sorted(paths)]
         found.append((f" ({', '.join(said)})" if said else "", settings[name]))
     return found
+
+
+def _leaves(settings: Mapping[str, Sequence[Record]], parts: Sequence[str]) -> dict[str, dict[str, Any]]:
+    return {
+        name: _flat({part: found[0].what[part] for part in parts if part in found[0].what})
+        for name, found in settings.items()
+    }
+
+
+def _differing(flat: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """The paths in which some settings differ."""
+    paths = set().union(*flat.values())
+    return {path for path in paths if len({spelled(leaves.get(path)) for leaves in flat.values()}) > 1}
 
 
 def _not_standard(record: Record) -> set[str]:

@@ -51,21 +51,26 @@ def examine(
     wanted: int | None = None,
     journal: Journal | None = None,
     keep_answers: bool = False,
+    beside: Sequence[Setting] = (),
 ) -> Iterator[Outcome]:
     """Run the repetitions, as many side by side as there are lanes, and give each outcome when its call ends.
 
     wanted: how many repetitions of the setting there are in all, by which lanes are chosen; default: these. A call
     that does not fit the memory of the device is made again with fewer lanes. journal: whose folder keeps what
-    protocols hand in; default: nothing is kept. keep_answers: traces have every answer of the last test. A learner that
-    raises or breaks the protocol gives failed records with the reason and the traceback, one that is not made for what
-    is asked gives not-applicable ones; neither stops the run.
+    protocols hand in; default: nothing is kept. keep_answers: traces have every answer of the last test. beside: the
+    setting of each repetition, where they are several that may run side by side. A learner that raises or breaks the
+    protocol gives failed records with the reason and the traceback, one that is not made for what is asked gives
+    not-applicable ones; neither stops the run.
     """
-    parts = setting.resolve()
-    lanes = parts.learner.lanes(wanted or len(repetitions))
-    left = list(repetitions)
+    resolved = {id(one): one.resolve() for one in (setting, *beside)}
+    lanes = resolved[id(setting)].learner.lanes(wanted or len(repetitions))
+    left = [
+        _Seat(one, resolved[id(one)], repetition)
+        for one, repetition in zip(beside or [setting] * len(repetitions), repetitions, strict=True)
+    ]
     while left:
         try:
-            yield from _call(setting, parts, left[:lanes], lanes, keep_learners, journal, keep_answers)
+            yield from _call(left[:lanes], lanes, keep_learners, journal, keep_answers)
             left = left[lanes:]
         except TooManyLanes as error:
             lanes = fewer_lanes(lanes, error.fit)
@@ -74,20 +79,24 @@ def examine(
             gc.collect()
 
 
+@dataclass(frozen=True)
+class _Seat:
+    """What runs in a lane."""
+
+    setting: Setting
+    parts: Parts
+    repetition: int
+
+
 def _call(
-    setting: Setting,
-    parts: Parts,
-    repetitions: Sequence[int],
-    lanes: int,
-    keep_learners: bool,
-    journal: Journal | None,
-    keep_answers: bool,
+    seats: Sequence[_Seat], lanes: int, keep_learners: bool, journal: Journal | None, keep_answers: bool
 ) -> Iterator[Outcome]:
     started = time.time()
+    setting, parts = seats[0].setting, seats[0].parts
     # A short call is filled up with lanes whose results are dropped: the program, and so the numbers, stay the same.
-    filled = [*repetitions, *[repetitions[-1]] * (lanes - len(repetitions))]
-    streams = [Streams(setting.root, parts.task.id, repetition) for repetition in filled]
-    whats = [identity(setting, parts, repetition) for repetition in repetitions]
+    filled = [*seats, *[seats[-1]] * (lanes - len(seats))]
+    streams = [Streams(setting.root, parts.task.id, seat.repetition) for seat in filled]
+    whats = [identity(seat.setting, seat.parts, seat.repetition) for seat in seats]
     origins = _origins(parts)
     place = {"versions": provenance.versions(origins), "device": parts.learner.device(), "lanes": lanes}
     unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
@@ -97,13 +106,15 @@ def _call(
     kept: list[Snapshot] = []
     snapshots: list[Snapshot] = []
     try:
-        learner = _Remembering(parts.learner.make(parts.task), parts.brought and parts.learner.role == "learner")
+        made = parts.learner.make_beside([seat.parts.learner for seat in filled], parts.task)
+        learner = _Remembering(made, parts.brought and parts.learner.role == "learner")
         # A protocol that does not know of it hands in nothing.
         known = "unfinished" in inspect.signature(parts.protocol.examine).parameters
         offered = {"unfinished": unfinished} if known else {}
         examination = parts.protocol.examine(parts.task, learner, streams, **offered)
         if keep_learners:
-            kept = [_named(snapshot, parts, setting) for snapshot in examination.snapshots()]
+            shots = zip(filled, examination.snapshots(), strict=False)  # of some learners there are none
+            kept = [_named(snapshot, seat.parts, seat.setting) for seat, snapshot in shots]
         look_ahead = learner.look_ahead()
         traces, snapshots = list(examination.traces), kept
         if keep_answers and examination.last is not None:
@@ -121,12 +132,11 @@ def _call(
     finally:
         if learner is not None:
             learner.close()
-    names = labels(setting, parts)
     measures = find_measures(parts.protocol.measures) if traces else []
     legend = Legend.of(parts.protocol, measures).as_facts() if traces else {}
     # Libraries that were loaded on the way are there now.
     place = {**place, "versions": provenance.versions(origins), **provenance.code(origins, journal)}
-    for lane, what in enumerate(whats):
+    for lane, (seat, what) in enumerate(zip(seats, whats, strict=True)):
         trace = traces[lane] if traces else None
         record = Record(
             what=what,
@@ -135,7 +145,7 @@ def _call(
             where={**_where(place, started, unfinished), **({"look_ahead": look_ahead} if look_ahead else {})},
             cost=trace.cost.as_facts() if trace else {},
             scores=score_trace(trace, measures, setting.convention) if trace else {},
-            labels=names,
+            labels=labels(seat.setting, seat.parts),
             legend=legend,
             traceback=traceback,
         )

@@ -79,7 +79,7 @@ class _Known:
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder
         self._files = {f"{room}/{path.name}" for room in (TRACES, LEARNERS) for path in (folder / room).glob("*.npz")}
-        self._legends: list[Mapping[str, Any]] = [{}]
+        self._understood: dict[int, bool] = {}
         self._shared: dict[str, Mapping[str, Any]] = {}
 
     def has(self, name: str) -> bool:
@@ -91,22 +91,23 @@ class _Known:
         return self._shared.setdefault(repr(legend), legend)  # by its text: True is equal to 1, and another value
 
     def understands(self, legend: Mapping[str, Any]) -> bool:
-        """Whether a record's legend can be read."""
-        if legend in self._legends:
-            return True
-        if too_deep(legend):
-            return False
-        try:
-            found = Legend.from_facts(legend)
-            texts = [found.headline, found.second, found.question, found.once, found.again, *found.columns]
-            for score in (score for scores in found.scores.values() for score in scores):
-                texts += [score.title, score.unit, *score.words.values()]
-        except (UsageError, TypeError, ValueError, AttributeError, KeyError):
-            return False
-        if not all(isinstance(text, str) for text in texts):
-            return False
-        self._legends = [legend, *self._legends[:7]]
-        return True
+        """Whether a record's legend can be read, one that `legend` gave."""
+        if id(legend) not in self._understood:
+            self._understood[id(legend)] = _can_be_read(legend)
+        return self._understood[id(legend)]
+
+
+def _can_be_read(legend: Mapping[str, Any]) -> bool:
+    if too_deep(legend):
+        return False
+    try:
+        found = Legend.from_facts(legend)
+        texts = [found.headline, found.second, found.question, found.once, found.again, *found.columns]
+        for score in (score for scores in found.scores.values() for score in scores):
+            texts += [score.title, score.unit, *score.words.values()]
+    except (UsageError, TypeError, ValueError, AttributeError, KeyError):
+        return False
+    return all(isinstance(text, str) for text in texts)
 
 
 def _file_lines(path: pathlib.Path, name: str, known: _Known) -> Iterator[Line]:

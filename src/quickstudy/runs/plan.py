@@ -29,8 +29,9 @@ class Cell:
     """One repetition of one setting.
 
     task, learner, family, role: as shown to people. seconds: estimated; source: `measured` or `guessed`. programs:
-    how many programs its setting needs compiled. wanted: repetitions of its setting in the plan.
-    lanes: how many of them run side by side on a GPU whose memory is large enough. room: the modules from outside this
+    how many programs its setting needs compiled. beside: what it has in common with the cells that may run in one call
+    with it on a GPU. wanted: how many these are in the plan. lanes: how many of them run side by side there, if its
+    memory is large enough. room: the modules from outside this
     package that its task, learner and protocol come from. unfit: why its protocol cannot examine its task, so that the
     run will be not applicable; empty where it can.
     """
@@ -49,6 +50,7 @@ class Cell:
     lanes: int = 1
     room: tuple[str, ...] = ()
     unfit: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ def make_plan(
     reading = reading or Reading()
     run_times = RunTimes.from_records(reading.records.values())
     cells: dict[str, Cell] = {}
+    choices: dict[str, list[Any]] = {}
     called: dict[tuple[str, ...], tuple[str, Any]] = {}
     for typed in _ordered(list(settings)):
         setting = replace(typed, learner=place(typed.learner))
@@ -139,16 +142,21 @@ def make_plan(
         if other != what["learner"]:
             raise UsageError(f'two learners are called "{names["learner"]}": {known} and {typed.learner}; rename one')
         estimate = run_times.of(what, names["learner"])
-        size = (parts.learner.programs, len(numbers), parts.learner.lanes(len(numbers), "gpu"))
         around = filter(_foreign, (type(setting).__module__, examiner.partition(":")[0]))
         room = tuple(sorted({*parts.strangers, *around}))
         unfit = getattr(parts.protocol, "unfit", lambda task: "")(parts.task)
+        shared = getattr(parts.learner, "shared", "")
+        beside = digest({**what, "learner": shared or what["learner"]})
         for repetition in numbers:
             key = digest({**what, "repetition": repetition})
             shown = (names["task"], names["learner"], names["family"], names["role"])
-            cells.setdefault(key, Cell(key, setting, repetition, *shown, *estimate, *size, room, unfit))
+            cell = Cell(key, setting, repetition, *shown, *estimate, parts.learner.programs, 1, 1, room, unfit, beside)
+            if cells.setdefault(key, cell) is cell:
+                choices.setdefault(beside, []).append(parts.learner)
     absolute = tuple(str(pathlib.Path(path).expanduser().resolve()) for path in includes)
-    return Plan(tuple(cells.values()), reading.statuses(), absolute, examiner)
+    sizes = {beside: (len(found), found[0].lanes(len(found), "gpu")) for beside, found in choices.items()}
+    sized = (replace(cell, wanted=sizes[cell.beside][0], lanes=sizes[cell.beside][1]) for cell in cells.values())
+    return Plan(tuple(sized), reading.statuses(), absolute, examiner)
 
 
 def failed_record(

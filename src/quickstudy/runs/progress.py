@@ -127,7 +127,7 @@ class _Progress:
             self._say(self._tally.count(event))
         self._look(event)
         if isinstance(event, Execution):
-            self._say(end_line(event))
+            self._say(end_line(event, self._clock() - self._began))
             self._say(failed_before(event))
 
     def _say(self, text: str) -> None:
@@ -149,7 +149,8 @@ class FaultsOnly(_Progress):
         elif isinstance(event, Done):
             self._say(self._tally.count(event))
         elif isinstance(event, Execution):
-            self._say(end_line(event) if event.failed or event.interrupted else "")
+            since = self._clock() - self._began
+            self._say(end_line(event, since) if event.failed or event.interrupted else "")
             self._say(failed_before(event))
 
 
@@ -239,11 +240,11 @@ def found_line(event: Started) -> str:
     return f"{event.found} of {event.found + to_do} runs found, {to_do} to do, {workers}"
 
 
-def end_line(event: Execution) -> str:
-    """What was run now, and how it went; nothing if nothing was."""
+def end_line(event: Execution, seconds: float) -> str:
+    """What was run now, how it went, and how long it took from the start on; nothing if nothing was run."""
     counts = {"ok": event.ok, "failed": event.failed, "not applicable": event.not_applicable}
     words = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     if not words and not event.interrupted:
         return ""
     stopped = "; stopped, everything is saved" if event.interrupted else ""
-    return f"{words or 'nothing was done'} in {duration(event.seconds)}{stopped}"
+    return f"{words or 'nothing was done'} in {duration(max(seconds, event.seconds))}{stopped}"

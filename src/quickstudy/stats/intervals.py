@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,12 +56,27 @@ def combined_interval(samples: Sequence[ArrayLike], weights: Sequence[float], *,
     The samples are independent of one another and may be of any sizes. The degrees of freedom are those of the smallest
     that varies: Welch's, which are more, cover 91 % of skewed scores at six runs.
     """
+    _check(level)
     columns = [np.asarray(sample, dtype=np.float64) for sample in samples]
     for column in columns:
         if column.ndim != 1:
             raise UsageError(f"an interval needs one number per run, got shape {column.shape}")
-    band = _combined([column[:, None] for column in columns], weights, level)
-    return Interval(float(band.low[0]), float(band.high[0]))
+        if not len(column):
+            raise UsageError("an interval needs at least one run")
+    runs = [column.tolist() for column in columns]
+    if min(map(len, runs)) < 2 or not all(math.isfinite(value) for column in runs for value in column):
+        return Interval(math.nan, math.nan)
+    parts = [
+        (weight * mean, weight**2 * variance, weight**3 * third, len(column) - 1)
+        for weight, column, (mean, variance, third) in zip(weights, runs, map(_moments, runs), strict=True)
+    ]
+    middle, variance, third = (sum(part[place] for part in parts) for place in range(3))
+    if not variance > 0:
+        return Interval(middle, middle)
+    quantile = student_quantile(min(freedom for _, own, _, freedom in parts if own > 0), level)
+    tail = third / variance * (1 + 2 * quantile**2) / 6  # skewness × error = third cumulant / variance
+    reach = quantile * math.sqrt(variance)
+    return Interval(middle - reach + min(tail, 0.0), middle + reach + max(tail, 0.0))
 
 
 def mean_band(values: ArrayLike, *, level: float = LEVEL) -> Band:
@@ -72,10 +87,18 @@ def mean_band(values: ArrayLike, *, level: float = LEVEL) -> Band:
     Student's, which is 12.7 errors to either side. The intervals are for each point by itself: they hold a whole true
     curve less often than `level`.
     """
+    _check(level)
     runs = np.asarray(values, dtype=np.float64)
-    if runs.ndim != 2:
+    if runs.ndim != 2 or not len(runs):
         raise UsageError(f"a band needs values of shape (runs, points) with at least one run, got {runs.shape}")
-    return _combined([runs], [1.0], level)
+    if len(runs) < 2:
+        return Band(*np.full((2, runs.shape[1]), np.nan))
+    with np.errstate(invalid="ignore", over="ignore"):  # what is not finite becomes nan
+        middle, variance, third = _moments(list(runs))
+        quantile = student_quantile(len(runs) - 1, level)
+        reach = quantile * np.sqrt(variance)
+        tail = np.divide(third, variance, out=np.zeros_like(variance), where=variance > 0) * (1 + 2 * quantile**2) / 6
+        return Band(middle - reach + np.minimum(tail, 0.0), middle + reach + np.maximum(tail, 0.0))
 
 
 def median_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
@@ -119,37 +142,17 @@ def student_quantile(freedom: int, level: float = LEVEL) -> float:
     return math.tan((low + high) / 2) * math.sqrt(freedom)
 
 
-def _combined(samples: Sequence[Floats], weights: Sequence[float], level: float) -> Band:
-    """`combined_interval` at every point of samples of shape (runs, points)."""
-    _check(level)
-    if not all(map(len, samples)):
-        raise UsageError("an interval needs at least one run")
-    low, high = np.full((2, samples[0].shape[1]), np.nan)
-    if min(map(len, samples)) < 2:
-        return Band(low, high)
-    known = np.isfinite(np.concatenate(samples)).all(axis=0)
-    middle, variance, third = np.zeros((3, int(known.sum())))
-    freedom = np.full(len(middle), max(map(len, samples)))
-    for sample, weight in zip(samples, weights, strict=True):
-        runs, count = sample[:, known], len(sample)
-        # Around the first run, so that runs that agree give exactly their value and no spread.
-        centre = runs[0] + (runs - runs[0]).sum(axis=0) / count
-        apart = np.where((runs != runs[0]).any(axis=0), runs - centre, 0.0)
-        own = weight**2 * (apart**2).sum(axis=0) / ((count - 1) * count)
-        middle += weight * centre
-        variance += own
-        freedom = np.where(own > 0, np.minimum(freedom, count - 1), freedom)
-        if count > 2:
-            # The third cumulant of the mean, from the unbiased one of the runs; with 10 / n for what they do not show.
-            cumulant = count * (apart**3).sum(axis=0) / ((count - 1) * (count - 2)) / count**2
-            third += weight**3 * cumulant * (1 + UNSEEN / count)
-    error = np.sqrt(variance)
-    quantile = np.array([student_quantile(number, level) for number in np.where(variance > 0, freedom, 1).tolist()])
-    # skewness × error = third cumulant / variance
-    tail = np.divide(third, variance, out=np.zeros_like(third), where=variance > 0) * (1 + 2 * quantile**2) / 6
-    low[known] = middle - quantile * error + np.minimum(tail, 0.0)
-    high[known] = middle + quantile * error + np.maximum(tail, 0.0)
-    return Band(low, high)
+def _moments(runs: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """Of the mean of two runs or more, numbers or whole curves: itself, its variance, and its third cumulant, from the
+    unbiased one of the runs, with 10 / n for what they do not show; that of two is 0.
+    """
+    count, first = len(runs), runs[0]
+    # Around the first run, so that runs that agree give exactly their value and no spread.
+    centre = first + sum(run - first for run in runs) / count
+    apart = [run - centre for run in runs]
+    variance = sum(one * one for one in apart) / ((count - 1) * count)
+    share = (1 + UNSEEN / count) / ((count - 1) * (count - 2) * count) if count > 2 else 0.0
+    return centre, variance, sum(one * one * one for one in apart) * share
 
 
 def _check(level: float) -> None:

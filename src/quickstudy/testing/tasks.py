@@ -164,11 +164,17 @@ class _OfExamples(Kind):
     def _drawn(self, task: Any, repetition: int = 0) -> Any:
         return task.sample(self.streams(repetition).numpy("data"), COUNT)
 
-    def _counts(self) -> None:
+    def _counts(self) -> str:
         for count in (1, 2, 7):
             found = self.task.sample(self.streams().numpy("data"), count).count
             if found != count:
                 raise Broken(f"sample(rng, {count}) gives {found}")
+        drawn = self._drawn(self.task)
+        alone = {
+            repr(as_bytes([part.inputs, part.targets, part.asked]))
+            for part in map(drawn.take, np.arange(COUNT)[:, None])
+        }
+        return f"{len(alone)} of {COUNT} are different" if len(alone) < COUNT else ""
 
 
 class _OfSeries(Kind):

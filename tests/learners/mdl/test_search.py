@@ -108,7 +108,7 @@ def test_bits_are_those_of_each_network_and_the_elite_is_never_lost():
         fewest = now
     room, bits = Room.of(len(TREE.read)), np.zeros(3)
     for row, own in zip(island.rows, island.bits, strict=True):
-        evaluate(row, PARTS, 0.0, TREE, room, bits)
+        evaluate(row, PARTS, 0.0, TREE, room, bits, np.inf)
         assert np.array_equal(bits, own)
 
 
@@ -126,12 +126,12 @@ def test_migrants_are_received_as_they_were_sent():
 def test_a_guesser_is_mixed_in_and_the_exact_bits_stay():
     room, exact, mixed = Room.of(len(TREE.read)), np.zeros(3), np.zeros(3)
     row = Network.read("bliss-an-bn").as_row()
-    evaluate(row, PARTS, 0.0, TREE, room, exact)
-    evaluate(row, PARTS, 0.05, TREE, room, mixed)
+    evaluate(row, PARTS, 0.0, TREE, room, exact, np.inf)
+    evaluate(row, PARTS, 0.05, TREE, room, mixed, np.inf)
     assert mixed[2] == exact[2] == exact[1] < mixed[1] < np.inf
     row[BIAS + 4] = 0  # now an a is impossible
-    evaluate(row, PARTS, 0.0, TREE, room, exact)
-    evaluate(row, PARTS, 0.05, TREE, room, mixed)
+    evaluate(row, PARTS, 0.0, TREE, room, exact, np.inf)
+    evaluate(row, PARTS, 0.05, TREE, room, mixed, np.inf)
     assert exact[1] == exact[2] == mixed[2] == np.inf
     assert np.isfinite(mixed[1])
 
@@ -145,7 +145,7 @@ def numbers():
     row = Network.read("bliss-an-bn").as_row()
     for _ in range(60):
         mutate(row, PARTS, rng.random(DRAWS), 3)
-        evaluate(row, PARTS, 0.01, TREE, room, bits)
+        evaluate(row, PARTS, 0.01, TREE, room, bits, np.inf)
         seen.append([int(row[:WIDTH].sum()), int(row[UNITS]), *bits.tolist()])
     tempering = Mdlrnn(effort=1).search_of(TREE, rng)
     tempering.go_on()

@@ -60,7 +60,7 @@ def grammar(
         pupil = GivenNetwork(str(file), precision=precision).begin(brief, [Streams(0, task.id, 0)])
     else:
         raise UsageError(f'no precision "{precision}"; {nearest(precision, ("float32", "float64", "exact"))}')
-    found = outcomes(pupil, TestList(task, "released", start, count), task.grammar, marking)
+    (found,) = outcomes(pupil, TestList(task, "released", start, count), task.grammar, marking)
     wrong = found[marking.columns()[0]]
     right = wrong <= margin * found["steps"] if certain else wrong == 0
     first = int(np.argmin(right)) + start if not right.all() else None

@@ -21,12 +21,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from quickstudy.base.errors import NotApplicable
+from quickstudy.base import catalogue
+from quickstudy.base.errors import NotApplicable, UsageError, nearest
 from quickstudy.learners.mdl.evaluation import CLIP
 from quickstudy.learners.mdl.exact import CURVED, ONE, ZERO, Automaton, Span, activated
 from quickstudy.learners.mdl.forms import Curve, Form, Region, Unknown, Wrong, added, judge
 from quickstudy.learners.mdl.network import Network
 from quickstudy.tasks.grammar.counting import Counting
+from quickstudy.tasks.grammar.strings import StringTask
 
 FROM = (4, 8, 16, 32, 64, 128)
 """Numbers that are tried, from which on a proof holds for all."""
@@ -58,6 +60,24 @@ class Certificate:
         if self.fails:
             return f"{self.language}: wrong, first at {', '.join(map(str, self.fails))}"
         return f"{self.language}: not shown: {self.reason}"
+
+
+def certified(network: Network, language: str, tried: int = TRIED) -> Certificate:
+    """Of a network for a counter language by name, or, without one, for the first over as many symbols that it masters.
+    Raises UsageError where there is no such language.
+    """
+    known = dict[str, Counting]()
+    for name in catalogue.task.names():
+        found = catalogue.task.get(name) if name.startswith("grammar/") else None
+        if found and issubclass(found, StringTask) and isinstance(grammar := found().grammar, Counting):
+            known[name.removeprefix("grammar/")] = grammar
+    own = language.removeprefix("grammar/")
+    fitting = {name: grammar for name, grammar in known.items() if len(grammar.symbols) == network.symbols}
+    if own not in fitting if own else not fitting:
+        what = f'"{language}" is no' if language else "there is no"
+        raise UsageError(f"{what} counter language over {network.symbols} symbols; {nearest(own, known)}")
+    shown = [certificate(network, name, fitting[name], tried) for name in ([own] if own else fitting)]
+    return next((one for one in shown if one.right), shown[0])
 
 
 def certificate(network: Network, language: str, grammar: Counting, tried: int = TRIED) -> Certificate:

@@ -221,14 +221,17 @@ def speak(values: Numbers, symbols: int, said: Numbers) -> None:
 
 
 @njit
-def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, room: Room, bits: Numbers) -> None:
+def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, room: Room, bits: Numbers, limit: float) -> None:
     """Fill bits with |H|, with the bits of all strings of a tree where the network is mixed with a guesser that has the
     share floor, and with |D:H|, infinite where a next symbol is held for impossible. Without a floor the two are the
-    same, and what is impossible is seen at once.
+    same, and what is impossible is seen at once. limit: once |H| and the bits so far are more, both are infinite.
     """
     symbols, values = parts.symbols, room.values
     bits[0] = description_bits(row, len(parts.activations))
     bits[1] = bits[2] = 0.0
+    if bits[0] > limit:
+        bits[1] = bits[2] = math.inf
+        return
     count = wire(row, symbols, room)
     for node in range(len(tree.read)):
         now, parent = values[node], tree.parent[node]
@@ -251,5 +254,8 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, room: Room, bits
                 bits[2] -= times * math.log2(chance)
             if floor > 0.0:
                 bits[1] -= times * math.log2((1.0 - floor) * chance + floor / symbols)
+        if bits[0] + (bits[1] if floor > 0.0 else bits[2]) > limit:
+            bits[1] = bits[2] = math.inf
+            return
     if floor == 0.0:
         bits[1] = bits[2]

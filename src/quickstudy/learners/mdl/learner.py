@@ -99,6 +99,7 @@ class SearchingHost(NetworkHost):
         self._strings: list[tuple[list[int], list[int]]] = []
         self._search: Tempering | Archipelago | None = None
         self._kept: Snapshot | None = None
+        self._found: dict[str, Any] = {}
 
     @property
     def bits(self) -> float:
@@ -114,26 +115,35 @@ class SearchingHost(NetworkHost):
         """As `learn`, with pauses in the search."""
         strings = [*self._strings, (np.asarray(inputs).tolist(), np.asarray(targets).tolist())]
         if len(strings) == self._budget:
-            generator = np.random.default_rng(self._seed)
-            self._search = self._settings.search_of(Tree.of(strings, self._symbols), generator)
+            tree, generator = Tree.of(strings, self._symbols), np.random.default_rng(self._seed)
+            self._search = self._settings.search_of(tree, generator)
             if self._kept is not None:
                 self._search.restore(self._kept)
             while not self._search.done:
                 self._search.go_on()
                 yield
             self.row, self._search, self._kept = self._search.best.copy(), None, None
+            network = Network.of_row(self.row, self._symbols)
+            described, data = network.all_bits(tree, self._settings.allowed)
+            self._found = {"network": network.as_facts(), "h_bits": described, "d_bits": data}
         self._strings = strings
+
+    def facts(self) -> dict[str, Any]:
+        """What it has found: the network, its bits, and those of the strings by it."""
+        return self._found
 
     def snapshot(self) -> Snapshot:
         """The strings learned, the network, and a search that is not finished."""
         search = self._search.snapshot() if self._search else Snapshot({})
         arrays = {f"search/{name}": array for name, array in search.arrays.items()}
-        return Snapshot({"row": self.row.copy(), **arrays}, {"strings": self._strings, "search": dict(search.facts)})
+        facts = {"strings": self._strings, "search": dict(search.facts), "found": self._found}
+        return Snapshot({"row": self.row.copy(), **arrays}, facts)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         self.row = np.array(snapshot.arrays["row"], np.int32)
         self._strings = [(list(inputs), list(targets)) for inputs, targets in snapshot.facts["strings"]]
+        self._found = dict(snapshot.facts["found"])
         prefix = "search/"
         arrays = {name[len(prefix) :]: array for name, array in snapshot.arrays.items() if name.startswith(prefix)}
         self._search, self._kept = None, Snapshot(arrays, snapshot.facts["search"]) if arrays else None
@@ -157,7 +167,7 @@ class Mdlrnn:
     activations: str = "linear/relu/tanh"
     products: bool = False
     search: str = parameter(TEMPERING, choices=(TEMPERING, EVOLUTION))
-    effort: int = parameter(500, at_least=1)
+    effort: int = parameter(1_000, at_least=1)
     population: int = parameter(500, at_least=2)
     generations: int = parameter(25_000, at_least=1)
     islands: int = parameter(2, at_least=1)

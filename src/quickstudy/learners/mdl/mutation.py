@@ -53,7 +53,7 @@ def geometric(draw: float) -> int:
 
 
 @njit
-def _weight(draws: Numbers, at: int) -> tuple[int, int]:
+def drawn_weight(draws: Numbers, at: int) -> tuple[int, int]:
     """A random weight: signed numerator and denominator."""
     return geometric(draws[at]) * (1 if draws[at + 2] < 0.5 else -1), geometric(draws[at + 1])
 
@@ -68,7 +68,8 @@ def append(row: Rows, source: int, target: int, kind: int, weight: int, under: i
 
 
 @njit
-def _drop(row: Rows, edge: int) -> None:
+def drop(row: Rows, edge: int) -> None:
+    """Take an edge away; the last takes its place."""
     last = row[EDGES] - 1
     for place in (SOURCE, TARGET, KIND, WEIGHT, WEIGHT_UNDER):
         row[place + edge] = row[place + last]
@@ -91,13 +92,13 @@ def first_network(row: Rows, parts: Parts, draws: Numbers) -> None:
     row[UNITS] = 2 * symbols
     for symbol in range(symbols):
         at = 5 * symbol
-        weight, under = _weight(draws, at)
+        weight, under = drawn_weight(draws, at)
         append(row, int(draws[at + 3] * symbols), symbols + symbol, 0, weight, under)
         row[ACTIVATION + symbols + symbol] = activations[int(draws[at + 4] * len(activations))]
 
 
 @njit
-def _free(row: Rows, symbols: int, kind: int, free: NDArray[np.int64]) -> int:
+def free_targets(row: Rows, symbols: int, kind: int, free: NDArray[np.int64]) -> int:
     """Fill free (source,) with sets of bits: where an edge of a kind may lead. Gives how many of them are not empty."""
     units = row[UNITS]
     every = (_ONE << units) - (_ONE << symbols)
@@ -133,10 +134,10 @@ def _add_connection(row: Rows, symbols: int, draws: Numbers, at: int) -> bool:
     """An edge of a kind that is not full, from a source that has a free target, to one of these."""
     free, source = np.zeros(MOST_UNITS, np.int64), 0
     kind = 0 if draws[at] < 0.5 else 1
-    sources = _free(row, symbols, kind, free)
+    sources = free_targets(row, symbols, kind, free)
     if not sources:
         kind = 1 - kind
-        sources = _free(row, symbols, kind, free)
+        sources = free_targets(row, symbols, kind, free)
         if not sources:
             return False
     chosen = int(draws[at + 1] * sources)
@@ -150,7 +151,7 @@ def _add_connection(row: Rows, symbols: int, draws: Numbers, at: int) -> bool:
     while not free[source] >> target & 1 or wanted:
         wanted -= free[source] >> target & 1
         target += 1
-    weight, under = _weight(draws, at + 3)
+    weight, under = drawn_weight(draws, at + 3)
     append(row, source, target, kind, weight, under)
     return True
 
@@ -185,7 +186,7 @@ def _remove_unit(row: Rows, unit: int) -> None:
     edge = 0
     while edge < row[EDGES]:
         if row[SOURCE + edge] == unit or row[TARGET + edge] == unit:
-            _drop(row, edge)
+            drop(row, edge)
         else:
             edge += 1
     last = row[UNITS] - 1
@@ -280,10 +281,10 @@ def mutate(row: Rows, parts: Parts, draws: Numbers, at: int) -> None:
         if not _add_connection(row, symbols, draws, at):
             _change_weight(row, symbols, draws, at)
     elif which == 5:
-        _drop(row, int(draws[at] * edges))
+        drop(row, int(draws[at] * edges))
     elif which == 6:
         unit = _with_bias(row, symbols, False, int(draws[at] * (units - symbols - biases)))
-        row[BIAS + unit], row[BIAS_UNDER + unit] = _weight(draws, at + 1)
+        row[BIAS + unit], row[BIAS_UNDER + unit] = drawn_weight(draws, at + 1)
     elif which == 7:
         row[BIAS + _with_bias(row, symbols, True, int(draws[at] * biases))] = 0
     else:

@@ -11,7 +11,7 @@ import importlib
 import json
 import pathlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,7 @@ Weight = tuple[int, int]
 @dataclass(frozen=True)
 class Network:
     """symbols: inputs, and as many outputs. activations, products: of every unit. biases: by unit. edges: by kind
-    ("forward" or "recurrent"), source and target, in any order.
+    ("forward" or "recurrent"), source and target, in any order. language: the task it was found on, if that is known.
     """
 
     symbols: int
@@ -63,6 +63,7 @@ class Network:
     products: tuple[bool, ...]
     biases: Mapping[int, Weight]
     edges: Mapping[tuple[str, int, int], Weight]
+    language: str = field(default="", compare=False)
 
     @classmethod
     def from_facts(cls, facts: Any, named: str = "the network") -> Network:
@@ -195,7 +196,7 @@ class Network:
         """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
         bits: Numbers = np.zeros(3)
         parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True)
-        evaluate(self.as_row(), parts, 0.0, tree, Room.of(len(tree.read)), bits)
+        evaluate(self.as_row(), parts, 0.0, tree, Room.of(len(tree.read)), bits, np.inf)
         return int(bits[0]), float(bits[2])
 
     def into(self, unit: int, kind: str) -> list[tuple[int, Fraction]]:
@@ -235,25 +236,13 @@ class Network:
     def certificate(self, language: str = "", tried: int = 60) -> Certificate:
         """Whether it is right for every string of a counter language, by proof (`quickstudy.learners.mdl.certificate`).
 
-        language: `an-bn` or another task of the family; nothing: each over as many symbols, the first that it masters.
-        tried: strings that are read one by one before, the shortest first. Raises UsageError where there is no such
-        language.
+        language: `an-bn` or another task of the family; nothing: its own, or else each over as many symbols, the first
+        that it masters. tried: strings that are read one by one before, the shortest first. Raises UsageError where
+        there is no such language.
         """
-        from quickstudy.base import catalogue
-        from quickstudy.learners.mdl.certificate import certificate
-        from quickstudy.tasks.grammar.languages import Counted
+        from quickstudy.learners.mdl.certificate import certified
 
-        known = {}
-        for name in catalogue.task.names():
-            if name.startswith("grammar/") and issubclass(found := catalogue.task.get(name), Counted):
-                known[name.removeprefix("grammar/")] = found().grammar
-        fitting = {name: grammar for name, grammar in known.items() if len(grammar.symbols) == self.symbols}
-        if language.removeprefix("grammar/") not in fitting if language else not fitting:
-            what = f'"{language}" is no' if language else "there is no"
-            raise UsageError(f"{what} counter language over {self.symbols} symbols; {nearest(language, known)}")
-        chosen = [language.removeprefix("grammar/")] if language else list(fitting)
-        shown = [certificate(self, name, fitting[name], tried) for name in chosen]
-        return next((one for one in shown if one.right), shown[0])
+        return certified(self, language or self.language, tried)
 
     def write(self, path: str | pathlib.Path) -> None:
         """Into a JSON file, one part a line."""
@@ -261,9 +250,13 @@ class Network:
         pathlib.Path(path).write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
     def draw(self, path: str | pathlib.Path, symbols: Sequence[str] = "") -> None:
-        """Into an SVG file. symbols: their names; else numbers."""
+        """Into an SVG file. symbols: their names; nothing: those of its language, or numbers."""
         # By name: what draws stands above all learners, and is needed only here.
         svg = importlib.import_module("quickstudy.render.svg")
+        if not symbols and self.language:
+            from quickstudy.base import catalogue
+
+            symbols = catalogue.task.get(self.language)().vocabulary
         graph = self.graph(symbols or [str(number) for number in range(self.symbols)], pathlib.Path(path).stem)
         pathlib.Path(path).write_text(svg.svg_file(graph), encoding="utf-8")
 

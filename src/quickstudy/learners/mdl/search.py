@@ -55,7 +55,7 @@ def _generation(
         winner, loser = (one, other) if _better(bits[one], bits[other], draws[turn, 2]) else (other, one)
         copy(rows[winner], child)
         mutate(child, parts, draws[turn], 3)
-        evaluate(child, parts, 0.0, tree, room, found)
+        evaluate(child, parts, 0.0, tree, room, found, math.inf)
         kept = False
         for best in elite:
             kept |= best == loser and not found[0] + found[1] < bits[loser, 0] + bits[loser, 1]
@@ -80,7 +80,7 @@ class Island:
         rows, bits, room = np.zeros((size, WIDTH), np.int32), np.zeros((size, 3)), Room.of(len(tree.read))
         for row, own, draws in zip(rows, bits, generator.random((size, 5 * parts.symbols)), strict=True):
             first_network(row, parts, draws)
-            evaluate(row, parts, 0.0, tree, room, own)
+            evaluate(row, parts, 0.0, tree, room, own, math.inf)
         return cls(tree, parts, generator, rows, bits)
 
     @property

@@ -3,8 +3,9 @@
 The objective is the description length, as in the evolution. What differs is how it is descended: a replica takes a
 change that costs bits with a probability that its temperature gives (Metropolis), and, the hotter, the more it mixes
 its network with a guesser, so that a wrong answer costs much and not everything; neighbours change places by their
-bits (replica exchange: Swendsen and Wang 1986, Geyer 1991). To the published mutations comes one more, an accumulator:
-a hidden unit that keeps what it gathers, fed by two inputs and heard by an output. Nothing in it knows a language.
+bits (replica exchange: Swendsen and Wang 1986, Geyer 1991). To the published mutations come three more: an accumulator,
+a hidden unit that keeps what it gathers, fed by two inputs and heard by an output; an edge that is laid elsewhere; a
+weight that is drawn anew. Nothing in it knows a language.
 """
 
 from __future__ import annotations
@@ -23,23 +24,37 @@ from quickstudy.learners.mdl.genes import (
     BIAS,
     BIAS_UNDER,
     EDGES,
+    KIND,
     MOST_EDGES,
     MOST_UNITS,
+    SOURCE,
+    TARGET,
     TYPE,
     UNITS,
+    WEIGHT,
+    WEIGHT_UNDER,
     WIDTH,
     Numbers,
     Parts,
     Rows,
 )
-from quickstudy.learners.mdl.mutation import DRAWS, append, copy, geometric, mutate
+from quickstudy.learners.mdl.mutation import (
+    DRAWS,
+    append,
+    copy,
+    drawn_weight,
+    drop,
+    free_targets,
+    geometric,
+    mutate,
+)
 
 REPLICAS, COLDEST, HOTTEST = 24, 4.0, 40.0
 """Temperatures in bits, in equal ratios."""
 GUESSER = 0.05
 """The guesser's share in the hottest replica; the coldest has none."""
-TWICE, ACCUMULATOR = 0.2, 0.04
-"""Shares of changes that are two mutations, and that are an accumulator."""
+TWICE, ACCUMULATOR, REWIRED, REWEIGHED = 0.2, 0.04, 0.1, 0.1
+"""Shares of changes that are two mutations, an accumulator, an edge laid elsewhere, a weight drawn anew."""
 ROUND = 100
 """Changes of every replica between two exchanges."""
 
@@ -62,6 +77,45 @@ def _accumulate(row: Rows, parts: Parts, draws: Numbers) -> None:
 
 
 @njit
+def _rewire(row: Rows, symbols: int, draws: Numbers) -> None:
+    """Give an edge another target, another source, or the other kind, if there is a free place for it."""
+    edges = row[EDGES]
+    if not edges:
+        return
+    edge, part = int(draws[3] * edges), int(draws[4] * 3.0)
+    source, target, kind = row[SOURCE + edge], row[TARGET + edge], row[KIND + edge]
+    weight, under = row[WEIGHT + edge], row[WEIGHT_UNDER + edge]
+    drop(row, edge)
+    free, to = np.zeros(MOST_UNITS, np.int64), 1 - kind if part == 2 else kind
+    free_targets(row, symbols, to, free)
+    places = 0
+    for turn in range(2):  # count the places, then go to the one that was drawn
+        wanted, places = int(draws[5] * places), 0
+        for unit in range(row[UNITS]):
+            one, other = (source, unit) if part == 0 else (unit, target) if part == 1 else (source, target)
+            if not free[one] >> other & 1 or (part < 2 and one == source and other == target) or (part == 2 and unit):
+                continue
+            if turn and places == wanted:
+                append(row, one, other, to, weight, under)
+                return
+            places += 1
+    append(row, source, target, kind, weight, under)
+
+
+@njit
+def _reweigh(row: Rows, symbols: int, draws: Numbers) -> None:
+    """Draw the weight of an edge, or a bias, anew."""
+    edges, units = row[EDGES], row[UNITS]
+    chosen = int(draws[3] * (edges + units - symbols))
+    weight, under = drawn_weight(draws, 4)
+    if chosen < edges:
+        row[WEIGHT + chosen], row[WEIGHT_UNDER + chosen] = weight, under
+    else:
+        unit = symbols + chosen - edges
+        row[BIAS + unit], row[BIAS_UNDER + unit] = weight, under
+
+
+@njit
 def _changed(
     rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, best: Rows, fewest: Numbers, draws: Numbers,
     child: Rows, found: Numbers, parts: Parts, tree: Tree, room: Room,
@@ -73,15 +127,21 @@ def _changed(
         for replica in range(len(rows)):
             own = draws[turn, replica]
             copy(rows[replica], child)
-            if own[11] >= 1.0 - ACCUMULATOR:
+            kind = 1.0 - own[11]
+            if kind < ACCUMULATOR:
                 _accumulate(child, parts, own)
+            elif kind < ACCUMULATOR + REWIRED:
+                _rewire(child, parts.symbols, own)
+            elif kind < ACCUMULATOR + REWIRED + REWEIGHED:
+                _reweigh(child, parts.symbols, own)
             else:
                 mutate(child, parts, own, 3)
             if own[11] < TWICE:
                 mutate(child, parts, own[::-1], 1)
-            evaluate(child, parts, floor[replica], tree, room, found)
-            gain = bits[replica, 0] + bits[replica, 1] - found[0] - found[1]
-            if gain >= 0.0 or (math.isfinite(gain) and own[0] < math.exp(gain / heat[replica])):
+            # Whether it is taken is decided by a number of bits that is known before: no more of it is evaluated.
+            limit = bits[replica, 0] + bits[replica, 1] - heat[replica] * math.log(max(own[0], 1e-300))
+            evaluate(child, parts, floor[replica], tree, room, found, limit)
+            if found[0] + found[1] <= limit:
                 copy(child, rows[replica])
                 bits[replica] = found
                 if found[0] + found[2] < fewest[0] + fewest[2]:
@@ -98,8 +158,8 @@ def _exchanged(
     hotter = np.zeros(3)
     for cold in range(len(rows) - 1):
         hot = cold + 1
-        evaluate(rows[hot], parts, floor[cold], tree, room, found)
-        evaluate(rows[cold], parts, floor[hot], tree, room, hotter)
+        evaluate(rows[hot], parts, floor[cold], tree, room, found, math.inf)
+        evaluate(rows[cold], parts, floor[hot], tree, room, hotter, math.inf)
         gain = (bits[cold, 0] + bits[cold, 1] - found[0] - found[1]) / heat[cold]
         gain += (bits[hot, 0] + bits[hot, 1] - hotter[0] - hotter[1]) / heat[hot]
         if gain >= 0.0 or draws[cold] < math.exp(gain):
@@ -134,7 +194,7 @@ class Tempering:
         self.rows[:, BIAS_UNDER : BIAS_UNDER + 2 * symbols] = 1
         room = Room.of(len(self.tree.read))
         for row, floor, bits in zip(self.rows, self._floors, self.bits, strict=True):
-            evaluate(row, self.parts, floor, self.tree, room, bits)
+            evaluate(row, self.parts, floor, self.tree, room, bits, math.inf)
         self.best, self.fewest = self.rows[0].copy(), self.bits[0].copy()
 
     @property

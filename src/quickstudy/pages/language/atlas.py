@@ -1,80 +1,22 @@
-"""All elementary rules of the cellular automaton: a map of their scores, and which of them must score alike.
-
-In Wolfram's numbering bit 4 left + 2 centre + right of a rule is the new cell. Reading the ring backwards turns a rule
-into its mirror image; calling zero one and one zero turns it into its complement. Both together give a third image.
-"""
+"""All elementary rules of the cellular automaton: a map of their scores, and which of them must score alike."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from quickstudy.base.blocks import HeatMap, Made, Section, Text
 from quickstudy.base.catalogue import block
-from quickstudy.base.errors import UsageError
-from quickstudy.pages.candidates import TaskRuns, task_runs
-from quickstudy.pages.chosen import Chosen
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.language.candidates import TaskRuns, complemented, families, images, mirrored, task_runs
+from quickstudy.pages.request import Request
 from quickstudy.report.words import counted
-
-RULES = 256
-
-
-def mirrored(rule: int) -> int:
-    """The rule on the ring read backwards.
-
-    >>> mirrored(110)
-    124
-    """
-    return sum((rule >> (4 * (place & 1) + (place & 2) + (place >> 2)) & 1) << place for place in range(8))
-
-
-def complemented(rule: int) -> int:
-    """The rule with zeros and ones exchanged.
-
-    >>> complemented(110)
-    137
-    """
-    return sum((1 - (rule >> (7 - place) & 1)) << place for place in range(8))
-
-
-def images(rule: int) -> tuple[int, int, int, int]:
-    """The rule itself, its mirror image, its complement, and the mirror image of that.
-
-    >>> images(110)
-    (110, 124, 137, 193)
-    """
-    return rule, mirrored(rule), complemented(rule), mirrored(complemented(rule))
-
-
-def families() -> list[tuple[int, int, int, int]]:
-    """The images of the smallest rule of each of the 88 families, by that rule."""
-    return [images(rule) for rule in range(RULES) if rule == min(images(rule))]
-
-
-@block("chosen-rules", version=1)
-class ChosenRules(Chosen):
-    """The rules that are best by each score, with their images."""
-
-    alike = "its images"
-
-    def others(self, column: str) -> list[str]:
-        """The other rules of its family."""
-        return [str(one) for one in dict.fromkeys(images(int(column))) if one != int(column)]
 
 
 @block("map", version=1)
 class RuleMap:
     """The score of every rule on every task, from the lowest to the highest of the task."""
-
-    def stages(self, request: Request) -> Iterator[Stage]:
-        """Those of the candidates. Raises UsageError for a column that is no rule."""
-        columns = request.study.columns
-        if not all(column.isdigit() and int(column) < RULES for column in columns):
-            raise UsageError(f'{request.study.id}: a column of an atlas is a rule from 0 to 255, got "{columns[0]}"')
-        return iter(())
 
     def blocks(self, request: Request) -> list[HeatMap]:
         """A row per task, a column per family of rules; the families that do best over all tasks come first."""
@@ -95,8 +37,7 @@ class RuleMap:
             f"{title}, mean over the choosing seeds. Each task has a scale of its own, from the lowest mean of "
             "its rules to the highest, the numbers beside its name. A column is a family of rules that are each "
             "other's images, named by its smallest, the families that do best over all tasks first; the quarters of a "
-            "cell are that rule, its mirror image and, below, their complements. (In a narrow window a row goes on "
-            "below.)"
+            "cell are that rule, its mirror image and, below, their complements."
         )
         best = ", ".join(f"{task.row.label} rule {task.chosen(score)}" for task in tasks)
         label = f"{title} of every rule on every task, on the choosing seeds. The best: {best}."

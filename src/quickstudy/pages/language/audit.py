@@ -47,11 +47,11 @@ class Audited:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """All models under the conventions wanted."""
-        yield Stage([one for name in request.wanted for one in request.models(name)], request.seeds)
+        yield Stage([one for name in request.wanted for one in request.under(name).models()], request.seeds)
 
     def blocks(self, request: Request) -> Made:
         """One paragraph, and one for each convention that lacks something."""
-        cells = {name: request.cells(name) for name in CONVENTIONS}
+        cells = {name: request.under(name).cells() for name in CONVENTIONS}
         said = [f"{a_cell(rows) or 'none'} under the convention {name}" for name, rows in cells.items()]
         lines = [
             f"Everything below is computed from runs: {', '.join(said)}. Intervals are 95 % intervals over runs, "
@@ -76,18 +76,19 @@ class Leak:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """The networks; then, on the tasks named, as they answer when the answer in their input is another."""
-        settings = request.study.settings
+        settings, under = request.study.settings, request.under("published")
         networks = [settings[name] for name in NETWORKS if name in settings]
         if "published" not in request.wanted or not networks:
             return
-        yield Stage([request.setting(row, one, "published") for row in request.rows for one in networks], request.seeds)
+        yield Stage([under.setting(row, one) for row in request.rows for one in networks], request.seeds)
         rows = [row for row in request.rows if row.task in settings.get("exchange", [])]
         changed = [tampered(network, how) for network in networks for how in KINDS]
         seeds = min(request.seeds, int(settings.get("exchange_seeds", request.seeds)))
-        yield Stage([request.setting(row, one, "published") for row in rows for one in changed], seeds)
+        yield Stage([under.setting(row, one) for row in rows for one in changed], seeds)
 
     def blocks(self, request: Request) -> Made:
         """Leaking against causal on every task, then the answers exchanged."""
+        request = request.under("published")
         networks = {name: one for name in NETWORKS if (one := request.study.settings.get(name))}
         if len(networks) < len(NETWORKS):
             return Made([], {"leak": {}})
@@ -98,7 +99,7 @@ class Leak:
             cells: list[Number] = []
             numbers: dict[str, Any] = {}
             for score in SCORES:
-                one, other = (request.values(row, learner, score, "published") for learner in networks.values())
+                one, other = (request.values(row, learner, score) for learner in networks.values())
                 pair = compare(one, other)
                 cells += [mean(one), mean(other), gap(pair)]
                 numbers[score] = {"leaking": mean_of(one), "causal": mean_of(other), "standing": pair.standing}
@@ -144,7 +145,7 @@ def _exchanged(request: Request, networks: Mapping[str, str]) -> Made:
     for row in request.rows:
         for name, learner in networks.items():
             names = [learner, *(tampered(learner, how) for how in KINDS)]
-            found = [request.values(row, one, "final-accuracy", "published") for one in names]
+            found = [request.values(row, one, "final-accuracy") for one in names]
             usual, *changed = shared(*found)  # so that the means of the three can be compared
             if not usual:
                 continue
@@ -198,16 +199,16 @@ class First:
             "show counts most. As published, the first evaluation of a readout comes after a single question, that of "
             "a network after 8 sequences, and both count as time 1; corrected, time is in sequences for all."
         )
-        found = under_each(lambda convention: _first(request, convention))
+        found = under_each(request, _first)
         section = Section("What the first evaluation is worth", [Text(text), *found.blocks], "first")
         return Made([section], {"first": found.facts})
 
 
-def _first(request: Request, convention: str) -> Made:
-    columns = request.columns
+def _first(request: Request) -> Made:
+    columns, convention = request.columns, request.convention
     found: dict[tuple[str, ...], list[Values]] = {}
     for row in request.rows:
-        traces = [request.traces(row, row.learner(column, convention), convention) for column in columns]
+        traces = [request.traces(row, request.learners(row).get(column)) for column in columns]
         shares = [{seed: first_share(trace, convention) for seed, trace in own.items()} for own in traces]
         found[(row.label,)] = [{seed: share for seed, share in own.items() if not np.isnan(share)} for own in shares]
     rows = mean_rows(found)

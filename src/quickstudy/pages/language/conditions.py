@@ -44,10 +44,9 @@ class Material:
 
     def stages(self, request: Request) -> Iterator[Stage]:
         """Every model on the other forms of the task that is looked at more closely."""
-        closer = dataclasses.replace(
-            request, study=dataclasses.replace(request.study, rows=tuple(variants(request.study)))
-        )
-        yield Stage([one for name in request.wanted for one in closer.models(name)], request.seeds)
+        study = dataclasses.replace(request.study, rows=tuple(variants(request.study)))
+        closer = dataclasses.replace(request, study=study)
+        yield Stage([one for name in request.wanted for one in closer.under(name).models()], request.seeds)
 
     def blocks(self, request: Request) -> Made:
         """Different sequences, and how they are split, for every task and convention; then the closer look."""
@@ -55,7 +54,7 @@ class Material:
         facts: dict[str, Any] = {}
         for row in request.rows:
             for convention in CONVENTIONS:
-                counts = _counts(request, row, convention)
+                counts = _counts(request.under(convention), row)
                 if counts:
                     train, test, questions = zip(*counts, strict=True)
                     whole = [one + other for one, other, _ in counts]
@@ -77,11 +76,11 @@ class Material:
         return Made([section], {"material": {"tasks": facts, "closer": closer.facts}})
 
 
-def _counts(request: Request, row: StudyRow, convention: str) -> list[tuple[int, int, int]]:
+def _counts(request: Request, row: StudyRow) -> list[tuple[int, int, int]]:
     """What every run of a task has noted of its sequences, seed by seed; all learners of a seed have the same."""
     seen = {}
-    for column in request.columns:
-        for place, record in request.runs(row, row.learner(column, convention), convention).items():
+    for learner in request.learners(row).values():
+        for place, record in request.runs(row, learner).items():
             facts = record.trace.get("facts", {})
             if all(name in facts for name in COUNTS):
                 seen[place] = tuple(int(facts[name]) for name in COUNTS)
@@ -114,8 +113,8 @@ def _closer(request: Request) -> Made:
     for score in SCORES:
         rows: list[list[Cell]] = []
         for convention, row in itertools.product(CONVENTIONS, found):
-            learners = {column: row.learner(column, convention) for column in request.columns}
-            values = {column: request.values(row, one, score, convention) for column, one in learners.items()}
+            under = request.under(convention)
+            values = {column: under.values(row, under.learners(row).get(column), score) for column in request.columns}
             if any(values.values()):
                 rows.append([convention, Name(row.task), *map(mean, values.values())])
                 means = {column: mean_of(one) for column, one in values.items() if one}
@@ -154,18 +153,19 @@ class Time:
             "Here both units are applied to all, on the same curves: an update is one change of the trained weights, "
             "which a readout makes after every question and a network after every batch."
         )
-        found = under_each(lambda convention: _timed(request, convention))
+        found = under_each(request, _timed)
         return Made([Section("The unit of time", [Text(text), *found.blocks], "time")], {"time": found.facts})
 
 
-def _timed(request: Request, convention: str) -> Made:
+def _timed(request: Request) -> Made:
     rows: list[list[Cell]] = []
     facts: dict[str, Any] = {}
+    convention = request.convention
     own, others = HOW[convention], [unit for unit in UNITS if unit != HOW[convention]]
     for row in request.rows:
-        learners = {column: row.learner(column, convention) for column in request.columns}
-        traces = {column: request.traces(row, learner, convention) for column, learner in learners.items()}
-        scored = {own: {column: request.values(row, one, "wade", convention) for column, one in learners.items()}}
+        learners = {column: request.learners(row).get(column) for column in request.columns}
+        traces = {column: request.traces(row, learner) for column, learner in learners.items()}
+        scored = {own: {column: request.values(row, one, "wade") for column, one in learners.items()}}
         for unit in others:
             scored[unit] = {
                 column: {seed: wade_in(unit, trace, convention) for seed, trace in known.items()}

@@ -32,12 +32,14 @@ def learning_curves(task: str, rows: Sequence[Traced]) -> list[Plot]:
     several = f"mean of {span(counts)} runs; shading: 95 % interval of the mean"
     mean = several if max(counts) > 1 else "one run each, so no interval"
     roles = {row.role for row, _ in found}
-    lines = " ".join(dict.fromkeys(said for role, said in zip(ROLES, _LINES, strict=True) if role in roles))
+    lines = [said for role, said in zip(ROLES, _LINES, strict=True) if role in roles]
+    if len({curve.steps[-1] for _, curve in found}) > 1:
+        lines.append("Thin, after the end of a curve: its last value holds.")
     ends = ", ".join(f"{row.learner} ends at {curve.mean[-1]:.2f}" for row, curve in found)
     return [
         Plot(
             name="",
-            caption=f"Test {first.quantity} against training {first.unit}, {mean}. {lines}",
+            caption=f"Test {first.quantity} against training {first.unit}, {mean}. {' '.join(dict.fromkeys(lines))}",
             label=f"Learning curves on {task}: {first.quantity} against {first.unit}, {ends}.",
             x=Axis(f"training {first.unit} (logarithmic)", LOG),
             y=Axis(first.quantity, range=SHARE),

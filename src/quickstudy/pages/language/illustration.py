@@ -99,8 +99,8 @@ class Segments:
         """A picture for each learner and stream."""
         plots = []
         for row in request.rows:
-            for column in row.learners:
-                traces = list(request.traces(row, row.learner(column, request.convention)).values())
+            for column, learner in request.learners(row).items():
+                traces = list(request.traces(row, learner).values())
                 name = re.sub(r"\W+", "-", f"{request.name}-{row.label}-{column}".lower())
                 runs = "accuracy of one run" if len(traces) == 1 else f"mean accuracy of {len(traces):,} runs"
                 caption = f"{row.label}, {column}: {runs} on every segment, bold while learned."

@@ -34,8 +34,8 @@
   const table = wanted && document.getElementById(wanted[1]);
   if (table && Number(wanted[2]) < table.tHead.rows[0].cells.length) sort(table, Number(wanted[2]), wanted[3]);
 
-  // A table that is wider than its box says so.
-  const boxes = [...document.querySelectorAll(".scroll")];
+  // What is wider than its box says so.
+  const boxes = [...document.querySelectorAll(".scroll, .across")];
   const measure = () => boxes.forEach((box) => {
     box.parentElement.querySelector(".more").hidden = box.scrollWidth <= box.clientWidth + 1;
   });

@@ -15,12 +15,14 @@ from quickstudy.runs.setting import Setting
 
 @dataclass(frozen=True)
 class Bundle:
-    """Repetitions of one setting and their keys, side by side. Complete in itself: any machine could run it.
+    """Repetitions of one setting, or of several that may run side by side, and their keys. Complete in itself: any
+    machine could run it.
 
     folder: where results are written, absolute. wanted: how many repetitions of the setting the plan has, in all its
     bundles and found ones included. limit_seconds: how long one call may take. room: the modules from outside this
     package that it needs; a process that has imported them runs nothing else, so that what they do to it changes no
-    other number. apart: it must not run in the driver's own process.
+    other number. apart: it must not run in the driver's own process. beside: the setting of each repetition, where they
+    are several; they then differ only in what changes no program.
     """
 
     setting: Setting
@@ -35,11 +37,21 @@ class Bundle:
     room: tuple[str, ...] = ()
     apart: bool = False
     keep_answers: bool = False
+    beside: tuple[Setting, ...] = ()
 
     def without(self, keys: Collection[str]) -> Bundle:
         """The same bundle, less some repetitions."""
-        left = [pair for pair in zip(self.repetitions, self.keys, strict=True) if pair[1] not in keys]
-        return replace(self, repetitions=tuple(pair[0] for pair in left), keys=tuple(pair[1] for pair in left))
+        left = [place for place, key in enumerate(self.keys) if key not in keys]
+        return replace(
+            self,
+            repetitions=tuple(self.repetitions[place] for place in left),
+            keys=tuple(self.keys[place] for place in left),
+            beside=tuple(self.beside[place] for place in left if self.beside),
+        )
+
+    def setting_of(self, place: int) -> Setting:
+        """Of one of its repetitions."""
+        return self.beside[place] if self.beside else self.setting
 
 
 @dataclass(frozen=True)

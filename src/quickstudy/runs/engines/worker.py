@@ -62,10 +62,9 @@ def work(
     done = 0
     while done < len(bundle.keys) and not stopping():
         if outcomes is None:
-            left = bundle.repetitions[done:]
-            outcomes = iter(
-                examine(bundle.setting, left, bundle.keep_learners, bundle.wanted, journal, bundle.keep_answers)
-            )
+            left, more = bundle.repetitions[done:], {"beside": bundle.beside[done:]} if bundle.beside else {}
+            given = bundle.setting, left, bundle.keep_learners, bundle.wanted, journal, bundle.keep_answers
+            outcomes = iter(examine(*given, **more))
         yield Begun(bundle.keys[done : done + lanes])
         first, fault = done, _NONE
         while done < min(first + lanes, len(bundle.keys)):
@@ -75,7 +74,8 @@ def work(
                 outcome, fault = _next_outcome(outcomes, key, around, bundle.limit_seconds, stopping)
             if fault.reason:
                 seconds = time.monotonic() - clock
-                record = failed_record(bundle.setting, repetition, fault.reason, began, seconds, fault.traceback)
+                setting = bundle.setting_of(done)
+                record = failed_record(setting, repetition, fault.reason, began, seconds, fault.traceback)
                 journal.write(record)
             else:
                 record = journal.save(outcome)

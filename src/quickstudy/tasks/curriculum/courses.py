@@ -80,6 +80,17 @@ class Curriculum(Rules):
         """What its tasks are called."""
         return self.members
 
+    def configurations(self) -> Any:
+        """All that its task can be in, cut down as `cut_down` says: what a machine is built of. Of one task alone."""
+        from quickstudy.tasks.curriculum.reductions import reduced_by_default
+
+        return reduced_by_default(self.members)
+
+    @property
+    def cut_down(self) -> str:
+        """How the task is reduced before its machine is built."""
+        return f"Cut down to curriculum/reduced:of={self.members[0]}, as {self.members[0]} itself is too large."
+
     def open(self, streams: Streams) -> ByteWorld:
         """The environment."""
         return self.opened(self.named(self.members), streams)

@@ -113,9 +113,8 @@ class VanDerPol(Parts):
         return InPlace(self.seen(places, 0)[None], target, places, self)
 
 
-@njit
-def _moved(mu: float, x: Any, v: Any, force: Any) -> tuple[Any, Any]:
-    """Place and speed one control step later: numbers, or arrays of them."""
+def moved(mu: float, x: Any, v: Any, force: Any) -> tuple[Any, Any]:
+    """Place and speed one control step later, by RK4: numbers, or arrays of them, NumPy's or JAX's."""
     h = STEP
     a1 = mu * (1 - x * x) * v - x + force
     x2, v2 = x + h / 2 * v, v + h / 2 * a1
@@ -125,6 +124,9 @@ def _moved(mu: float, x: Any, v: Any, force: Any) -> tuple[Any, Any]:
     x4, v4 = x + h * v3, v + h * a3
     a4 = mu * (1 - x4 * x4) * v4 - x4 + force
     return x + h / 6 * (v + 2 * v2 + 2 * v3 + v4), v + h / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+
+
+_moved = njit(moved)
 
 
 @njit

@@ -1,4 +1,4 @@
-"""Prediction of measured series, whose dynamics nobody knows: sunspots, a laser, a sleeper, a radar."""
+"""Prediction of measured series, whose dynamics nobody knows: sunspots, a laser, a radar."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
 from quickstudy.data.finding import DataSet, find
-from quickstudy.data.measured import APNEA, IPIX, LASER, NOAA, SILSO, ZURICH, columns, digest
+from quickstudy.data.measured import IPIX, LASER, NOAA, SILSO, ZURICH, columns, digest
 from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, taxonomy
 
 UNKNOWN = {**RULES, "oracle": "nobody knows what can be foretold of it"}
@@ -59,17 +59,27 @@ class Measured(Forecast):
                 "on; give shorter parts or an earlier first"
             )
         first = int(rng.integers(last + 1)) if self.first is None else self.first
-        values, learned = whole[first : first + self.length], whole[first : first + self.washout + self.training]
-        low, high = learned.min(axis=0), learned.max(axis=0)
+        values, said = self.scaled(whole[first : first + self.length])
         facts = {
             "rows": [first, first + self.length],
             "sha256": digest(self.data),
-            "shown": "raw" if self.raw else "-1 .. 1 by the washout and training part",
+            "shown": said,
             "varies": ["slice", "weights"] if self.draws else ["weights"],
         }
-        if not self.raw:
-            values = (values - low) / np.where(high > low, high - low, 1.0) * 2.0 - 1.0
         return self.forecast(values, **facts)
+
+    def scaled(self, values: Floats) -> tuple[Floats, str]:
+        """As they are shown, and how that is said."""
+        if self.raw:
+            return values, "raw"
+        learned = values[: self.washout + self.training]
+        low, high = learned.min(axis=0), learned.max(axis=0)
+        return within(values, low, high) * 2.0 - 1.0, "-1 .. 1 by the washout and training part"
+
+
+def within(values: Floats, low: Floats, high: Floats) -> Floats:
+    """0 at the low end and 1 at the high end; a column that never changes is 0."""
+    return np.asarray((values - low) / np.where(high > low, high - low, 1.0))
 
 
 FREE_USE = "free use with attribution"
@@ -142,29 +152,6 @@ task.variant(
     summary="Go on with the Santa Fe laser for 100 steps, as in the competition.",
     training=800, validation=0, test=100, running="free",
 )  # fmt: skip
-
-
-@task("dynamics/sleep-apnea", version=1, **UNKNOWN)
-@dataclass(frozen=True)
-class SleepApnea(Measured):
-    """Predict heart rate, respiration and blood oxygen of a sleeper (Wringe et al. 2024).
-
-    Sees: all three, twice a second. Answers: the same `ahead` steps later. Scored: NRMSE of all together and of each.
-    Chance 1, by the mean; persistence is low. Ceiling: unknown. Data: Santa Fe set B, from row 22,000 on: 1,000 values
-    of washout, 3,000 to learn from, 1,000 to be tested on. Artefacts and drop-outs are left as they are.
-    """
-
-    first: int | None = parameter(22_000, at_least=0)
-    washout: int = parameter(1000, at_least=0)
-    training: int = parameter(3000, at_least=10)
-    validation: int = parameter(0, at_least=0)
-
-    data: ClassVar[DataSet] = APNEA
-    columns: ClassVar[tuple[str, ...]] = ("heart_rate", "respiration", "blood_oxygen")
-    interval: ClassVar[float] = 0.5
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
-        "prediction", "unknown", stationary=False, licence="Open Data Commons Attribution 1.0"
-    )
 
 
 @task("dynamics/ipix", version=1, **UNKNOWN)

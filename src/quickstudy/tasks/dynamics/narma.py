@@ -14,7 +14,7 @@ from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
 from quickstudy.compiled import njit
-from quickstudy.tasks.dynamics.series import RULES, Floats, Parts, taxonomy
+from quickstudy.tasks.dynamics.series import MOST_READ, RULES, Floats, FreeRun, OwnAnswers, Parts, taxonomy
 
 DIVERGED = 10.0
 """Beyond this the recurrence only grows."""
@@ -26,15 +26,37 @@ _WINDOWS = {"stated": (0, -1, -1), "charc": (1, -1, -1), "reservoirpy": (1, 0, 0
 
 @dataclass(frozen=True)
 class Driven(Parts):
-    """A system driven by numbers uniform in 0 .. high; a drive by which it diverges is drawn again, and counted."""
+    """A system driven by numbers uniform in 0 .. high; a drive by which it diverges is drawn again, and counted.
+
+    feedback: the answer of the step before is read as well, the true one while it learns, its own through the whole
+    test part.
+    """
 
     order: int = parameter(10, at_least=1)
     high: float = parameter(0.5, above=0)
     lead: int = parameter(1, at_least=0, at_most=1)
+    feedback: bool = parameter(False, added=True)
 
-    inputs: ClassVar[Reals] = Reals(1)
     outputs: ClassVar[Reals] = Reals(1)
     taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "known")
+
+    @property
+    def inputs(self) -> Reals:
+        """What it is driven by, and perhaps the answer before."""
+        return Reals(1 + self.feedback)
+
+    @property
+    def running(self) -> str:
+        """How it is tested."""
+        return "free" if self.feedback else "driven"
+
+    def free_run(self, series: Series) -> FreeRun | None:
+        """The test part on its own answers, after all that comes before it; None without feedback."""
+        if not self.feedback:
+            return None
+        first = len(series.inputs) - series.test
+        warm = series.inputs[max(0, first + 1 - MOST_READ) : first + 1, None]
+        return OwnAnswers(warm, series.targets[None, first:], series.inputs[first:, :1])
 
     @property
     def taps(self) -> int:
@@ -64,7 +86,8 @@ class Driven(Parts):
             if not np.isnan(x).any():
                 later = x[transient + self.lead : transient + self.lead + self.steps]
                 facts = {"diverged": diverged, "transient": transient, "input": f"uniform in 0 .. {self.high:g}"}
-                return self.series(u[transient:, None], later[:, None], **facts, varies=["inputs", "weights"])
+                seen = [u[transient:], x[transient + self.lead - 1 :][: self.steps]][: 1 + self.feedback]
+                return self.series(np.stack(seen, axis=1), later[:, None], **facts, varies=["inputs", "weights"])
         raise UsageError(
             f"all of {MOST_STREAMS} inputs uniform in 0 .. {self.high:g} made the system diverge; give a smaller high, "
             "a shorter series or squashed=true"
@@ -83,6 +106,7 @@ class Narma(Driven):
     Drives that diverge (|x| > 10) are drawn again and counted in the record: nine in a thousand of 2,000 steps of order
     10. Source: Wringe, Trefzer and Stepney, section 4.1 and Table 2; parts are ours.
 
+    feedback: the answer of the step before is read as well, the true one while it learns, its own when it is tested.
     window: `stated`, or what public programs sum instead: `charc` leaves x(t) out, `reservoirpy` sums x(t-1) ..
     x(t-order) and multiplies by u(t-order).
     """

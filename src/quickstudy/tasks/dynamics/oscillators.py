@@ -22,11 +22,10 @@ FREQUENCIES = (0.2, 0.311, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97, 1.08, 1.19, 1.27,
 class Oscillators(Forecast):
     """Go on with a sum of 8 sines.
 
-    Sees: x(t) = sin(0.2 t) + sin(0.311 t) + ..., t = start, start + 1 ... Answers: x(t + ahead). Scored: NRMSE running
-    free through the whole test part, and in windows of it. Chance 1, by the mean. Ceiling: the linear rule, which has
-    2n taps for n sines and solves it to rounding: a score means nothing without it.
-    Source: Wierstra et al., Koryakin et al.: washout 100, training 300, test 300. Wringe, Trefzer and Stepney, section
-    5.2.
+    Sees: x(t) = sin(0.2 t) + sin(0.311 t) + ..., t = start, start + step ... Answers: x(t + ahead). Scored: NRMSE
+    running free through the whole test part, and in windows of it. Chance 1, by the mean. Ceiling: the linear rule,
+    which has 2n taps for n sines and solves it to rounding: a score means nothing without it. Source: Wierstra et al.,
+    Koryakin et al.: washout 100, training 300, test 300. Wringe, Trefzer and Stepney, section 5.2.
     """
 
     washout: int = parameter(100, at_least=0)
@@ -35,6 +34,7 @@ class Oscillators(Forecast):
     test: int = parameter(300, at_least=2)
     oscillators: int = parameter(8, at_least=1, at_most=len(FREQUENCIES))
     start: float = 0.0
+    step: float = parameter(1.0, above=0, added=True)
 
     draws: ClassVar[bool] = False
     running: ClassVar[str] = "free"
@@ -47,7 +47,7 @@ class Oscillators(Forecast):
 
     def drive(self, rng: np.random.Generator) -> Series:
         """Always the same."""
-        t = self.start + np.arange(self.length)
+        t = self.start + self.step * np.arange(self.length)
         values = np.sin(np.multiply.outer(t, FREQUENCIES[: self.oscillators])).sum(axis=1)
         return self.forecast(values[:, None], shown="raw", varies=["weights"])
 

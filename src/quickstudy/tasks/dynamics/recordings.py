@@ -1,8 +1,7 @@
-"""Sequences that are to be told apart: vowels, spoken digits, images read line by line."""
+"""Sequences that are to be told apart: vowels, and images read line by line."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
 from quickstudy.data.finding import DataSet, find
-from quickstudy.data.measured import DIGITS, MNIST, MNIST_TEST, SPOKEN, VOWELS, archive, digest, rows_of
+from quickstudy.data.measured import DIGITS, MNIST, MNIST_TEST, VOWELS, archive, digest, rows_of
 from quickstudy.tasks.dynamics.series import Floats, taxonomy
 from quickstudy.tasks.sampling import Split
 
@@ -117,63 +116,6 @@ class JapaneseVowels(Recordings):
             found.setdefault(which, []).append([float(row[f"c{number}"]) for number in range(1, 13)])
         tested = np.array([split == "test" for split, _, _ in found])
         return [np.array(frames) for frames in found.values()], np.array([speaker for _, _, speaker in found]), tested
-
-
-@task("dynamics/spoken-digits", version=1, **ALIKE)
-@dataclass(frozen=True)
-class SpokenDigits(Recordings):
-    """Say which digit is spoken.
-
-    Sees: log energies in 40 mel bands of frames of 25 ms, one every 10 ms, pre-emphasis 0.97, each band less its mean
-    over the utterance. Answers: the digit, 1 at its place and 0 elsewhere. Scored: share of wrong answers (the word
-    error rate), the largest mean over the frames taken for the answer. Chance 0.9. Ceiling: unknown. snr: white noise
-    is added to all recordings, at so many dB. left_out: a speaker, 0 to 5, whose recordings alone are tested on; none:
-    recordings 0 to 4 of all. Data: Free Spoken Digit Dataset, recordings 0 to 19 of six speakers, in the place of
-    TI-46, which is not free. Source: Wringe, Trefzer and Stepney, section 7.2, where the word error rate is written as
-    its opposite.
-    """
-
-    left_out: int | None = parameter(None, at_least=0, at_most=5)
-    snr: float | None = None
-
-    sets: ClassVar[tuple[DataSet, ...]] = (SPOKEN,)
-    inputs: ClassVar[Reals] = Reals(40)
-    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy(
-        "classification", "unknown", stationary=False, output="one-hot", licence="CC BY-SA 4.0"
-    )
-
-    def sequences(self) -> tuple[list[Floats], NDArray[Any], NDArray[np.bool_]]:
-        """In the order of the file; the noise is always the same."""
-        audio, offsets, digit, speaker, index = archive(SPOKEN, "audio", "offsets", "digit", "speaker", "index")
-        sound = audio / 32768.0
-        rng = np.random.default_rng(0)
-        found = []
-        for first, last in itertools.pairwise(offsets):
-            said = sound[first:last]
-            if self.snr is not None:
-                said = said + np.sqrt(said.var() / 10 ** (self.snr / 10)) * rng.standard_normal(len(said))
-            found.append(log_mel(said))
-        return found, digit.astype(np.int64), index < 5 if self.left_out is None else speaker == self.left_out
-
-
-def log_mel(sound: Floats, rate: int = 8000, bands: int = 40) -> Floats:
-    """(frame, band): log energies in triangular mel bands, less each band's mean; of 25 ms every 10 ms."""
-    size, hop = rate // 40, rate // 100
-    pressed = np.append(sound[0], sound[1:] - 0.97 * sound[:-1])
-    pressed = np.pad(pressed, (0, max(0, size - len(pressed))))
-    frames = np.lib.stride_tricks.sliding_window_view(pressed, size)[::hop] * np.hamming(size)
-    energies = np.log(np.abs(np.fft.rfft(frames, 256)) ** 2 @ _mel_bands(rate, bands, 129) + 1e-10)
-    return np.asarray((energies - energies.mean(axis=0)) / 4.0)
-
-
-@lru_cache
-def _mel_bands(rate: int, bands: int, bins: int) -> Floats:
-    """(bin, band) weights: each band rises from the middle of the one before and falls to that of the next."""
-    mels = np.linspace(0.0, 2595 * np.log10(1 + rate / 2 / 700), bands + 2)
-    edges = 700 * (10 ** (mels / 2595) - 1)
-    place = np.linspace(0, rate / 2, bins)[:, None]
-    low, middle, high = edges[:-2], edges[1:-1], edges[2:]
-    return np.clip(np.minimum((place - low) / (middle - low), (high - place) / (high - middle)), 0.0, None)
 
 
 @task("dynamics/mnist-rows", version=1, **ALIKE)

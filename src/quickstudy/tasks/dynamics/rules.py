@@ -54,8 +54,9 @@ class Persistence(FixedRule):
     gives = (Reals,)
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        self._before: Floats | None = None
-        if not hasattr(task, "forecast"):  # the series is not read: it must be told
+        self._before: Floats | None = None  # of what it was told, if it must be
+        if not hasattr(task, "forecast") or hasattr(task, "levels") or brief.inputs.width != brief.outputs.width:
+            # The series that is asked for is not read: it must be told.
             self.told = self._told
 
     def _told(self, answers: Floats) -> None:

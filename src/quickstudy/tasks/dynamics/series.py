@@ -85,6 +85,18 @@ class FreeRun:
 
 
 @dataclass(frozen=True)
+class OwnAnswers(FreeRun):
+    """The learner's own answer of the step before is read beside the true inputs (step, width), one row."""
+
+    inputs: Floats
+
+    def advance(self, state: Any, answers: Floats, step: int) -> tuple[Any, Floats, Floats]:
+        """The next input and the answer just given; behind the last there is none."""
+        following = self.inputs[min(step + 1, len(self.inputs) - 1)]
+        return None, np.concatenate([following[None], np.clip(answers, -FED_BACK, FED_BACK)], axis=1), answers
+
+
+@dataclass(frozen=True)
 class Forecast(Parts):
     """Prediction of a series from its own values: `ahead` steps later, and free-running.
 

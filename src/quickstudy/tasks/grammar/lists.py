@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ from quickstudy.tasks.grammar.derivation import wrapped
 from quickstudy.tasks.grammar.strings import String
 
 MODES = ("exhaustive", "released", "grid", "deep")
+LISTED = ("exhaustive", "released")
+"""Modes in which all tests are parts of one list."""
 DEEP_LENGTHS = 50
 """Lengths behind the longest string shown, from which strings are drawn under `deep`."""
 
@@ -121,3 +123,16 @@ class TestList:
 
 def _lengths(grammar: Any) -> Iterator[tuple[int, int]]:
     return grammar.follower.by_length()  # type: ignore[no-any-return]
+
+
+def together(lists: Sequence[Any]) -> tuple[Iterable[String], list[slice]]:
+    """One list of strings that holds several, and where each of them stands in it."""
+    first = lists[0]
+    if isinstance(first, TestList) and all(one == first for one in lists):
+        return first, [slice(0, len(first))] * len(lists)
+    if isinstance(first, TestList) and first.mode in LISTED:
+        begin, end = min(one.start for one in lists), max(one.start + one.count for one in lists)
+        places = [slice(one.start - begin, one.start + one.count - begin) for one in lists]
+        return TestList(first.task, first.mode, begin, end - begin), places
+    ends = list(itertools.accumulate(map(len, lists)))
+    return itertools.chain(*lists), [slice(end - len(one), end) for one, end in zip(lists, ends, strict=True)]

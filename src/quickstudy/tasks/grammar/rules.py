@@ -22,21 +22,60 @@ class _Distribution:
         self.scale = "probabilities" if isinstance(brief.outputs, Tokens) else "values"
 
 
-@control("always-b", version=1, role="control")
-class AlwaysB(_Distribution, FixedRule):
-    """The last letter of the alphabet, everywhere: b after a, so that its one error a string hides in a margin."""
+class _Table(_Distribution):
+    """A row for what was read last, the last `order` symbols; it goes step by step, and knows where it has been."""
+
+    order = 1
+
+    @property
+    def table(self) -> NDArray[Any]:
+        """(what was read last, output)."""
+        raise NotImplementedError
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """The row of what was read last, after every symbol."""
+        return self.unroll(self.start(1, len(inputs)), inputs[:, None])[1][:, 0]
+
+    def start(self, rows: int, capacity: int) -> NDArray[np.int64]:
+        """Nothing read: a symbol that there is not."""
+        return np.full((self.order - 1, rows), self._symbols)
+
+    def step(self, state: NDArray[np.int64], inputs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Read one symbol a row."""
+        state, given = self.unroll(state, np.asarray(inputs)[None])
+        return state, given[0]
+
+    def unroll(self, state: NDArray[np.int64], inputs: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Read many symbols (time, row)."""
+        read = np.concatenate([state, inputs])
+        return read[len(read) - len(state) :], self.table[self._contexts(read, len(inputs))]
+
+    def rows(self, state: NDArray[np.int64], numbers: NDArray[Any]) -> NDArray[np.int64]:
+        """Some rows of a state."""
+        return state[:, numbers]
+
+    def same(self, state: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+        """Whether two states are the same."""
+        return np.array_equal(state, other)
+
+    def _contexts(self, read: NDArray[Any], steps: int) -> NDArray[np.int64]:
+        """(time, row) numbers of what was read last."""
+        columns = [read[back : back + steps] * (self._symbols + 1) ** back for back in range(self.order)]
+        return np.asarray(np.sum(columns, axis=0), np.int64)
+
+
+@control("always-b", version=1, role="control")
+class AlwaysB(_Table, FixedRule):
+    """The last letter of the alphabet, everywhere: b after a, so that its one error a string hides in a margin."""
+
+    @property
+    def table(self) -> NDArray[Any]:
         """The same row everywhere."""
-        row = np.zeros(self._outputs.width)
-        row[-1] = 1
-        return np.tile(row, (len(inputs), 1))
+        return np.tile(np.eye(self._outputs.width)[-1], (self._symbols + 1, 1))
 
 
-class _NGram(_Distribution):
+class _NGram(_Table):
     """What followed the last `order` symbols so far, on average; all alike after what has not been seen."""
-
-    order: int
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         super().__init__(task, brief, seed)
@@ -50,20 +89,16 @@ class _NGram(_Distribution):
         tokens = isinstance(self._outputs, Tokens)
         there = targets >= 0 if tokens else ~np.isnan(targets[:, 0])
         rows = np.eye(self._outputs.width)[targets[there]] if tokens else targets[there]
-        contexts = self._contexts(inputs)[there]
+        read = np.concatenate([self.start(1, 0)[:, 0], inputs])
+        contexts = self._contexts(read, len(inputs))[there]
         np.add.at(self._sums, contexts, rows)
         np.add.at(self._shown, contexts, 1)
 
-    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+    @property
+    def table(self) -> NDArray[Any]:
         """The mean of what came after the same symbols."""
-        known = self._shown[:, None] > 0
-        table = np.where(known, self._sums / np.maximum(self._shown, 1)[:, None], self._usual)
-        return np.asarray(table[self._contexts(inputs)])
-
-    def _contexts(self, inputs: NDArray[Any]) -> NDArray[np.int64]:
-        before = np.concatenate([np.full(self.order - 1, self._symbols), inputs])
-        columns = [before[back : back + len(inputs)] * (self._symbols + 1) ** back for back in range(self.order)]
-        return np.asarray(np.sum(columns, axis=0), np.int64)
+        means = self._sums / np.maximum(self._shown, 1)[:, None]
+        return np.where(self._shown[:, None] > 0, means, self._usual)
 
 
 @control("bigram", version=1, role="control")

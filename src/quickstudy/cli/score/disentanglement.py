@@ -1,0 +1,38 @@
+"""`quickstudy score disentanglement`: whether every number of a code stands for one factor."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import typer
+
+from quickstudy.base.errors import UsageError
+from quickstudy.cli.output import JSON
+from quickstudy.cli.score.language import check_even, read_tables, show
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("disentanglement")(disentanglement)
+
+
+def disentanglement(
+    file: pathlib.Path = typer.Argument(..., help="JSON with `factors` and `codes`, a row for each sample."),
+    json: bool = JSON,
+) -> None:
+    """MIG and modularity of codes.
+
+    factors: rows of discrete values. codes: rows of real numbers, each cut into 20 equal parts between its extremes.
+    """
+    from quickstudy.measures.disentanglement import disentanglement_scores
+
+    found = read_tables(file, "factors", "codes")
+    for name, rows in found.items():
+        check_even(file, name, rows)
+    for number, row in enumerate(found["codes"]):
+        if any(isinstance(entry, str | bool) or not math.isfinite(entry) for entry in row):
+            raise UsageError(f"{file}: codes, row {number}: must be finite numbers, got {row}")
+    if len(found["factors"]) != len(found["codes"]):
+        raise UsageError(f"{file}: {len(found['factors'])} rows of factors but {len(found['codes'])} of codes")
+    show(disentanglement_scores(found["factors"], found["codes"]), json)

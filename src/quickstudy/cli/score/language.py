@@ -1,0 +1,80 @@
+"""`quickstudy score language`: how much a language from elsewhere is made of parts."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from quickstudy.base.errors import UsageError
+from quickstudy.cli.output import JSON, print_json, print_table
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("language")(language)
+
+
+def language(
+    file: pathlib.Path = typer.Argument(..., help="JSON with `meanings` and `utterances`, a row for each meaning."),
+    json: bool = JSON,
+) -> None:
+    """Topographic similarity and disentanglement of a language.
+
+    meanings: rows of attribute values. utterances: rows of whole numbers from 0; the first 0 ends an utterance.
+    topsim, posdis and bosdis are those of Chaabouni et al. 2020; the authors' variants stand beside them.
+    """
+    from quickstudy.measures.compositionality import language_scores
+
+    found = read_tables(file, "meanings", "utterances")
+    meanings, said = found["meanings"], found["utterances"]
+    longest = max((len(row) for row in said), default=0)
+    padded = [[*row, *[0] * (longest - len(row))] for row in said]
+    for number, row in enumerate(padded):
+        wrong = [token for token in row if isinstance(token, bool) or not isinstance(token, int) or token < 0]
+        if wrong:
+            raise UsageError(f"{file}: utterances, row {number}: tokens must be whole numbers from 0, got {wrong[0]}")
+    check_even(file, "meanings", meanings)
+    if len(meanings) != len(padded):
+        raise UsageError(f"{file}: {len(meanings)} meanings but {len(padded)} utterances; give one for each")
+    show(language_scores(meanings, padded), json)
+
+
+def read_tables(file: pathlib.Path, *names: str) -> dict[str, list[list[Any]]]:
+    """The named tables of a JSON file: lists of rows. Raises UsageError for anything else."""
+    import json
+
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"no file {file}") from error
+    except (ValueError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} is no JSON: {error}") from error
+    found = {}
+    for name in names:
+        rows = content.get(name) if isinstance(content, Mapping) else None
+        if not isinstance(rows, list) or not rows:
+            raise UsageError(f"{file}: must be an object with `{'` and `'.join(names)}`; {name} is missing or empty")
+        rows = [row if isinstance(row, list) else [row] for row in rows]
+        for number, row in enumerate(rows):
+            if any(isinstance(entry, list | dict) or entry is None for entry in row):
+                raise UsageError(f"{file}: {name}, row {number}: must be a list of plain values, got {row}")
+        found[name] = rows
+    return found
+
+
+def check_even(file: pathlib.Path, name: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Raise UsageError unless all rows are equally long."""
+    for number, row in enumerate(rows):
+        if len(row) != len(rows[0]) or not row:
+            raise UsageError(f"{file}: {name}, row {number}: has {len(row)} entries, the first has {len(rows[0])}")
+
+
+def show(scores: Mapping[str, float], json: bool) -> None:
+    """Print them."""
+    if json:
+        print_json(dict(scores))
+    else:
+        print_table([(name, f"{value:.6f}") for name, value in scores.items()])

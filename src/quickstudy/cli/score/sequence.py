@@ -1,0 +1,45 @@
+"""`quickstudy score sequence`: the machine behind a sequence of symbols, and its complexity."""
+
+from __future__ import annotations
+
+import pathlib
+
+import typer
+
+from quickstudy.cli.output import JSON, print_json, say
+
+
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("sequence")(sequence)
+
+
+def sequence(
+    file: pathlib.Path = typer.Argument(
+        ..., help='JSON with "outputs", a list or a text; perhaps "inputs", as many; "history" and "level".'
+    ),
+    history: int | None = typer.Option(
+        None, "--history", help="Symbols of the longest pasts; as many as there are data for, if left out."
+    ),
+    level: float | None = typer.Option(None, "--level", help="Of the test by which pasts differ; default 0.001."),
+    json: bool = JSON,
+) -> None:
+    """Reconstruct the machine behind a sequence, or a transducer behind inputs and outputs.
+
+    Pasts with the same future are one state, as far as chi-squared tests can tell. Complexity and entropy rate are of
+    the data as they were, followed through the machine.
+    """
+    from quickstudy.cli.score.machine import say_complexity
+    from quickstudy.machines.files import read_sequence
+
+    facts = read_sequence(file, history, level).figures()
+    if json:
+        print_json(facts)
+        return
+    made = f"histories of {facts['history']}, level {facts['level']:g}"
+    say(f"{facts['states']} states behind {facts['steps']:,} symbols  ({made})")
+    say_complexity(facts)
+    if facts["unexplained"]:
+        say(
+            f"{facts['unexplained']:,} symbols are not what the machine can do: try longer histories, or give more data"
+        )

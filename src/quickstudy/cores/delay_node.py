@@ -1,0 +1,85 @@
+"""One nonlinear node with a delay line: a reservoir of virtual units that share a single piece of hardware."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import core
+from quickstudy.base.parameters import parameter
+from quickstudy.base.spaces import Space
+from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision
+from quickstudy.gateway import eqx, jnp
+
+
+class DelayNodeCore(Reservoir):
+    """x_i <- q x_(i-1) + (1 - q) f(x_i, J_i), one virtual unit after the other; x_(-1) is the last unit of the step
+    before. The state is (batch, units). spread: (units, units), what each f adds to each later unit; carried: (units,),
+    what is left of the last one.
+    """
+
+    inputs: InputWeights
+    spread: Array
+    carried: Array
+    gain: Array
+    power: Array
+    units: int = eqx.field(static=True)
+
+    @property
+    def width(self) -> int:
+        """One feature per virtual unit."""
+        return self.units
+
+    def start(self, batch: int, capacity: int) -> Array:
+        """The line is empty."""
+        return jnp.zeros((batch, self.units), self.spread.dtype)
+
+    def step(self, state: Array, x: Any, *, key: Array | None = None) -> tuple[Array, Array]:
+        """Once round the line. Nothing in it is random."""
+        driven = state + self.inputs(x)
+        bent = self.gain * driven / (1.0 + jnp.abs(driven) ** self.power)
+        state = bent @ self.spread + state[:, -1:] * self.carried
+        return state, state
+
+
+@core("delay-node", version=1)
+@dataclass(frozen=True)
+class DelayNode:
+    """One nonlinear node with a delay line, read at many places of the line; never trained.
+
+    units: virtual ones, the places along the line at which it is read. separation: time from one to the next, over that
+    of the node: below 1 neighbours are coupled. gain: of the node's nonlinearity of Mackey and Glass, gain z /
+    (1 + |z|^power), where z is what comes back from the line and the masked input. input_scale: the mask is +- this,
+    drawn for every unit and every input. Between two places the input is held, and the node's answer is exact.
+    precision: float32, or float64.
+
+    Source: Appeltant et al. 2011 (400 virtual units 0.2 apart). Departure: |z|, where they have z, so that inputs of
+    both signs can be read. gain and input_scale are ours.
+    """
+
+    units: int = parameter(400, at_least=1)
+    separation: float = parameter(0.2, above=0)
+    gain: float = parameter(0.9, at_least=0)
+    input_scale: float = parameter(0.3, at_least=0)
+    power: float = parameter(7.0, above=0)
+    precision: str = parameter("float32", choices=PRECISIONS)
+
+    frozen: ClassVar[bool] = True
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> DelayNodeCore:
+        """Only the mask is drawn."""
+        left = np.exp(-self.separation)
+        mask = rng.choice([-1.0, 1.0], (inputs.width, self.units)) * self.input_scale
+        later = np.arange(self.units) - np.arange(self.units)[:, None]
+        spread = np.where(later >= 0, (1.0 - left) * left ** np.maximum(later, 0), 0.0)
+        arrays = spread, left ** (1.0 + np.arange(self.units)), self.gain, self.power
+        core = DelayNodeCore(
+            InputWeights(jnp.asarray(mask, jnp.float32), inputs),
+            *(jnp.asarray(array, jnp.float32) for array in arrays),
+            self.units,
+        )
+        return at_precision(core, self.precision)  # type: ignore[no-any-return]

@@ -1,0 +1,185 @@
+"""Is a language made of parts? Topographic similarity, positional and bag-of-symbols disentanglement.
+
+Entropies are those of the list as it is. Definitions are those of Chaabouni et al. 2020 ("listener-centred", as in the
+usual library) and those of the authors of the benchmark ("speaker-centred"); they differ, and are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from quickstudy.base.catalogue import measure
+from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import Score
+from quickstudy.base.trace import Trace
+
+PAIRS = 1 << 20
+"""Pairs of meanings that are compared at once."""
+
+Integers = NDArray[np.int64]
+
+
+def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, float]:
+    """Every score of a language: meanings (meaning, attribute) and what each is called, (meaning, position) tokens, of
+    which the first 0 ends an utterance. A language in which nothing varies has 0 everywhere.
+    """
+    means, said = codes_of(meanings), ended(utterances)
+    if len(means) != len(said):
+        raise UsageError(f"{len(means)} meanings but {len(said)} utterances")
+    tokens = np.arange(1, said.max(initial=0) + 1)
+    bags = (said[:, :, None] == np.append(tokens, 0)).sum(axis=1)
+    by_place, by_bag = information(means, said), information(means, bags)
+    without_end = information(means, bags[:, :-1])
+    return {
+        "topsim": topographic_similarity(means, said),
+        "posdis": _gap(by_place, of_symbols=True),
+        "bosdis": _gap(without_end, of_symbols=True),
+        "posdis-speaker": _gap(by_place, of_symbols=False),
+        "bosdis-speaker": _gap(without_end, of_symbols=False),
+        "bosdis-with-end": _gap(by_bag, of_symbols=True),
+    }
+
+
+def codes_of(rows: ArrayLike) -> Integers:
+    """(row, column): what is in each column, as numbers 0, 1, 2 ..."""
+    table = np.asarray(rows)
+    columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in table.T]
+    return np.stack(columns, axis=1).astype(np.int64) if columns else np.zeros((len(table), 0), np.int64)
+
+
+def ended(utterances: ArrayLike) -> Integers:
+    """The tokens, with nothing but 0 behind the first 0."""
+    said = np.asarray(utterances, dtype=np.int64)
+    return said * np.cumprod(said != 0, axis=1)
+
+
+def topographic_similarity(means: Integers, said: Integers) -> float:
+    """The rank correlation, over all pairs, of how far utterances and how far meanings are apart.
+
+    Utterances: edit distance over the mean of the two lengths; meanings: attributes that differ. Both take few values,
+    so that pairs are counted by these, and ranks are those of the counts.
+    """
+    length, count = said.shape[1], len(said)
+    lengths = (said != 0).sum(axis=1)
+    edits, sums = np.meshgrid(np.arange(length + 1), np.arange(2 * length + 1), indexing="ij")
+    distance, code = np.unique((2 * edits / np.maximum(sums, 1)).ravel(), return_inverse=True)
+    width = means.shape[1] + 1
+    code = code.reshape(edits.shape) * width
+    table = np.zeros((len(distance), width), dtype=np.int64)
+    rows, small, small_means = max(1, PAIRS // max(count, 1)), said.astype(np.int16), means.astype(np.int16)
+    for first in range(0, count, rows):
+        some = slice(first, first + rows)
+        edit = _edit_distance(small[some], small, lengths[some], lengths)
+        apart = np.zeros(edit.shape, dtype=np.int16)
+        for column in small_means.T:
+            apart += column[some, None] != column
+        even = (lengths == length).all()
+        place = (code[:, -1][edit] if even else code[edit, lengths[some, None] + lengths]) + apart
+        table += np.bincount(place.ravel(), minlength=table.size).reshape(table.shape)
+    table[0, 0] -= count  # everything was compared with itself, and every pair twice
+    return _spearman(table // 2)
+
+
+def _edit_distance(rows: Integers, columns: Integers, row_lengths: Integers, column_lengths: Integers) -> Integers:
+    """(row, column): insertions, deletions and changes that make one utterance of another."""
+    steps, small = rows.shape[1], np.int8 if rows.shape[1] < 60 else np.int16
+    shape = len(rows), len(columns)
+    table = [[np.full(shape, i + j, small) if not i * j else None for j in range(steps + 1)] for i in range(steps + 1)]
+    for i in range(steps):
+        for j in range(steps):
+            changed = table[i][j] + (rows[:, i, None] != columns[:, j])
+            shorter = np.minimum(table[i][j + 1], table[i + 1][j])
+            table[i + 1][j + 1] = np.minimum(changed, shorter + small(1))
+    if (row_lengths == steps).all() and (column_lengths == steps).all():
+        return table[steps][steps]  # type: ignore[return-value]
+    whole = np.array(table)
+    numbers = np.ix_(np.arange(len(rows)), np.arange(len(columns)))
+    return whole[row_lengths[:, None], column_lengths, *numbers]
+
+
+def _spearman(table: Integers) -> float:
+    """The rank correlation of two ordered properties, from how often each combination occurs; 0 if one is constant."""
+    sides = []
+    for axis in (1, 0):
+        counts = table.sum(axis=axis)
+        sides.append((counts, np.cumsum(counts) - (counts + 1) / 2 - (table.sum() - 1) / 2))
+    (rows, first), (columns, second) = sides
+    spread = np.sqrt((rows * first**2).sum() * (columns * second**2).sum())
+    return float(first @ table @ second / spread) if spread > 0 else 0.0
+
+
+def information(first: Integers, second: Integers) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Of columns of two tables: mutual information (first, second), entropies of the first and of the second; bits."""
+    sizes = [table.max(axis=0, initial=0) + 1 for table in (first, second)]
+    counts = _one_hot(first, sizes[0]).T @ _one_hot(second, sizes[1])
+    shares = counts / max(len(first), 1)
+    starts = [np.cumsum(size) - size for size in sizes]
+    if not len(starts[0]) or not len(starts[1]):
+        return np.zeros((len(starts[0]), len(starts[1]))), np.zeros(len(starts[0])), np.zeros(len(starts[1]))
+    joint = -np.add.reduceat(np.add.reduceat(_plogp(shares), starts[0], axis=0), starts[1], axis=1)
+    alone = [
+        -np.add.reduceat(_plogp(_one_hot(table, size).mean(axis=0)), start)
+        for table, size, start in zip((first, second), sizes, starts, strict=True)
+    ]
+    return np.maximum(alone[0][:, None] + alone[1] - joint, 0.0), alone[0], alone[1]
+
+
+def _one_hot(table: Integers, sizes: Integers) -> NDArray[np.float64]:
+    hot = np.zeros((len(table), int(sizes.sum())))
+    hot[np.arange(len(table))[:, None], table + np.cumsum(sizes) - sizes] = 1.0
+    return hot
+
+
+def _plogp(shares: NDArray[Any]) -> NDArray[Any]:
+    return shares * np.log2(np.where(shares > 0, shares, 1.0))
+
+
+def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: bool) -> float:
+    """The mean, over symbols, of how much more each says of one attribute than of the next, over its entropy; or the
+    other way round, over attributes. What does not vary is left out.
+    """
+    shared, of_attributes, of_representation = found
+    rows, entropy = (shared.T, of_representation) if of_symbols else (shared, of_attributes)
+    varied = entropy > 1e-9
+    if not varied.any() or not rows.shape[1]:
+        return 0.0
+    ordered = np.sort(np.pad(rows, ((0, 0), (1, 0))), axis=1)  # of a single one, the next is nothing
+    return float(((ordered[:, -1] - ordered[:, -2])[varied] / entropy[varied]).mean())
+
+
+@measure(
+    "spoken-language",
+    version=1,
+    kinds=("games",),
+    equation="of what was said of the targets of every test episode: topsim = Spearman(edit distance / mean length, "
+    "Hamming distance); posdis = mean_j (I1 - I2) / H(symbol j); bosdis the same of the counts of every token",
+    chance="0",
+    scores=tuple(
+        Score(name, title, "of 1", "higher", (-1 if name == "topsim" else 0, 1))
+        for name, title in (
+            ("topsim", "topsim"),
+            ("posdis", "posdis"),
+            ("bosdis", "bosdis"),
+            ("posdis-speaker", "posdis of the speaker"),
+            ("bosdis-speaker", "bosdis of the speaker"),
+            ("bosdis-with-end", "bosdis with the end"),
+        )
+    ),
+)
+def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Means over test episodes: every episode has a language of its own. A meaning that was named twice counts once, by
+    its last name.
+    """
+    if "utterances" not in trace.arrays:
+        return {}
+    episode, meanings, said = (trace.arrays[name] for name in ("speaks_in", "meanings", "utterances"))
+    found = []
+    for number in np.unique(episode):
+        own = np.flatnonzero(episode == number)[::-1]
+        last = own[np.unique(meanings[own], axis=0, return_index=True)[1]]
+        found.append(language_scores(meanings[last], said[last]))
+    return {name: float(np.mean([one[name] for one in found])) for name in found[0]} if found else {}

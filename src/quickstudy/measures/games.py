@@ -1,0 +1,97 @@
+"""What is scored of meta-referential games: new combinations understood, when, and after how much experience."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import measure
+from quickstudy.base.measure import Score
+from quickstudy.base.trace import Trace
+
+EXPLORATION = (0.4 + sum(0.4 ** (1 + 2 * actor / 31) for actor in range(1, 32))) / 32
+"""The mean share of random decisions over the 32 actors of the published training, whose logs are of these."""
+LEVELS = (0.7, 0.9, 0.97)
+BLOCK = 4
+"""Support games whose decisions have one score together."""
+
+_SHARE = "share of decisions"
+
+
+@measure(
+    "zero-shot-accuracy",
+    version=1,
+    kinds=("games",),
+    equation="mean over test episodes of right / all decisions of the query phase; exploratory: (1 - e) a + e / D with "
+    "e = 0.186, the mean exploration of the published actors, and D decisions",
+    chance="1 / D",
+    scores=(
+        Score("zero-shot-accuracy", "zero-shot accuracy", _SHARE, "higher", (0, 1)),
+        Score("exploratory-accuracy", "zero-shot, exploring", _SHARE, "higher", (0, 1)),
+        Score("support-accuracy", "support accuracy", _SHARE, "higher", (0, 1)),
+        Score("target-accuracy", "target there", _SHARE, "higher", (0, 1)),
+        Score("foil-support", "foil of the support", _SHARE, "higher", (0, 1)),
+        Score("foil-query", "foil of the query", _SHARE, "higher", (0, 1)),
+    ),
+)
+def zero_shot_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Greedy decisions of the last test. Those of query games also by what stood in the target's place: the target, or
+    a foil that had been a target in the support phase or could only be one in the query phase.
+    """
+    right, query, foil = (trace.arrays[name] for name in ("right", "query", "foil"))
+    found = {"zero-shot-accuracy": by_episode(trace.arrays, query)}
+    found["exploratory-accuracy"] = (1 - EXPLORATION) * found["zero-shot-accuracy"] + EXPLORATION / trace.facts[
+        "decisions"
+    ]
+    if not query.all():
+        found["support-accuracy"] = by_episode(trace.arrays, ~query)
+    if foil.any():
+        names = ("target-accuracy", "foil-support", "foil-query")
+        parts = {name: right[query & (foil == kind)] for kind, name in enumerate(names)}
+        found |= {name: float(part.mean()) for name, part in parts.items() if len(part)}
+    return found
+
+
+def by_episode(arrays: Mapping[str, NDArray[Any]], chosen: NDArray[np.bool_]) -> float:
+    """The mean over episodes of the share of right decisions among those that are chosen."""
+    right, episode = arrays["right"][chosen], arrays["episode"][chosen]
+    asked = np.bincount(episode)
+    return float((np.bincount(episode, right)[asked > 0] / asked[asked > 0]).mean())
+
+
+@measure(
+    "learning-in-games",
+    version=1,
+    kinds=("games",),
+    equation="least observations after which a test reached a level; area under accuracy against log2 observations, "
+    "from the first test to the last; right / all decisions of support games n .. n+3",
+    chance="of an area 1 / D",
+    scores=(
+        Score("observations-to-*", "observations to", "observations", "lower", (0, math.inf), "median",
+              words={"inf": "never"}),
+        Score("curve-area", "area under the curve", "mean accuracy over log time", "higher", (0, 1)),
+        Score("support-games-*", "support games", _SHARE, "higher", (0, 1)),
+    ),
+)  # fmt: skip
+def learning_in_games(trace: Trace, convention: str) -> Mapping[str, float]:
+    """How much experience it took across episodes, and how decisions become better within one."""
+    seen, accuracy = trace.arrays["observations"], trace.arrays["correct"] / trace.arrays["asked"]
+    found = {}
+    if len(seen) > 1:
+        for level in LEVELS:
+            reached = np.flatnonzero(accuracy >= level)
+            found[f"observations-to-{level}"] = float(seen[reached[0]]) if len(reached) else math.inf
+        time = np.log2(seen)
+        found["curve-area"] = float(np.trapezoid(accuracy, time) / (time[-1] - time[0]))
+    if not trace.arrays["query"].all():
+        support = ~trace.arrays["query"]
+        block, right = trace.arrays["game"][support] // BLOCK, trace.arrays["right"][support]
+        asked = np.bincount(block)
+        for number in np.flatnonzero(asked >= 20)[:5]:
+            name = f"support-games-{number * BLOCK + 1}-{(number + 1) * BLOCK}"
+            found[name] = float(right[block == number].mean())
+    return found

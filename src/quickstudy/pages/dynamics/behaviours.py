@@ -1,0 +1,230 @@
+"""The memories that a search has found, in the space of behaviours, and the places of tasks in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.blocks import (
+    CONTROL,
+    COUNT,
+    LEARNER,
+    POINTS,
+    Axis,
+    Block,
+    Column,
+    Group,
+    Line,
+    Made,
+    Mark,
+    Name,
+    Number,
+    Panel,
+    Plot,
+    Plotted,
+    Table,
+    Text,
+    Traced,
+)  # fmt: skip
+from quickstudy.base.catalogue import block, figure
+from quickstudy.measures.charc import AXES, covered, explained, places, spanning
+from quickstudy.pages.dynamics.figures import counted, mean_of
+from quickstudy.pages.dynamics.space import Cloud, space_plot
+from quickstudy.pages.dynamics.systems import named
+from quickstudy.pages.request import Request
+from quickstudy.report.words import counted as number_of
+
+Floats = NDArray[np.float64]
+
+WORDS = {"kernel-rank": "kernel rank", "generalisation-rank": "generalisation rank", "memory": "memory capacity"}
+PROPOSED = 4
+"""Tasks that are named to span the space."""
+MOST_POINTS = 2000
+"""Behaviours of a learner that are drawn: the first of them."""
+
+
+@figure("behaviours", version=1)
+def behaviours(task: str, rows: Sequence[Traced]) -> list[Block]:
+    """The behaviours that were found in the first run, in space and two axes at a time; coverage against evaluations;
+    the places of tasks.
+    """
+    return [*_pictures(task, rows, ""), *_map(rows, "")]
+
+
+def _pictures(task: str, rows: Sequence[Traced], prefix: str) -> list[Block]:
+    pairs = [_pair(task, rows, first, second, prefix) for first, second in ((0, 1), (0, 2), (1, 2))]
+    return [_space(task, rows, prefix), *pairs, _coverage(task, rows, prefix)]
+
+
+def _drawn(row: Traced) -> list[tuple[str, Mark, Floats]]:
+    """What is shown of the first run of a learner: random draws, the search, and what was trained in any run."""
+    arrays = row.traces[0].arrays
+    found = [
+        ("drawn at random", Mark(CONTROL), arrays["at_random"][:MOST_POINTS]),
+        ("searched", Mark(LEARNER, row.mark.number), arrays["behaviour"][:MOST_POINTS]),
+    ]
+    trained = [trace.arrays["trained"] for trace in row.traces if "trained" in trace.arrays]
+    if trained:
+        after = row.traces[0].facts["after"]
+        found.append((f"trained on {after}", Mark(LEARNER, row.mark.number + 3), np.concatenate(trained)))
+    return found
+
+
+def _space(task: str, rows: Sequence[Traced], prefix: str) -> Plot:
+    panels = [
+        (row.learner, [Cloud(label, mark, points, POINTS) for label, mark, points in reversed(_drawn(row))])
+        for row in rows
+    ]
+    return space_plot(
+        f"{prefix}space",
+        "Every core that was tried, in one run; grey: as many drawn at random.",
+        f"The behaviours of the cores that were tried on {task}.",
+        [WORDS[axis] for axis in AXES],
+        panels,
+    )
+
+
+def _pair(task: str, rows: Sequence[Traced], first: int, second: int, prefix: str) -> Plot:
+    x, y = WORDS[AXES[first]], WORDS[AXES[second]]
+    panels = [
+        Panel(
+            [
+                Plotted(label, mark, points[:, first].tolist(), points[:, second].tolist(), kind=POINTS)
+                for label, mark, points in reversed(_drawn(row))
+            ],
+            row.learner,
+        )
+        for row in rows
+    ]
+    return Plot(
+        name=f"{prefix}{AXES[first]}-{AXES[second]}",
+        caption=f"Every core that was tried, in one run: {y} against {x}. Grey: drawn at random, as many.",
+        label=f"{y} against {x} of the cores that were tried on {task}.",
+        x=Axis(x),
+        y=Axis(y),
+        panels=panels,
+        direct=False,
+    )
+
+
+def _coverage(task: str, rows: Sequence[Traced], prefix: str) -> Plot:
+    series = []
+    for row in rows:
+        both = (row.learner, "behaviour", row.mark), (f"{row.learner} at random", "at_random", Mark(CONTROL))
+        for label, name, mark in both:
+            reached = mean_of([covered(trace.arrays[name], trace.facts["voxel"]) for trace in row.traces])
+            series.append(Plotted(label, mark, counted(reached), reached.tolist()))
+    ends = ", ".join(f"{one.label} {one.y[-1]:.0f}" for one in series)
+    return Plot(
+        name=f"{prefix}coverage",
+        caption="Different behaviours (voxels) against evaluations, mean of the runs. Grey: cores drawn at random.",
+        label=f"Coverage on {task}: {ends} voxels.",
+        x=Axis("evaluations"),
+        y=Axis("voxels"),
+        panels=[Panel(series)],
+        live=True,
+    )
+
+
+def _map(rows: Sequence[Traced], prefix: str) -> list[Block]:
+    """Where each task is done best, of learners whose cores were tried on tasks; and some tasks that span the space."""
+    found: list[Block] = []
+    for number, row in enumerate(rows):
+        traces = [trace for trace in row.traces if "errors" in trace.arrays]
+        if not traces:
+            continue
+        names = list(map(str, traces[0].facts["tasks"]))
+        where = np.mean([places(trace) for trace in traces], axis=0)
+        least = np.mean([trace.arrays["errors"].min(axis=0) for trace in traces], axis=0)
+        shares = [[explained(trace.arrays["placed"], own) for own in trace.arrays["errors"].T] for trace in traces]
+        told = [[share for share in of if share is not None] for of in zip(*shares, strict=True)]
+        lines = [
+            Line([Name(name), *map(_cell, place), _cell(best), _cell(np.mean(share) if share else None)], role=LEARNER)
+            for name, place, best, share in zip(names, where, least, told, strict=True)
+        ]
+        axes = [Column(WORDS[axis]) for axis in AXES]
+        columns = [Column("task", numeric=False), *axes, Column("least error", "lower"), Column("explained")]
+        caption = (
+            f"Where {row.learner} does each task best: mean behaviour of the best tenth of its cores; the least error; "
+            "how much of the error, on a logarithmic scale, kernel rank, generalisation rank and memory explain."
+        )
+        ending = f"-{number + 1}" if number else ""
+        found.append(Table(f"{prefix}places{ending}", caption, columns, [Group(lines)]))
+        found.append(_placed(row.learner, names, where, f"{prefix}task-map{ending}"))
+        order = spanning(where / np.maximum(np.ptp(where, axis=0), 1e-9), min(PROPOSED, len(names)))
+        found.append(Text(f"Tasks that span the space: {', '.join(names[place] for place in order)}."))
+    return found
+
+
+def _cell(value: float | None) -> Number:
+    return Number(None if value is None else float(value))
+
+
+def _placed(learner: str, names: Sequence[str], where: Floats, name: str) -> Plot:
+    points = [
+        Plotted(task.removeprefix("dynamics/"), Mark(number=number), [place[2]], [place[0]], kind=POINTS)
+        for number, (task, place) in enumerate(zip(names, where.tolist(), strict=True))
+    ]
+    return Plot(
+        name=name,
+        caption=f"The places of tasks: kernel rank and memory capacity of those {learner} that do them best.",
+        label=f"Where tasks lie in the space of behaviours of {learner}.",
+        x=Axis("memory capacity"),
+        y=Axis("kernel rank"),
+        panels=[Panel(points)],
+    )
+
+
+@block("behaviour-space", version=1)
+class BehaviourSpace:
+    """The behaviours of all columns of a study side by side, what two of them share, and the places of tasks.
+
+    Runs are those that another block of the study asks for (`published`).
+    """
+
+    def blocks(self, request: Request) -> Made:
+        """Pictures, a table of shared voxels, the map of tasks."""
+        made: list[Block] = []
+        facts: dict[str, object] = {}
+        for row in request.rows:
+            learners = [(column, row.learner(column, request.convention)) for column in request.columns]
+            rows = [
+                Traced(column, LEARNER, Mark(number=number), traces)
+                for number, (column, learner) in enumerate(learners)
+                if (traces := [one for one in request.traces(row, learner).values() if one.kind == "behaviours"])
+            ]
+            if not rows:
+                made.append(Text(f"{row.label}: no run is finished, so there is nothing to show."))
+                continue
+            prefix = f"{request.name}-{named(row.label)}-"
+            made += _pictures(row.label, rows, prefix)
+            if len(rows) > 1:
+                table, shared = _shared(rows, f"{prefix}shared")
+                made.append(table)
+                facts["shared"] = shared
+            made += _map(rows, prefix)
+        return Made(made, facts)
+
+
+def _shared(rows: Sequence[Traced], name: str) -> tuple[Table, dict[str, dict[str, int]]]:
+    """Of every two learners, how many voxels each reaches in all its runs, and how many both do."""
+    edge = max(trace.facts["voxel"] for row in rows for trace in row.traces)
+    reached = {
+        row.learner: {
+            tuple(voxel) for trace in row.traces for voxel in np.round(trace.arrays["behaviour"] / edge).tolist()
+        }
+        for row in rows
+    }
+    found, lines = {}, []
+    for place, (one, own) in enumerate(reached.items()):
+        for other, theirs in list(reached.items())[place + 1 :]:
+            counts = {"first": len(own), "second": len(theirs), "both": len(own & theirs)}
+            counts |= {"only first": len(own - theirs), "only second": len(theirs - own)}
+            found[f"{one} and {other}"] = counts
+            lines.append(Line([Name(f"{one} and {other}"), *(Number(count, form=COUNT) for count in counts.values())]))
+    titles = ("the first", "the second", "both", "only the first", "only the second")
+    columns = [Column("two substrates", numeric=False), *map(Column, titles)]
+    runs = number_of(len(rows[0].traces), "run")
+    return Table(name, f"Voxels of edge {edge:g} that are reached in {runs}.", columns, [Group(lines)]), found

@@ -1,0 +1,1 @@
+"""What is special to the studies and figures of the grammar family."""

@@ -1,0 +1,188 @@
+"""The picture of a language: up to which size strings are right; and profiles of learners over the size of what they
+were shown, against the frontier of the index B.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.blocks import LOG, POINTS, Axis, Guide, Made, Mark, Panel, Plot, Plotted, Text, Traced
+from quickstudy.base.catalogue import block, figure
+from quickstudy.base.trace import Trace
+from quickstudy.pages.beside import Beside
+from quickstudy.pages.request import Request
+
+BINS = 60
+"""Classes of sizes in a picture, in equal ratios."""
+Profile = Mapping[int, Sequence[float]]
+"""By number of strings shown, what each run has reached."""
+
+
+@figure("string-outcomes", version=1)
+def string_outcomes(task: str, rows: Sequence[Traced]) -> list[Plot]:
+    """Which share of strings is right, by their size, of learners that were shown the fewest."""
+    found = [(row, _right_by_size(row.traces)) for row in rows]
+    longest = [max(map(float, trace.facts["largest_shown"].values())) for row in rows for trace in row.traces]
+    ends = ", ".join(f"{row.learner} asked up to {sizes[-1]:,.0f}" for row, (sizes, _) in found)
+    margin = rows[0].traces[0].facts["metric"] == "cat"
+    return [
+        Plot(
+            name="",
+            caption=(
+                "Share of strings with no step wrong, by their size, of learners that were shown the fewest strings"
+                f"{', at the largest margin' if margin else ''}. The upright line is the largest size shown. A learner "
+                "is asked no further than to where its index is decided: its line ends there."
+            ),
+            label=f"Strings right by size on {task}: {ends}.",
+            x=Axis("size of the string (logarithmic)", LOG),
+            y=Axis("strings right", range=(0.0, 1.0)),
+            panels=[
+                Panel(
+                    [Plotted(row.learner, row.mark, sizes, shares) for row, (sizes, shares) in found],
+                    guides=[Guide(x=float(np.median(longest)), label="shown")],
+                )
+            ],
+            live=True,
+        )
+    ]
+
+
+def _column(trace: Trace) -> str:
+    margins = trace.facts["margins"]
+    return f"wrong-{max(margins):g}" if trace.facts["metric"] == "cat" else "wrong"
+
+
+def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
+    """Sizes and shares, over all runs together. Strings of size 0 stand at a half: the axis is logarithmic."""
+    sizes, right = [], []
+    for trace in traces:
+        first = trace.arrays["factor"] == trace.arrays["factor"].max()
+        sizes.append(np.maximum(trace.arrays["size"][first], 0.5))
+        right.append(trace.arrays[_column(trace)][first] == 0)
+    size, good = np.concatenate(sizes), np.concatenate(right)
+    edges = np.unique(np.round(np.geomspace(size.min(), size.max() + 1, BINS)))
+    classes = np.searchsorted(edges, size, side="right")
+    held = np.unique(classes)
+    means = [(float(np.median(size[classes == one])), float(good[classes == one].mean())) for one in held]
+    return [mean[0] for mean in means], [mean[1] for mean in means]
+
+
+def _run_of_right(trace: Trace) -> float:
+    """Strings in a row that are right, from the first of the tests on; at least 1, since the axis is logarithmic."""
+    tested: NDArray[Any] = trace.arrays[_column(trace)][trace.arrays["tested"]] > 0
+    return float(np.maximum(1, np.append(tested, True).argmax()))
+
+
+def _largest_right(trace: Trace) -> float:
+    wrong = trace.arrays[_column(trace)] > 0
+    sizes = trace.arrays["size"]
+    right = sizes[sizes < sizes[wrong].min()] if wrong.any() else sizes
+    return float(max(1, right.max(initial=1)))
+
+
+class _Profiles(Beside):
+    """One line for every model over all rows, which differ in how many strings are shown."""
+
+    def profiles(self, request: Request, reached: Any) -> dict[str, Profile]:
+        """Of every column that has runs."""
+        found: dict[str, dict[int, list[float]]] = {}
+        for row in request.rows:
+            for column in request.columns:
+                for trace in request.traces(row, row.learner(column, request.convention)).values():
+                    (shown,) = trace.facts["shown"].values()
+                    found.setdefault(column, {}).setdefault(int(shown), []).append(reached(trace))
+        return found  # type: ignore[return-value]
+
+    def plotted(self, request: Request, profiles: Mapping[str, Profile]) -> list[Plotted]:
+        """Medians, with the worst and the best run as a band."""
+        lines = []
+        for column, profile in profiles.items():
+            shown = sorted(profile)
+            middle, low, high = ([float(end(profile[one])) for one in shown] for end in (np.median, np.min, np.max))
+            mark = Mark(number=request.study.columns.index(column))
+            lines.append(Plotted(column, mark, shown, middle, low, high, dots=True))
+        return lines
+
+    def data(self, unit: str, profiles: Mapping[str, Profile]) -> Iterator[Sequence[str]]:
+        """Every run."""
+        yield "model", "strings shown", unit
+        for column, profile in profiles.items():
+            for shown, values in sorted(profile.items()):
+                yield from ((column, str(shown), f"{value:g}") for value in values)
+
+
+@block("frontier", version=1)
+class Frontier(_Profiles):
+    """Strings right in a row against strings shown, with the frontier 10^2N / x on which B is read off."""
+
+    def blocks(self, request: Request) -> Made:
+        """The picture."""
+        profiles = self.profiles(request, _run_of_right)
+        if not profiles:
+            return Made([Text("Nothing has been run yet.", "note")])
+        order = max(int(row.protocol.get("order", 3)) for row in request.rows)
+        shown = sorted({one for profile in profiles.values() for one in profile})
+        frontier = Plotted(
+            "frontier", Mark("oracle"), shown, [10.0 ** (2 * order) / one for one in shown], kind=POINTS,
+            tells=[f"B = {10.0**order / one:g}" for one in shown],
+        )  # fmt: skip
+        plot = Plot(
+            f"{request.name}-frontier",
+            "Strings right in a row, behind the longest shown, against strings shown: median of the runs, and the "
+            "worst and the best. No more are asked about than the frontier has. A model whose line meets the "
+            "frontier has there the index B, which is written beside its points.",
+            f"Strings right in a row against strings shown, of {', '.join(profiles)}.",
+            Axis("strings shown (logarithmic)", LOG, ticks=[(one, f"{one:,}") for one in shown]),
+            Axis("strings right in a row (logarithmic)", LOG),
+            [Panel([frontier, *self.plotted(request, profiles)])],
+            list(self.data("strings right in a row", profiles)),
+            live=True,
+        )
+        return Made([plot], {"frontier": {name: _plain(profile) for name, profile in profiles.items()}})
+
+
+@block("reach-by-size", version=1)
+class ReachBySize(_Profiles):
+    """The largest n up to which all strings are right, against strings shown."""
+
+    def blocks(self, request: Request) -> Made:
+        """The picture."""
+        profiles = self.profiles(request, _largest_right)
+        if not profiles:
+            return Made([Text("Nothing has been run yet.", "note")])
+        seen: dict[int, int] = {}
+        for row in request.rows:
+            for column in request.columns:
+                for trace in request.traces(row, row.learner(column, request.convention)).values():
+                    ((_, shown), (_, largest)) = (
+                        next(iter(trace.facts[n].items())) for n in ("shown", "largest_shown")
+                    )
+                    seen[int(shown)] = max(seen.get(int(shown), 0), int(largest))
+        shown = sorted(seen)
+        maxima = Plotted(
+            "largest shown", Mark("control"), shown, [float(seen[one]) for one in shown], kind=POINTS
+        )  # fmt: skip
+        plot = Plot(
+            f"{request.name}-reach",
+            "The largest n up to which every string is right, against strings shown: median of the runs, and the worst "
+            "and the best. Points: the largest n that was shown.",
+            f"The largest n right against strings shown, of {', '.join(profiles)}.",
+            Axis("strings shown (logarithmic)", LOG, ticks=[(one, f"{one:,}") for one in shown]),
+            Axis("largest n right (logarithmic)", LOG),
+            [Panel([maxima, *self.plotted(request, profiles)])],
+            list(self.data("largest n right", profiles)),
+            live=True,
+        )
+        facts = {name: _plain(profile) for name, profile in profiles.items()}
+        return Made([plot], {"reach": facts, "largest_shown": {str(one): seen[one] for one in shown}})
+
+
+def _plain(profile: Profile) -> dict[str, list[float]]:
+    return {
+        str(shown): [value if math.isfinite(value) else 0.0 for value in profile[shown]] for shown in sorted(profile)
+    }

@@ -1,0 +1,238 @@
+"""How the games family examines: fresh episodes to learn from, others to be tested on, by answers or by reward."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import protocol
+from quickstudy.base.errors import NotApplicable
+from quickstudy.base.learner import Answering, Brief, Keeping, Pupil, Rehearsing, face, pace_of
+from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.task import ExampleTask, spaces_of
+from quickstudy.base.trace import SoFar, Trace, Unfinished
+from quickstudy.protocols.examination import Clock, Examination, LastTest, begun, right_answers
+
+KNOWN = ("episode", "game", "query", "foil")
+"""What is written down of every decision of the last test, besides whether it was right."""
+
+
+@protocol("games", version=1)
+@dataclass(frozen=True)
+class GamesProtocol:
+    """Learn from fresh episodes, each seen as often as the learner's passes say; be tested, greedily, on others.
+
+    teaching: `answers`, an episode is a sequence with a question at every decision, and the right one is told;
+    `reward`, episodes are played, and nothing is told but the reward. observations: steps in the world that are learned
+    from (episodes of the mean length stand for that many). tests: how many, the last at the end, each before at half of
+    the next. episodes: of a test. lesson: episodes that are handed over at once.
+
+    Rules are tested by playing; what they see and do is the same in both forms. Source: Denamganaï, Missaoui and Walker
+    2022; the published runs have 500,000 observations (Table 1), 5 million (Table 2) and 10 million (Table 4).
+    """
+
+    teaching: str = parameter("answers", choices=("answers", "reward"))
+    observations: int = parameter(100_000, at_least=1)
+    tests: int = parameter(5, at_least=1, at_most=20)
+    episodes: int = parameter(200, at_least=1)
+    lesson: int = parameter(512, at_least=1)
+
+    measures: ClassVar[tuple[str, ...]] = ("zero-shot-accuracy", "learning-in-games", "spoken-language")
+    question: ClassVar[str] = "Does it recombine what it has just seen?"
+    headline: ClassVar[str] = "zero-shot-accuracy"
+    second: ClassVar[str] = "support-accuracy"
+    columns: ClassVar[tuple[str, ...]] = (
+        "zero-shot-accuracy", "exploratory-accuracy", "support-accuracy", "foil-support", "foil-query", "topsim",
+    )  # fmt: skip
+    once: ClassVar[str] = "every episode once"
+    again: ClassVar[str] = "shown the same episodes again"
+    replay_apart: ClassVar[bool] = False
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    @property
+    def asks(self) -> str | None:
+        """By reward, whole episodes; else as the task says."""
+        return "episodes" if self.teaching == "reward" else None
+
+    @staticmethod
+    def unfit(task: Any) -> str:
+        """Why a task cannot be examined this way; nothing if it can."""
+        missing = [name for name in ("world", "sizes") if not hasattr(task, name)]
+        if not missing or callable(getattr(task, "exam", None)):
+            return ""
+        return f"games asks for episodes, and {task.id} has no {missing[0]}; give it another protocol"
+
+    def examine(
+        self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
+    ) -> Examination:
+        """One trace per lane, of kind `games`: observations, correct, asked (test,), the last three of the query phase;
+        of the last test, (decision,): right, episode, game, query, foil; with two players, what was said of what.
+        """
+        if fault := self.unfit(task):
+            raise NotApplicable(fault)
+        pace = pace_of(learner)
+        played = self.teaching == "reward" or not isinstance(task, ExampleTask)
+        length = mean_steps(task)
+        total = max(1, round(self.observations / length / pace.stride)) * pace.stride
+        points = sorted({max(1, math.ceil(total / 2**n / pace.stride)) * pace.stride for n in range(self.tests)})
+        inputs, outputs = spaces_of(task)
+        capacity = task.horizon if played else max(task.lesson(streams[0], 0, 1).steps, _longest(task))
+        loss = "reward" if played else "cross-entropy"
+        brief = Brief(inputs, outputs, loss, capacity, total * pace.passes)
+        unfinished = unfinished or Unfinished()
+        clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
+        with clock.timing("learn"):
+            pupil, found = begun(lambda: learner.begin(brief, [stream.for_learner() for stream in streams]), unfinished)
+        rule = _is_rule(pupil)
+        side = _Played(task, pupil, streams) if played or rule else _Asked(task, pupil, streams, pace.passes)
+        shown = 0 if found is None else int(found.facts["shown"])
+        marks = [] if found is None else list(found.arrays["marks"])
+        last: list[dict[str, NDArray[Any]]] = []
+
+        def so_far() -> SoFar:
+            arrays = {"marks": np.stack(marks)} if marks else {"marks": np.zeros((0, len(streams), 2), np.int64)}
+            return SoFar(arrays, {"seconds": clock.seconds, "shown": shown}, face(pupil, Keeping).snapshot())
+
+        stride = max(1, self.lesson // pace.stride) * pace.stride
+        points = points[-1:] if rule else points
+        for number, point in enumerate(points):
+            while shown < point and not rule:
+                stop = min(point, shown + stride)
+                with clock.timing("learn"):
+                    side.learn(shown, stop)
+                shown = stop
+                unfinished.hand_in(so_far)
+            if number >= len(marks):
+                with clock.timing("answer"):
+                    last = side.test(self.episodes)
+                marks.append(np.array([[(one["right"] & one["query"]).sum(), one["query"].sum()] for one in last]))
+        facts = {
+            "passes": pace.passes, "teaching": self.teaching, "decisions": _decisions(outputs), "episodes": total,
+            "steps_per_episode": length, "test_episodes": self.episodes,
+        }  # fmt: skip
+        curve = np.stack(marks)
+        traces = [
+            Trace(
+                "games",
+                {
+                    "observations": np.array(points) * length,
+                    "correct": curve[:, lane, 0],
+                    "asked": curve[:, lane, 1],
+                    **last[lane],
+                },
+                facts,
+                cost,
+            )
+            for lane, cost in enumerate(clock.charge(pupil.cost()))
+        ]
+        return Examination(traces, pupil, brief, side.last)
+
+
+class _Asked:
+    """Episodes as sequences with questions."""
+
+    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], passes: int) -> None:
+        self._task, self._pupil, self._streams, self._passes = task, face(pupil, Answering), streams, passes
+        self._exam: tuple[Exam, list[dict[str, Any]]] | None = None
+        self.last: LastTest | None = None
+
+    def learn(self, start: int, stop: int) -> None:
+        """Learn from episodes start .. stop-1, in their order, then again in every further pass, shuffled."""
+        examples, orders = [self._task.lesson(stream, start, stop - start) for stream in self._streams], []
+        for stream in self._streams:
+            rng, first = stream.numpy(f"order-{start}"), np.arange(stop - start)
+            orders.append(np.concatenate([first, *(rng.permutation(first) for _ in range(self._passes - 1))]))
+        lesson = Lesson(examples, np.stack(orders))
+        self._pupil.learn(lesson, 0, lesson.items)
+
+    def test(self, episodes: int) -> list[dict[str, NDArray[Any]]]:
+        """By lane, what is known of every decision, and whether it was right."""
+        if self._exam is None:
+            drawn = [self._task.exam(stream, episodes) for stream in self._streams]
+            self._exam = Exam([examples for examples, _ in drawn]), [known for _, known in drawn]
+        exam, marks = self._exam
+        scores = self._pupil.answer(exam)
+        self.last, right = LastTest(self._pupil, exam, scores), right_answers(scores, exam)
+        return [
+            {"right": right[lane, : len(known["game"])], **{name: np.asarray(known[name]) for name in KNOWN}}
+            for lane, known in enumerate(marks)
+        ]
+
+
+class _Played:
+    """Episodes that are played."""
+
+    last: LastTest | None = None
+
+    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams]) -> None:
+        from quickstudy.gateway import jnp
+
+        self._pupil = face(pupil, Rehearsing)
+        self._shown, self._held_back = (
+            Rehearsal(task.world(tested), jnp.stack([stream.jax(purpose) for stream in streams]))
+            for tested, purpose in ((False, "data"), (True, "test"))
+        )
+
+    def learn(self, start: int, stop: int) -> None:
+        """Play episodes start .. stop-1 and learn from them."""
+        self._pupil.rehearse(self._shown, start, stop)
+
+    def test(self, episodes: int) -> list[dict[str, NDArray[Any]]]:
+        """By lane, what is known of every decision, and whether it was right."""
+        return logged(self._pupil.perform(self._held_back, 0, episodes))
+
+
+def logged(played: Transcript) -> list[dict[str, NDArray[Any]]]:
+    """By lane, of every decision in some episodes: right, episode, game, query, foil; and what a speaker has said of
+    which target, where a player has.
+    """
+    done = np.asarray(played.done)
+    before = np.cumsum(done, axis=-1) - done == 0
+    info = {name: np.asarray(values) for name, values in played.info.items()}
+    found = []
+    for lane in range(len(done)):
+        episode, step = np.nonzero(info["decided"][lane] & before[lane])
+        own = {"right": info["right"][lane, episode, step], "episode": episode}
+        own |= {name: info[name][lane, episode, step] for name in KNOWN[1:]}
+        if isinstance(played.actions, Mapping):
+            speaker, time = np.nonzero(info["talks"][lane] & before[lane])
+            own |= {"speaks_in": speaker, "meanings": info["target"][lane, speaker, time]}
+            own |= {"utterances": info["message"][lane, speaker, time]}
+        found.append(own)
+    return found
+
+
+@lru_cache(maxsize=64)
+def mean_steps(task: Any) -> float:
+    """Of an episode of the task, from 256 that are the same in all runs."""
+    streams = Streams(0, f"{task.id}, mean length", 0)
+    if hasattr(task, "steps"):
+        return float(task.steps(task.lesson(streams, 0, 256)) / 256)
+    sizes = task.sizes
+    return float((sizes.turns * task.episodes(streams.jax("data"), 0, 256).count - sizes.feedback).mean())
+
+
+def _longest(task: Any) -> int:
+    """Steps of the longest sequence there can be."""
+    if task.horizon == 1 or not hasattr(task, "sizes"):
+        return int(task.horizon)
+    return int(task.sizes.games * (task.sizes.rounds + task.sizes.feedback))
+
+
+def _is_rule(pupil: Any) -> bool:
+    """Whether it plays, and can do nothing else."""
+    return hasattr(pupil, "perform") and not hasattr(pupil, "answer") and not hasattr(pupil, "snapshot")
+
+
+def _decisions(outputs: Any) -> int:
+    """How many there are to choose from."""
+    parts = dict(getattr(outputs, "parts", ()))
+    return int(parts["decision"].size if parts else outputs.size)

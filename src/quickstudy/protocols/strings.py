@@ -1,0 +1,253 @@
+"""One call of the grammar protocol: fresh learners for each factor, shown few strings and asked about many."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Brief, Cost, pace_of
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.base.trace import SoFar, Trace, Unfinished
+from quickstudy.protocols.examination import Clock, Examination, Sitting, sit
+from quickstudy.protocols.marking import Marking, Outcomes, Stop, judged
+from quickstudy.protocols.outcomes import outcomes
+from quickstudy.tasks.grammar.lists import LISTED, TestList, together
+from quickstudy.tasks.grammar.strings import String
+
+MOST_SEEN = 5000
+"""Strings no longer than those shown that are asked as well, all of them, to see from where on a learner fails."""
+Material = tuple[list[String], TestList]
+"""What is shown, and what is asked about."""
+
+
+@dataclass
+class _Lane:
+    """What one run has come to. facts: those of its trace. done: it needs no smaller factor."""
+
+    parts: list[Outcomes] = field(default_factory=list)
+    costs: list[Cost] = field(default_factory=list)
+    facts: dict[str, Any] = field(
+        default_factory=lambda: {"left_out": [], "shown": {}, "largest_shown": {}, "learned": {}}
+    )
+    done: bool = False
+
+    @property
+    def arrays(self) -> Outcomes:
+        """Of all factors so far."""
+        parts = self.parts
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+
+
+class Call:
+    """Runs side by side: the factors, one after another. A lane that is done goes along, and is not written down."""
+
+    def __init__(
+        self, protocol: Any, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished
+    ) -> None:
+        self._protocol, self._task, self._learner, self._streams = protocol, task, learner, streams
+        self._unfinished = unfinished
+        self._lanes = [_Lane() for _ in streams]
+
+    def examined(self) -> Examination:
+        """Of all factors that are needed."""
+        factors = sorted(self._protocol.factors, reverse=True)
+        first = self._taken_up() if self._unfinished.found else 0
+        done, brief = None, None
+        for number, factor in enumerate(factors[first:], first):
+            if not (wanted := self._material(factor, len(factors) == 1)):
+                continue
+            so_far = _Factor(self._unfinished, number, self._lanes)
+            # Where there is nothing for a lane, it is given what another has.
+            filled = [wanted.get(lane) or next(iter(wanted.values())) for lane in range(len(self._lanes))]
+            done, brief = self._learned(filled, so_far)
+            asked = self._asked(done.pupil, filled)
+            for lane, (strings, _) in wanted.items():
+                self._lanes[lane].costs.append(_with_seconds(done.costs[lane], asked.clock))
+                self._note(self._lanes[lane], factor, strings, asked.of(lane))
+                found: dict[str, Any] = getattr(done.pupil, "facts", dict)()
+                if found:
+                    self._lanes[lane].facts["learned"][f"{factor:g}"] = found
+            if all(lane.done for lane in self._lanes):
+                break
+        if done is None or brief is None or not all(lane.parts for lane in self._lanes):
+            reasons = [lane.facts["left_out"][0] for lane in self._lanes if not lane.parts]
+            raise UsageError(str(reasons[0]).partition(": ")[2])
+        own = self._protocol
+        said = {"metric": self._metric, "margins": list(own.margins), "order": own.order}
+        said |= {"passes": pace_of(self._learner).passes, "test": own.test}
+        said["upto"] = "whole" if own.bits else own.upto
+        traces = [
+            Trace("string-outcomes", lane.arrays, {**lane.facts, **said}, _total(lane.costs)) for lane in self._lanes
+        ]
+        return Examination(traces, done.pupil, brief)
+
+    def _taken_up(self) -> int:
+        """What an interrupted call has left. Gives the number of the factor that it was at."""
+        found = self._unfinished.found
+        assert found is not None
+        for number, (lane, facts) in enumerate(zip(self._lanes, found.facts["lanes"], strict=True)):
+            before = _under(found.arrays, f"before/{number}/")
+            lane.parts = [before] if before else []
+            lane.costs, lane.facts, lane.done = [Cost(**one) for one in facts["costs"]], facts["facts"], facts["done"]
+        return int(found.facts["factor"])
+
+    def _material(self, factor: float, only: bool) -> dict[int, Material]:
+        """By lane that is not done. Where there are not enough strings, the lane notes it, or this is an error."""
+        wanted = {}
+        for number, (lane, stream) in enumerate(zip(self._lanes, self._streams, strict=True)):
+            if lane.done:
+                continue
+            try:
+                wanted[number] = self._protocol.material(self._task, stream, factor)
+            except UsageError as reason:
+                if only:
+                    raise
+                lane.facts["left_out"].append(f"factor {factor:g}: {reason}")
+        return wanted
+
+    def _learned(self, material: Sequence[Material], so_far: Unfinished) -> tuple[Sitting, Brief]:
+        """A fresh pupil that has been shown the strings."""
+        passes, lanes, orders = pace_of(self._learner).passes, [], []
+        for stream, (strings, _) in zip(self._streams, material, strict=True):
+            lanes.append(self._task.lesson(strings, stream.numpy("negatives")))
+            rng = stream.numpy("order")
+            orders.append(np.concatenate([rng.permutation(lanes[-1].count) for _ in range(passes)]))
+        loss = "cross-entropy" if isinstance(self._task.outputs, Tokens) else "squared"
+        steps, items = max(lane.steps for lane in lanes), len(orders[0])
+        brief = Brief(self._task.inputs, self._task.outputs, loss, steps, items)
+        # The test proper comes behind: here one string is asked about, so that a pupil that cannot answer says so.
+        exam = Exam([lane.take([int(np.argmin(lane.lengths))]) for lane in lanes])
+        given = Lesson(lanes, np.stack(orders)), [items], exam, lambda scores: np.zeros(len(lanes))
+        return sit(self._learner, brief, self._streams, *given, so_far), brief
+
+    def _asked(self, pupil: Any, material: Sequence[Material]) -> _Asked:
+        """How it does on the strings up to the longest shown, and on the tests."""
+        seen = [self._seen(strings, tests) for strings, tests in material]
+        clock = Clock()
+        with clock.timing("answer"):
+            least = 10**self._protocol.order
+            tests = self._outcomes(pupil, [tests for _, tests in material], least)
+            return _Asked(self._outcomes(pupil, seen, 0), tests, clock)
+
+    def _outcomes(self, pupil: Any, lists: Sequence[Any], least: int) -> list[Outcomes]:
+        """Of every lane, on its own strings, at least so many of them."""
+        own, task = self._protocol, self._task
+        if task.setup != "next":
+            return judged(pupil, lists, task, [stream.numpy("corruption") for stream in self._streams])
+        whole, places = together(lists)
+        marking = Marking(self._metric, own.margins, own.bits)
+        upto = "whole" if own.bits else own.upto
+        stops = [Stop.of(upto, marking, task.grammar, strings, least) for strings in lists]
+
+        def enough(so_far: list[Outcomes]) -> bool:
+            return all(
+                len(lane["steps"]) >= place.stop or stop.cut(_part(lane, place)) is not None
+                for lane, place, stop in zip(so_far, places, stops, strict=True)
+            )
+
+        found = outcomes(pupil, whole, task.grammar, marking, enough)
+        parts = [_part(lane, place) for lane, place in zip(found, places, strict=True)]
+        return [_part(part, slice(stop.cut(part))) for part, stop in zip(parts, stops, strict=True)]
+
+    def _note(self, lane: _Lane, factor: float, strings: list[String], asked: tuple[Outcomes, Outcomes]) -> None:
+        seen, tests = asked
+        tested = np.repeat([False, True], [len(seen["size"]), len(tests["size"])])
+        part = {name: np.concatenate([seen[name], tests[name]]) for name in tests}
+        lane.parts.append({**part, "factor": np.full(len(tested), factor), "tested": tested})
+        lane.facts["shown"][f"{factor:g}"] = len(strings)
+        lane.facts["largest_shown"][f"{factor:g}"] = max(map(self._task.grammar.size, strings))
+        # Nothing is wrong, by any column: no smaller factor can be better. With bits there is always more to know.
+        columns = [name for name in tests if name.startswith("wrong")]
+        lane.done = not self._protocol.bits and not any(tests[name].any() for name in columns)
+
+    def _seen(self, strings: list[String], tests: TestList) -> Any:
+        """All strings before the tests where the list has them, and they are not too many; else those shown."""
+        if tests.mode in LISTED and 0 < tests.start <= MOST_SEEN:
+            return TestList(self._task, tests.mode, 0, tests.start)
+        different = {string.tobytes(): string for string in strings}
+        return sorted(different.values(), key=len)
+
+    @cached_property
+    def _metric(self) -> str:
+        if self._task.setup != "next":
+            return str(self._task.setup)
+        if self._protocol.metric != "usual":
+            return str(self._protocol.metric)
+        some = itertools.islice(TestList(self._task, "exhaustive", 0, 8), 8)
+        return "det" if any((self._task.grammar.likely(string)[1:] == 1).any() for string in some) else "cat"
+
+
+class _Asked(NamedTuple):
+    """By lane: outcomes on the strings up to the longest shown, and on the tests. clock: how long it took."""
+
+    seen: list[Outcomes]
+    tests: list[Outcomes]
+    clock: Clock
+
+    def of(self, lane: int) -> tuple[Outcomes, Outcomes]:
+        """Those of one lane."""
+        return self.seen[lane], self.tests[lane]
+
+
+class _Factor(Unfinished):
+    """What one factor of a call hands in, beside what the factors before it have left."""
+
+    def __init__(self, whole: Unfinished, number: int, lanes: Sequence[_Lane]) -> None:
+        self._whole, self.keeps = whole, whole.keeps
+        self._before = {
+            f"before/{lane}/{name}": array for lane, own in enumerate(lanes) for name, array in own.arrays.items()
+        }
+        kept = [
+            {"costs": [cost.as_facts() for cost in lane.costs], "facts": lane.facts, "done": lane.done}
+            for lane in lanes
+        ]
+        self._facts = {"factor": number, "lanes": copy.deepcopy(kept)}
+        found = whole.found
+        if found is not None and found.facts["factor"] == number:
+            self.found = SoFar(_under(found.arrays, "now/"), found.facts["now"], found.pupil)
+
+    def hand_in(self, so_far: Callable[[], SoFar]) -> None:
+        """The pupil's part, and what was there before it."""
+
+        def make() -> SoFar:
+            own = so_far()
+            arrays = {**self._before, **{f"now/{name}": array for name, array in own.arrays.items()}}
+            return SoFar(arrays, {**self._facts, "now": dict(own.facts)}, own.pupil)
+
+        self._whole.hand_in(make)
+
+
+def _part(outcomes: Outcomes, place: slice) -> Outcomes:
+    return {name: values[place] for name, values in outcomes.items()}
+
+
+def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _with_seconds(cost: Cost, clock: Clock) -> Cost:
+    return dataclasses.replace(
+        cost,
+        answer_seconds=cost.answer_seconds + clock.seconds.get("answer", 0.0),
+        compile_seconds=cost.compile_seconds + clock.seconds["compile"],
+    )
+
+
+def _total(costs: Sequence[Cost]) -> Cost:
+    """Of all factors together; the size is that of one learner."""
+    sums = {
+        name: sum(getattr(cost, name) for cost in costs)
+        for name in ("examples", "updates", "learn_seconds", "answer_seconds", "compile_seconds")
+    }
+    return dataclasses.replace(costs[-1], **sums)

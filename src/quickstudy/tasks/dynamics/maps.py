@@ -1,0 +1,151 @@
+"""Chaotic maps, of which one step is one formula: Henon's, with noise or without, and the logistic one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import task
+from quickstudy.base.examples import Series
+from quickstudy.base.parameters import parameter
+from quickstudy.compiled import njit
+from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, taxonomy
+
+
+@dataclass(frozen=True)
+class Iterated(Forecast):
+    """A map that is applied to its own values. start: the first value; none: drawn uniform in 0.1 .. 0.4 in every
+    repetition. transient: values that are dropped first. Values are shown less `middle`, over `scale`, unless raw.
+    """
+
+    start: float | None = None
+    transient: int = parameter(1000, at_least=0)
+    free: int = parameter(100, at_least=0)
+    starts: int = parameter(20, at_least=1)
+
+    middle: ClassVar[float] = 0.0
+    scale: ClassVar[float] = 1.0
+    taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "known", running="driven and free")
+
+    @property
+    def draws(self) -> bool:
+        """Whether repetitions differ."""
+        return self.start is None
+
+    def raw_values(self, first: float, count: int, rng: np.random.Generator) -> Floats:
+        """(count,): from the first on."""
+        raise NotImplementedError
+
+    def shown(self, raw: Floats) -> Floats:
+        """As they are read."""
+        return raw if self.raw else (raw - self.middle) / self.scale
+
+    def meant(self, shown: Floats) -> Floats:
+        """The inverse of `shown`."""
+        return shown if self.raw else shown * self.scale + self.middle
+
+    def drive(self, rng: np.random.Generator) -> Series:
+        """The values behind the transient."""
+        first = float(rng.uniform(0.1, 0.4)) if self.start is None else self.start
+        raw = self.raw_values(first, self.transient + self.length, rng)
+        said = "raw" if self.raw else f"(x - {self.middle:g}) / {self.scale:g}"
+        varies = ["start", "weights"] if self.draws else ["weights"]
+        return self.forecast(self.shown(raw[self.transient :, None]), first=first, shown=said, varies=varies)
+
+
+@task("dynamics/logistic", version=1, **RULES, oracle="exact-state")
+@dataclass(frozen=True)
+class Logistic(Iterated):
+    """Predict the logistic map.
+
+    Sees: x(t) of x(t+1) = rate x(t) (1 - x(t)), less a half, over a half. Answers: the same `ahead` steps later.
+    Scored: NRMSE with the true values read, and running free. Chance 1, by the mean. Ceiling: the map itself. Source:
+    used as a base case in the literature of the review by Wringe, Trefzer and Stepney.
+    """
+
+    rate: float = parameter(3.9, above=0, at_most=4)
+
+    middle: ClassVar[float] = 0.5
+    scale: ClassVar[float] = 0.5
+
+    @property
+    def lyapunov(self) -> float | None:  # type: ignore[override]  # known for one setting
+        """Per step, where it is known."""
+        return 0.496 if self.rate == 3.9 else None
+
+    def raw_values(self, first: float, count: int, rng: np.random.Generator) -> Floats:
+        """By the formula."""
+        return _logistic(first, self.rate, count)
+
+    def exact(self, inputs: Floats) -> Floats:
+        """`ahead` steps from every value that is read."""
+        x = self.meant(inputs)
+        for _ in range(self.ahead):
+            x = self.rate * x * (1 - x)
+        return self.shown(x)
+
+
+@njit
+def _logistic(first: float, rate: float, count: int) -> Floats:
+    x = np.empty(count)
+    x[0] = first
+    for t in range(count - 1):
+        x[t + 1] = rate * x[t] * (1.0 - x[t])
+    return x
+
+
+@task("dynamics/henon", version=1, **RULES, oracle="exact-state")
+@dataclass(frozen=True)
+class Henon(Iterated):
+    """Predict the map of Henon (1976).
+
+    Sees: x(t) of x(t+1) = 1 - 1.4 x(t)^2 + 0.3 x(t-1), with Gaussian noise. Answers: the same `ahead` steps later, with
+    its noise. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean. Ceiling: the map
+    itself; with noise what it foresees from what is seen. noise: its deviation. Source: Rodan and Tino 2011 (0.05).
+
+    Departures: the noise is in what is seen. As printed it is in the recurrence, and drives every series of this length
+    out of all bounds.
+    """
+
+    noise: float = parameter(0.0, at_least=0)
+
+    @property
+    def lyapunov(self) -> float | None:  # type: ignore[override]  # known without noise
+        """Per step, where it is known."""
+        return 0.4192 if not self.noise else None
+
+    @property
+    def draws(self) -> bool:
+        """Whether repetitions differ."""
+        return self.start is None or self.noise > 0
+
+    def raw_values(self, first: float, count: int, rng: np.random.Generator) -> Floats:
+        """By the formula."""
+        return _henon(first, count) + self.noise * rng.standard_normal(count)
+
+    def response(self, inputs: Floats) -> Floats:
+        """What the map makes of each value and the one before, `ahead` steps later; before the first there was 0."""
+        now = self.meant(np.asarray(inputs, dtype=np.float64))
+        before = np.concatenate([np.zeros((1, 1)), now[:-1]])
+        for _ in range(self.ahead):
+            now, before = 1.0 - 1.4 * now**2 + 0.3 * before, now
+        return self.shown(now)
+
+
+@njit
+def _henon(first: float, count: int) -> Floats:
+    x = np.empty(count)
+    x[0], before = first, 0.0
+    for t in range(count - 1):
+        x[t + 1] = 1.0 - 1.4 * x[t] ** 2 + 0.3 * before
+        before = x[t]
+    return x
+
+
+task.variant(
+    "dynamics/henon-noisy", version=1, of=Henon,
+    summary="Predict the map of Henon with noise (Rodan and Tino 2011).", noise=0.05,
+)  # fmt: skip

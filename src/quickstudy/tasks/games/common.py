@@ -1,0 +1,100 @@
+"""The ordinary referential game (Denamganaï et al. 2022, Algorithm 4): one space and one language for a whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import task
+from quickstudy.base.examples import Examples
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals
+from quickstudy.gateway import jax, jnp, key_from_words
+from quickstudy.tasks.games.episodes import Shelves, draw_game, game_width, materialised, named, uniforms
+from quickstudy.tasks.games.listener import Listener, together
+from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
+
+
+@task("games/common", version=1, controls=["majority"], oracle="the binning of one space is known to nobody who plays")
+@dataclass(frozen=True)
+class Common(Listener):
+    """Ordinary referential game: learn one language by heart, then understand it on new combinations.
+
+    Every example is one game of a space that is drawn once for a run: stimuli and a message. Games to learn from have
+    targets of the support pool, games of the test those of the query pool; all samples of a meaning may come.
+
+    Sees: its stimuli, the message one-hot. Answers: the place of the target, or the number behind all places. Scored:
+    decisions of the test. Chance: 1/(distractors + 2). Ceiling: 1 for a language that is compositional; about chance
+    for `language=holistic`. Parameters as in `games/listener`; shots, query, rounds, feedback and renaming make no
+    difference. Source: Denamganaï, Missaoui and Walker 2022, for the ease of acquisition of a language.
+    """
+
+    horizon: ClassVar[int] = 1  # type: ignore[misc]
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"foils": "mixed", "strict": False, "fair": False}
+    }
+
+    @property
+    def inputs(self) -> Reals:
+        """Stimuli, then the message."""
+        sizes = self.sizes
+        return Reals((sizes.distractors + 1) * sizes.dimensions + sizes.length * (sizes.words + 1))
+
+    def sample(self, rng: np.random.Generator, count: int) -> Examples:
+        """Games of one space, with targets of the support."""
+        keys = (key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)) for _ in range(2))
+        return self._games(*keys, 0, count, False)[0]
+
+    def lesson(self, streams: Streams, first: int, count: int) -> Examples:
+        """Games to learn from."""
+        return self._games(streams.jax("space"), streams.jax("data"), first, count, False)[0]
+
+    def exam(self, streams: Streams, count: int) -> tuple[Examples, dict[str, Any]]:
+        """Games to be tested on, and what is known of every question."""
+        examples, foil = self._games(streams.jax("space"), streams.jax("test"), 0, count, True)
+        number = np.arange(count)
+        return examples, {"episode": number, "game": number, "query": np.ones(count, bool), "foil": foil}
+
+    def steps(self, examples: Examples) -> int:
+        """Games."""
+        return examples.count
+
+    def _games(self, space: Any, key: Any, first: int, count: int, tested: bool) -> tuple[Examples, Any]:
+        parts = [
+            jax.tree.map(np.asarray, _games(self, space, key, start + np.arange(together()), tested))
+            for start in range(first, first + count, together())
+        ]
+        inputs, targets, foil = (np.concatenate(rows)[:count] for rows in zip(*parts, strict=True))
+        asked = np.ones((1, count), dtype=np.bool_)
+        return Examples(inputs[None], targets[None], asked, np.ones(count, np.int64)), foil
+
+
+@partial(jax.jit, static_argnums=(0, 4))
+def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tuple[Any, Any, Any]:
+    sizes, rules = task.sizes, task.rules()
+    meanings = jnp.asarray(grid(sizes.dimensions, sizes.most))
+    names = (sizes.words**sizes.length,)
+    shapes = (), stimulus_shape(sizes.dimensions, sizes.most, sizes.columns), names
+    of_structure, of_stimuli, of_names = uniforms(space, shapes)
+    values = rules.structures[jnp.floor(of_structure * len(rules.structures)).astype(jnp.int32)]
+    stimuli = draw_stimuli(of_stimuli, values, rules.unequal, rules.warp)
+    pools = split(values, meanings, rules.threshold)
+    everything = jnp.where(rules.balanced, pools.query, pools.support | pools.query)
+    around = Shelves.of(jnp.arange(len(meanings)), [pools.support, everything], len(meanings))
+    targets_of = jnp.argsort(~(pools.query if tested else pools.support))
+
+    def single(number: Any) -> tuple[Any, Any, Any]:
+        uniform = jax.random.uniform(jax.random.fold_in(key, number), (1 + game_width(sizes),))
+        count = (pools.query if tested else pools.support).sum()
+        target = targets_of[jnp.floor(uniform[-1] * count).astype(jnp.int32)].astype(jnp.int32)
+        game = draw_game(sizes, rules, pools, around, uniform[:-1], target, jnp.asarray(tested))
+        shown = [materialised(stimuli, meanings[means], sample) for means, sample in (game.speaker, game.listener)]
+        message = named(sizes, of_names, meanings[target][None], target[None], shown[0][:1])[0, : sizes.length]
+        tokens = jax.nn.one_hot(message, sizes.words + 1).reshape(-1)
+        return jnp.concatenate([shown[1].reshape(-1), tokens]), game.correct, game.foil
+
+    return jax.vmap(single)(numbers)

@@ -1,0 +1,199 @@
+"""Playing an episode that was drawn: who sees what at which step, when a decision counts, what it brings.
+
+A game has rounds 0 .. N-1, in which the speaker talks, round N, in which the listener decides, and with feedback one
+more step, in which the listener sees what the speaker saw. Messages arrive one step late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from quickstudy.base.spaces import Fields, Tokens
+from quickstudy.base.task import Turn
+from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.tasks.games.episodes import Episode, Rules, Sizes, draw_episode
+
+SPEAKER, LISTENER = 0, 1
+KEYS = ("stimulus", "communication_channel", "mode_id", "previous_game_result", "previous_game_reward")
+"""What a player observes, by the names of the original."""
+
+
+class Standing(NamedTuple):
+    """Where an episode stands. game; turn: the round, and behind the last the feedback. heard: tokens that the listener
+    reads now; read: those that the speaker does. result: (failure, success) of the last game; reward: of its decision.
+    """
+
+    game: Any
+    turn: Any
+    heard: Any
+    read: Any
+    result: Any
+    reward: Any
+    over: Any
+
+
+def begin(sizes: Sizes) -> Standing:
+    """Before anything was said."""
+    silence = jnp.zeros(sizes.length, jnp.int32)
+    none = jnp.zeros((), jnp.int32)
+    return Standing(none, none, silence, silence, jnp.zeros(2), jnp.zeros(()), jnp.zeros((), bool))
+
+
+def round_of(sizes: Sizes, standing: Standing) -> Any:
+    """0 .. N, and -1 at the feedback."""
+    return jnp.where(standing.turn > sizes.rounds, -1, standing.turn)
+
+
+def observe(sizes: Sizes, episode: Episode, standing: Standing) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What speaker and listener see, by the original's keys, without its batch axis of 1."""
+    own, others = episode.speaker[standing.game].reshape(-1), episode.listener[standing.game].reshape(-1)
+    query = standing.game >= episode.support
+    common = {
+        "mode_id": jnp.stack([~query, query]).astype(jnp.int32),
+        "previous_game_result": standing.result,
+        "previous_game_reward": standing.reward[None],
+    }
+    return (
+        {"stimulus": own, "communication_channel": standing.read, **common},
+        {
+            "stimulus": jnp.where(standing.turn > sizes.rounds, own, others),
+            "communication_channel": standing.heard,
+            **common,
+        },
+    )
+
+
+def proceed(
+    sizes: Sizes, episode: Episode, standing: Standing, message: Any, decision: Any, reply: Any = None
+) -> tuple[Standing, Any, dict[str, Any]]:
+    """One step: the standing after it, the reward, and what a protocol may log of the decision.
+
+    message: (position,) tokens of the speaker; reply: those of the listener, where it may answer. Whatever does not
+    matter at this step is ignored; tokens behind the first 0 are 0.
+    """
+    message = ended(message)
+    position = jnp.arange(sizes.length)
+    read = message
+    if reply is not None:  # through both permutations, the other way
+        token = ended(reply)[:, None]
+        read = jnp.argmax(episode.renamed == token, axis=1).astype(jnp.int32)
+    query = standing.game >= episode.support
+    decides = (standing.turn == sizes.rounds) & ~standing.over
+    right = decision == episode.correct[standing.game]
+    reward = jnp.where(decides, jnp.where(right, 1.0, jnp.where(query, -2.0, 0.0)), 0.0)
+    last_turn = standing.turn == sizes.turns - 1
+    last_game = standing.game + 1 >= episode.count
+    # With feedback an episode ends when the last feedback is seen, without it when the last decision is made.
+    over = standing.over | (last_game & decides)
+    on = last_turn & ~last_game
+    after = Standing(
+        jnp.where(on, standing.game + 1, standing.game),
+        jnp.where(on, 0, jnp.minimum(standing.turn + 1, sizes.turns - 1)),
+        episode.renamed[position, message],
+        read,
+        jnp.where(decides, jnp.stack([~right, right]).astype(standing.result.dtype), standing.result),
+        jnp.where(decides, reward, standing.reward).astype(standing.reward.dtype),
+        over,
+    )
+    info = {
+        "decided": decides, "right": right & decides, "query": query, "foil": episode.foil[standing.game],
+        "game": standing.game, "target": episode.target[standing.game], "message": message,
+        "talks": standing.turn == sizes.rounds - 1,
+    }  # fmt: skip
+    kept = jax.tree.map(lambda new, old: jnp.where(standing.over, old, new).astype(old.dtype), after, standing)
+    return kept, reward, info
+
+
+def ended(message: Any) -> Any:
+    """A message with nothing behind its end, which is the first 0.
+
+    >>> ended(jnp.array([2, 0, 3])).tolist()
+    [2, 0, 0]
+    """
+    return jnp.where(jnp.cumprod(message != 0) > 0, message, 0).astype(jnp.int32)
+
+
+def spoken(sizes: Sizes, episode: Episode, standing: Standing) -> Any:
+    """What the world's own speaker says at this step: its message, as much of it from token r on as there is room for;
+    nothing at the feedback.
+    """
+    message = episode.message[standing.game]
+    first = jnp.minimum(standing.turn, len(message) - sizes.length)
+    window = jax.lax.dynamic_slice(message, (first,), (sizes.length,))
+    return jnp.where(standing.turn > sizes.rounds, 0, window)
+
+
+def view_width(sizes: Sizes, players: int) -> int:
+    """Numbers in an observation that is written as one vector."""
+    stimuli, tokens = (sizes.distractors + 1) * sizes.dimensions, sizes.length * (sizes.words + 1)
+    return stimuli + tokens + 5 + sizes.rounds + 1 + (2 if players > 1 else 0)
+
+
+def as_vector(sizes: Sizes, view: Mapping[str, Any], turn: Any, role: int | None = None) -> Any:
+    """An observation as numbers side by side: stimuli; the message, every token one-hot; support or query; result and
+    reward of the last game; the round, one-hot and all 0 at the feedback; where there are two players, the role.
+    """
+    tokens = jax.nn.one_hot(view["communication_channel"], sizes.words + 1).reshape(-1)
+    parts = [view["stimulus"], tokens, view["mode_id"], view["previous_game_result"], view["previous_game_reward"]]
+    parts.append(jax.nn.one_hot(turn, sizes.rounds + 1))
+    if role is not None:
+        parts.append(jax.nn.one_hot(role, 2))
+    return jnp.concatenate([jnp.asarray(part, jnp.float32) for part in parts])
+
+
+def message_space(sizes: Sizes) -> Fields:
+    """A token for every position."""
+    return Fields({str(place): Tokens(sizes.words + 1) for place in range(sizes.length)})
+
+
+class GameWorld(eqx.Module):
+    """Episodes as a pure world; `inputs` and `outputs` are those of the task. Rules are traced: worlds that differ in
+    them alone share programs.
+
+    players: 1, the listener beside the world's own speaker, whose action is its decision; or 2, speaker and listener,
+    each with a decision and a message. replies: the speaker reads what the listener says, else its own last message.
+    """
+
+    rules: Rules
+    sizes: Sizes = eqx.field(static=True)
+    players: int = eqx.field(static=True)
+    replies: bool = eqx.field(static=True)
+    inputs: Any = eqx.field(static=True)
+    outputs: Any = eqx.field(static=True)
+
+    @property
+    def horizon(self) -> int:
+        """Steps of the longest episode."""
+        return self.sizes.horizon
+
+    def reset(self, key: Any) -> tuple[Any, Any]:
+        """A fresh episode."""
+        return self.started(draw_episode(self.sizes, self.rules, key))
+
+    def started(self, episode: Episode) -> tuple[Any, Any]:
+        """An episode that was drawn, from its beginning."""
+        standing = begin(self.sizes)
+        return (episode, standing), self.seen(episode, standing)
+
+    def seen(self, episode: Episode, standing: Standing) -> Any:
+        """The observation, with the players in front where there are two."""
+        speaker, listener = observe(self.sizes, episode, standing)
+        if self.players == 1:
+            return as_vector(self.sizes, listener, standing.turn)
+        both = [as_vector(self.sizes, view, standing.turn, role) for role, view in enumerate((speaker, listener))]
+        return jnp.stack(both)
+
+    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
+        """One step of the episode; nothing is drawn."""
+        episode, standing = state
+        reply = None
+        if self.players == 1:
+            message, decision = spoken(self.sizes, episode, standing), action
+        else:
+            decision = action["decision"][LISTENER]
+            said = jnp.stack([action["message"][str(place)] for place in range(self.sizes.length)], axis=-1)
+            message, reply = said[SPEAKER], said[LISTENER] if self.replies else None
+        standing, reward, info = proceed(self.sizes, episode, standing, message, decision, reply)
+        rewards = reward if self.players == 1 else jnp.stack([reward, reward])
+        return (episode, standing), Turn(self.seen(episode, standing), rewards, standing.over, info)

@@ -1,0 +1,223 @@
+"""Episodes written down, and episodes that were recorded elsewhere played again, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import UsageError
+from quickstudy.gateway import double, jax, jnp, lax
+from quickstudy.tasks.games.episodes import Episode, Sizes
+from quickstudy.tasks.games.play import KEYS, Standing, begin, observe, proceed, round_of, spoken
+
+TITLES = ("game", "phase", "target", "said", "heard", "speaker", "listener", "right")
+
+
+def recorded(episode: Episode, number: int) -> dict[str, Any]:
+    """One of some episodes in plain JSON types: `values`, `renamed` and `games`.
+
+    Stimuli are lists of numbers, one stimulus behind the other, as a player observes them.
+    """
+    count, renamed = int(episode.count[number]), episode.renamed[number]
+    shared = (renamed == renamed[0]).all()
+    games = [
+        {
+            "query": bool(game >= episode.support[number]),
+            "target": episode.target[number, game].tolist(),
+            "speaker": _exact(episode.speaker[number, game]),
+            "listener": _exact(episode.listener[number, game]),
+            "correct": int(episode.correct[number, game]),
+        }
+        for game in range(count)
+    ]
+    return {
+        "values": episode.values[number].tolist(),
+        "renamed": (renamed[0] if shared else renamed).tolist(),
+        "games": games,
+    }
+
+
+def table_of(episode: Episode, number: int, length: int) -> list[tuple[str, ...]]:
+    """The same for people, a row for every game."""
+
+    def numbers(array: NDArray[Any]) -> str:
+        return " | ".join(" ".join(f"{value:5.2f}" for value in row) for row in array)
+
+    rows = [TITLES]
+    for game in range(int(episode.count[number])):
+        said = episode.message[number, game][:length]
+        heard = episode.renamed[number, np.arange(length), said]
+        phase = "query" if game >= episode.support[number] else "support"
+        target = " ".join(map(str, episode.target[number, game]))
+        shown = numbers(episode.speaker[number, game]), numbers(episode.listener[number, game])
+        told = " ".join(map(str, said)), " ".join(map(str, heard))
+        rows.append((str(game), phase, target, *told, *shown, str(episode.correct[number, game])))
+    return rows
+
+
+def _exact(array: NDArray[Any]) -> list[float]:
+    """The shortest numbers that are these, in single precision."""
+    return [float(str(value)) for value in array.astype(np.float32).ravel()]
+
+
+def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every observation of a recorded episode, the first before any action: `round_idx`, `speaker` and `listener` by
+    the original's keys, and the `reward` and `done` that came with it.
+
+    line: as `recorded` has it, with `messages` (step, token), the speaker's, and `decisions` (step,), the listener's;
+    perhaps `replies` (step, token), the listener's messages, which the speaker then reads. Without messages the
+    speaker is the one by rule, without decisions the listener is right. Raises UsageError, with the field, for a line
+    that does not fit.
+    """
+    episode = _episode(sizes, line)
+    games = len(line["games"])
+    steps = sizes.turns * games - sizes.feedback
+    acted = {
+        "messages": _table(line, "messages", sizes.words, (steps, sizes.length)),
+        "decisions": _table(line, "decisions", sizes.decisions - 1, (steps,)),
+        "replies": _table(line, "replies", sizes.words, (steps, sizes.length)),
+    }
+    given = {len(array) for array in acted.values() if array is not None}
+    if len(given) > 1:
+        raise UsageError("messages, decisions and replies must have one entry for every step, and are unequally long")
+    taken = given.pop() if given else steps
+    room = 1 << (games - 1).bit_length()
+    padded = jax.tree.map(lambda part: _grown(part, room) if np.ndim(part) and len(part) == games else part, episode)
+    most = sizes.turns * room - sizes.feedback
+    with double():
+        actions = {name: None if array is None else _grown(array, most) for name, array in acted.items()}
+        seen, rewards, over = jax.tree.map(np.asarray, _played(sizes, most)(padded._replace(**_own(episode)), actions))
+    return [_step(seen, rewards, over, number) for number in range(taken + 1)]
+
+
+def _own(episode: Episode) -> dict[str, Any]:
+    """What has no entry per game, whatever its length is."""
+    return {name: getattr(episode, name) for name in ("values", "renamed", "support", "count")}
+
+
+def _grown(array: Any, length: int) -> NDArray[Any]:
+    array = np.asarray(array)
+    return np.pad(array, [(0, length - len(array)), *[(0, 0)] * (array.ndim - 1)], mode="edge")
+
+
+def _step(seen: Any, rewards: Any, over: Any, number: int) -> dict[str, Any]:
+    place, views = seen
+    players = [{key: np.asarray(view[key][number]).tolist() for key in KEYS} for view in views]
+    reward, done = (float(rewards[number - 1]), bool(over[number - 1])) if number else (0.0, False)
+    return {
+        "round_idx": int(place[number]), "speaker": players[0], "listener": players[1], "reward": reward, "done": done,
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=32)
+def _played(sizes: Sizes, steps: int) -> Any:
+    """A program that plays one episode with given actions: observations (step + 1, ...), rewards, ends (step,)."""
+
+    def look(episode: Episode, standing: Standing) -> Any:
+        return round_of(sizes, standing), observe(sizes, episode, standing)
+
+    def run(episode: Episode, actions: Mapping[str, Any]) -> Any:
+        def step(standing: Standing, now: Any) -> Any:
+            message = spoken(sizes, episode, standing) if now["messages"] is None else now["messages"]
+            decision = episode.correct[standing.game] if now["decisions"] is None else now["decisions"]
+            standing, reward, _ = proceed(sizes, episode, standing, message, decision, now["replies"])
+            return standing, (look(episode, standing), reward, standing.over)
+
+        first = begin(sizes)
+        _, (seen, rewards, over) = lax.scan(step, first, actions, length=steps)
+        whole = jax.tree.map(
+            lambda one, rest: jnp.concatenate([jnp.asarray(one, rest.dtype)[None], rest]), look(episode, first), seen
+        )
+        return whole, rewards, over
+
+    return jax.jit(run)
+
+
+def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
+    """What was recorded, checked field by field."""
+    values = _whole("values", line.get("values"), (sizes.dimensions,))
+    if not ((values >= 1) & (values <= sizes.most)).all():
+        raise UsageError(f"values must lie in 1..{sizes.most}, got {values.tolist()}")
+    table = np.asarray(line.get("renamed"), dtype=object)
+    shape = (sizes.length, sizes.words + 1) if table.ndim == 2 else (sizes.words + 1,)
+    renamed = np.broadcast_to(_whole("renamed", line.get("renamed"), shape), (sizes.length, sizes.words + 1))
+    if not (np.sort(renamed, axis=1) == np.arange(sizes.words + 1)).all() or renamed[:, 0].any():
+        raise UsageError(f"renamed must have each of 0..{sizes.words} once, 0 first, got {line.get('renamed')}")
+    games = line.get("games")
+    if not isinstance(games, list) or not games or not all(isinstance(game, Mapping) for game in games):
+        raise UsageError("games must be a list of objects, one for every game")
+    found: dict[str, list[Any]] = {name: [] for name in ("query", "target", "speaker", "listener", "correct")}
+    stimuli = (sizes.distractors + 1) * sizes.dimensions
+    for number, game in enumerate(games):
+        at = f"games[{number}]"
+        if missing := [name for name in found if name not in game]:
+            raise UsageError(f"{at} has no {missing[0]}")
+        found["query"].append(bool(game["query"]))
+        target = _whole(f"{at}.target", game["target"], (sizes.dimensions,))
+        if not ((target >= 0) & (target < values)).all():
+            raise UsageError(f"{at}.target must be below values {values.tolist()}, got {target.tolist()}")
+        found["target"].append(target)
+        for name in ("speaker", "listener"):
+            found[name].append(_numbers(f"{at}.{name}", game[name], stimuli, sizes.dimensions))
+        correct = _whole(f"{at}.correct", game["correct"], ())
+        if not 0 <= correct < sizes.decisions:
+            raise UsageError(f"{at}.correct must lie in 0..{sizes.decisions - 1}, got {correct}")
+        found["correct"].append(correct)
+    query = np.array(found["query"])
+    if (np.diff(query.astype(int)) < 0).any():
+        raise UsageError("games of the query must come behind all others")
+    shape = len(games), sizes.distractors + 1, sizes.dimensions
+    target = np.stack(found["target"])
+    width = max(sizes.length, sizes.dimensions)
+    return Episode(
+        values, renamed, np.int32((~query).sum()), np.int32(len(games)), target,
+        np.reshape(found["speaker"], shape), np.reshape(found["listener"], shape), np.zeros(shape, np.int32),
+        np.zeros(shape, np.int32), np.array(found["correct"]), np.zeros(len(games), np.int32),
+        np.pad(target + 1, ((0, 0), (0, width - sizes.dimensions))),
+    )  # fmt: skip
+
+
+def _numbers(name: str, given: Any, count: int, least: int) -> NDArray[np.float64]:
+    """Stimuli, in one list or one for each; of a speaker that sees the target alone, with zeros behind it."""
+    try:
+        array = np.asarray(given, dtype=np.float64).ravel()
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name} must be numbers, got {given}") from error
+    if len(array) == least and name.endswith("speaker"):
+        array = np.pad(array, (0, count - least))
+    if len(array) != count or not np.isfinite(array).all():
+        raise UsageError(f"{name} must be {count} finite numbers, got {len(array)}")
+    return array
+
+
+def _whole(name: str, given: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name} must be whole numbers, got {given}") from error
+    if array.shape != shape or not (array == np.floor(array)).all():
+        wanted = f"{'a whole number' if shape == () else f'{shape[0]} whole numbers'}"
+        raise UsageError(f"{name} must be {wanted}, got {given}")
+    return array.astype(np.int64)
+
+
+def _table(line: Mapping[str, Any], name: str, most: int, shape: tuple[int, ...]) -> NDArray[np.int64] | None:
+    """What was done at every step, at most as often as there are steps."""
+    given = line.get(name)
+    if given is None:
+        return None
+    if not isinstance(given, Sequence) or isinstance(given, str) or not 1 <= len(given) <= shape[0]:
+        count = len(given) if isinstance(given, Sequence) else given
+        raise UsageError(f"{name} must have an entry for each of {shape[0]} steps, got {count}")
+    rows = []
+    for number, entry in enumerate(given):
+        flat = entry[0] if len(shape) > 1 and isinstance(entry, list) and len(entry) == 1 != shape[1] else entry
+        row = _whole(f"{name}[{number}]", flat, shape[1:])
+        if not ((row >= 0) & (row <= most)).all():
+            raise UsageError(f"{name}[{number}] must lie in 0..{most}, got {row.tolist()}")
+        rows.append(row)
+    return np.stack(rows)

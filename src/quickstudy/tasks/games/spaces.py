@@ -1,0 +1,186 @@
+"""Symbolic spaces: how many values each dimension has, which stimuli stand for them, which combinations are held out,
+and which of them are played, in JAX with explicit keys.
+
+A meaning is a value of every dimension. Meanings are numbered on the largest grid there is, the last dimension fastest,
+so that all spaces of a setting have one shape.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.gateway import jax, jnp, lax
+
+REJECTED = 10
+"""Repeated meanings that are thrown away in an episode before repeats are allowed."""
+RETRIES = 5
+"""Repeated meanings that are thrown away for one target where repeats are allowed."""
+
+
+@lru_cache
+def grid(dimensions: int, most: int) -> NDArray[np.int32]:
+    """(meaning, dimension): the values of every meaning on the largest grid.
+
+    >>> grid(2, 3)[:4].tolist()
+    [[0, 0], [0, 1], [0, 2], [1, 0]]
+    """
+    return np.stack(np.unravel_index(np.arange(most**dimensions), (most,) * dimensions), axis=1).astype(np.int32)
+
+
+class Pools(NamedTuple):
+    """(meaning,) booleans: those that may be targets in the support phase, and in the query phase."""
+
+    support: Any
+    query: Any
+
+
+def split(values: Any, meanings: Any, threshold: Any = 2) -> Pools:
+    """The meanings of a space with (dimension,) values: those with at least `threshold` odd values are held out.
+
+    >>> [int(pool.sum()) for pool in split(jnp.array([3, 4, 5]), grid(3, 5))]
+    [38, 22]
+    """
+    there = (meanings < values).all(axis=1)
+    held_out = there & ((meanings % 2).sum(axis=1) >= threshold)
+    return Pools(there & ~held_out, held_out)
+
+
+def stimulus_shape(dimensions: int, most: int, samples: int) -> tuple[int, int, int]:
+    """Of the uniform numbers that `draw_stimuli` takes."""
+    return 4 + samples, dimensions, most
+
+
+def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any) -> Any:
+    """(dimension, value, sample): the real numbers that stand for every value throughout an episode.
+
+    Of the range -1 .. 1 every value has a section; its numbers are normal around a mean that is at least 3 deviations
+    away from either end, with a deviation of 1/12 to 1/6 of the section. Nothing is clipped. unequal: how different
+    the sections may be (0: all alike). warp: every axis is bent by a random power between exp(-warp) and exp(warp).
+    """
+    of_sigma, of_mean, of_width, of_bend, *of_samples = uniform
+    there = jnp.arange(uniform.shape[2]) < values[:, None]
+    parts = jnp.where(there, 1.0 + unequal * (2 * of_width - 1), 0.0)
+    width = 2.0 * parts / parts.sum(axis=1, keepdims=True)
+    start = -1.0 + jnp.cumsum(width, axis=1) - width
+    sigma = width * (1 + of_sigma) / 12
+    mean = start + 3 * sigma + of_mean * (width - 6 * sigma)
+    normal = jax.scipy.special.ndtri(jnp.clip(jnp.stack(of_samples, axis=-1), 6e-8, 1 - 6e-8))
+    drawn = mean[..., None] + sigma[..., None] * normal
+    power = jnp.exp(warp * (2 * of_bend[:, :1, None] - 1))
+    return jnp.where(warp > 0, 2 * jnp.maximum((drawn + 1) / 2, 0.0) ** power - 1, drawn)
+
+
+def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
+    """The number of a meaning, drawn with probability proportional to its weight by a number uniform in 0 .. 1.
+
+    Value by value, the first dimension first: a running sum over all meanings would cost a compiled program the square
+    of their number.
+    """
+    number = jnp.zeros((), jnp.int32)
+    while len(weights) > 1:
+        rows = weights.reshape(most, -1)
+        reached = [jnp.zeros(())]
+        for total in rows.sum(axis=1):
+            reached.append(reached[-1] + total)
+        point = uniform * reached[-1]
+        # By rounding, the point may lie behind the last row that has any weight.
+        passed = [(end <= point) & (reached[-1] > end) for end in reached[1:-1]]
+        value = sum(passed, start=jnp.zeros((), jnp.int32)).astype(jnp.int32)
+        before, after = jnp.stack(reached[:-1])[value], jnp.stack(reached[1:])[value]
+        uniform = (point - before) / jnp.maximum(after - before, 1e-30)
+        number, weights = number * most + value, rows[value]
+    return number
+
+
+class Picked(NamedTuple):
+    """targets: (game,) meanings in the order in which they are played, support first; both counts of games."""
+
+    targets: Any
+    support: Any
+    count: Any
+
+
+class Limits(NamedTuple):
+    """The most games of the support phase and of the query phase."""
+
+    support: int
+    query: int
+
+
+def pick_targets(
+    uniform: Any, of_order: Any, values: Any, pools: Pools, most: int, shots: Any, samples: Any, limits: Limits,
+    whole: bool,
+) -> Picked:  # fmt: skip
+    """Targets out of either pool until every value of every dimension has come up at least `shots` times in it.
+
+    A value has weight 100 for every time that it is still due, and 100 more. A meaning is drawn by these weights,
+    dimension by dimension. One that was picked already is thrown away: up to 10 times in a phase, then up to 5 times
+    for each target, after which it is taken; where the pool has fewer stimuli than are due, 5 times from the start. A
+    meaning outside the pool gives way to one in it, the more likely the nearer. How often a repeated meaning is thrown
+    away is drawn as a number, so that no loop waits for it. Where only as many games are left as values are due (one
+    episode in some 100,000), meanings with such values alone are drawn.
+
+    A query pool with fewer stimuli than are due is played as a whole, in the order of its numbers, each meaning once
+    for every sample. whole: it always is, in random order, each meaning once. uniform: (game, 3) numbers in 0 .. 1, and
+    of_order (meaning,), for the order.
+    """
+    number, room = jnp.arange(len(pools.query)), limits.support + limits.query
+    place = most ** np.arange(len(values))[::-1]
+    there = jnp.arange(most) < values[:, None]
+    uniform = jnp.maximum(uniform, 1e-7)
+    stimuli = jnp.stack([pool.sum() for pool in pools]) * samples
+    few = shots * values.sum() > stimuli
+    all_due, thrown_at_first = jnp.where(there, shots, 0), jnp.where(few, REJECTED + 1, 0)
+    last_phase = jnp.where(whole | few[1], 0, 1)
+
+    def more(state: Any) -> Any:
+        *_, phase, _, count = state
+        return (phase <= last_phase) & (count < room)
+
+    def once(state: Any) -> Any:
+        targets, due, picked, thrown, phase, support, count = state
+        pool = jnp.where(phase == 0, *pools)
+        left = jnp.where(phase == 0, limits.support, support + limits.query) - count
+        of_run, of_draw, of_neighbour = uniform[count]
+        weights = _on_grid(jnp.where(there, due + 1.0, 0.0), jnp.multiply)
+        repeated = (weights * picked).sum() / weights.sum()
+        run = jnp.floor(jnp.log(of_run) / jnp.log(jnp.clip(repeated, 1e-30, 1 - 1e-7)))
+        allowed = jnp.where(thrown > REJECTED, 0, REJECTED + 1 - thrown) + RETRIES
+        fresh = (run <= allowed) & (repeated < 1)
+        thrown = thrown + jnp.where(repeated > 0, jnp.minimum(run, allowed), 0).astype(jnp.int32)
+        drawn = chosen_by(of_draw, jnp.where(picked == fresh, 0.0, weights), most)
+        distance = _on_grid(jnp.square(10.0 * (jnp.arange(most) - (drawn // place % most)[:, None])), jnp.add)
+        hurried = left <= due.sum()
+        owing = pool & (_on_grid(due, jnp.add) > 0)
+        instead = jnp.where(hurried, 1.0 * owing, pool / (distance + 0.001))
+        drawn = jnp.where(pool[drawn] & ~hurried, drawn, chosen_by(of_neighbour, instead, most))
+        due = jnp.maximum(due - (jnp.arange(most) == (drawn // place % most)[:, None]), 0)
+        targets = jnp.where(jnp.arange(room) == count, drawn, targets)
+        over = ~(due > 0).any()
+        return (
+            targets, jnp.where(over, all_due, due), (picked | (number == drawn)) & ~over,
+            jnp.where(over, thrown_at_first[1], thrown), phase + over, support + (phase == 0), count + 1,
+        )  # fmt: skip
+
+    none = jnp.zeros((), jnp.int32)
+    begun = jnp.zeros(room, jnp.int32), all_due, jnp.zeros(len(number), bool), thrown_at_first[0], none, none, none
+    targets, *_, support, count = lax.while_loop(more, once, begun)
+    place_in_order = of_order if whole else number / len(number)
+    order = jnp.argsort(jnp.where(pools.query, place_in_order, 2.0)).astype(jnp.int32)
+    repeats = 1 if whole else samples
+    later = order[jnp.clip((jnp.arange(room) - support) // repeats, 0, len(number) - 1)]
+    every = last_phase == 0
+    targets = jnp.where(every & (jnp.arange(room) >= support), later, targets)
+    return Picked(targets, support, jnp.where(every, support + pools.query.sum() * repeats, count))
+
+
+def _on_grid(rows: Any, join: Any) -> Any:
+    """(meaning,): numbers by dimension and value, joined for the values of every meaning."""
+    whole = rows[0]
+    for row in rows[1:]:
+        whole = join(whole[:, None], row).reshape(-1)
+    return whole
