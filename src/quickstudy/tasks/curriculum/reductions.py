@@ -19,7 +19,7 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.tasks.curriculum.finite_loop import WRONG, Asked, MicroLoop, MiniLoop
 from quickstudy.tasks.curriculum.loop import Draws, Question, same
 from quickstudy.tasks.curriculum.mini import MINI
-from quickstudy.tasks.curriculum.tables import LETTERS, SPECIALS, TABLES, Setting, Table, shown
+from quickstudy.tasks.curriculum.tables import LETTERS, SPECIALS, TABLES, Ground, Table, shown
 from quickstudy.tasks.curriculum.texts import LISTS, MICRO, judge_of
 from quickstudy.tasks.curriculum.words import Words, word_list
 
@@ -132,15 +132,15 @@ def _texts(lengths: Sequence[int], choices: int) -> list[bytes]:
 
 def _begun(number: str, draws: Scripted) -> tuple[tuple[int, ...], Question]:
     """What was drawn for an instance of a task, and one question of it."""
-    setting = _Reduced(draws, word_list())
-    instance = MICRO[number](setting)  # type: ignore[arg-type]
+    ground = _Reduced(draws, word_list())
+    instance = MICRO[number](ground)  # type: ignore[arg-type]
     begun = tuple(draws.taken)
     return begun, instance.ask()
 
 
 @dataclass(frozen=True)
 class _Reduced:
-    """A setting whose draws are scripted."""
+    """A ground whose draws are scripted."""
 
     scripted: Scripted
     words: Words
@@ -234,8 +234,8 @@ def _mini_questions(number: str, choices: int) -> list[tuple[Question, Fraction]
     found: dict[bytes, dict[bytes, Question]] = {b"true.": {}, b"false.": {}}
     words = Words()
     for instance in itertools.count():
-        setting = Setting("machine", instance, words)
-        question = MINI[number](setting).ask()
+        ground = Ground("machine", instance, words)
+        question = MINI[number](ground).ask()
         own = found[question.expected]
         if len(own) < choices:
             own.setdefault(question.text, question)
