@@ -55,10 +55,11 @@ class ZeroMQ:
             import zmq
         except ModuleNotFoundError as error:
             raise MissingExtra("zmq", "rl") from error
-        self._seconds, self._again = seconds, zmq.Again
+        self._seconds, self._again, self._at_once = seconds, zmq.Again, zmq.NOBLOCK
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.PAIR)
         self._socket.setsockopt(zmq.LINGER, 500)
+        self._socket.setsockopt(zmq.SNDTIMEO, int(1000 * seconds))  # to nobody a message would wait for ever
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._socket.bind(f"tcp://{address}:{port}")
@@ -78,8 +79,11 @@ class ZeroMQ:
 
     def act(self, observation: int, reward: float, first: bool) -> int:
         """Two messages out, one back."""
-        self._socket.send_string(str(int(reward)))
-        self._socket.send_string(chr(observation))
+        try:
+            self._socket.send_string(str(int(reward)))
+            self._socket.send_string(chr(observation))
+        except self._again as error:
+            raise LearnerFault("the learner is gone: nobody takes what is sent to it") from error
         reply = self._received("to reply", self._seconds)
         if len(reply) != 1 or ord(reply) > 255:
             raise LearnerFault(f"a reply is one character with a code from 0 to 255, got {reply[:40]!r}")
@@ -101,7 +105,7 @@ class ZeroMQ:
         """Say goodbye, if that was asked for, and close the socket."""
         if getattr(self, "_farewell", False):
             with contextlib.suppress(Exception):
-                self._socket.send_string("goodbye")
+                self._socket.send_string("goodbye", self._at_once)
         self._socket.close()
         self._context.term()
         _ended(self._process)
