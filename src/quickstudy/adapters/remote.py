@@ -43,52 +43,59 @@ def _check_bytes(brief: Brief) -> None:
 @learner("zeromq", version=1)
 class ZeroMQ:
     """A program that speaks the original ZeroMQ protocol. port, address: where it connects to; command: starts it, with
-    the port behind; seconds: that it may take for a reply, and to connect.
+    the port behind; seconds: that it may take for a reply; connect: to connect.
     """
 
     def __init__(
         self, brief: Brief, seed: int, port: int = 5556, address: str = "127.0.0.1", command: str = "",
-        seconds: float = 60.0, edition: int = 1,
+        seconds: float = 60.0, connect: float = 600.0, edition: int = 1,
     ) -> None:  # fmt: skip
         _check_bytes(brief)
         try:
             import zmq
         except ModuleNotFoundError as error:
             raise MissingExtra("zmq", "rl") from error
-        self._seconds, self._again = seconds, zmq.Again
+        self._seconds, self._again, self._at_once = seconds, zmq.Again, zmq.NOBLOCK
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.PAIR)
         self._socket.setsockopt(zmq.LINGER, 500)
+        self._socket.setsockopt(zmq.SNDTIMEO, int(1000 * seconds))  # to nobody a message would wait for ever
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._socket.bind(f"tcp://{address}:{port}")
         except zmq.ZMQError as error:
             self.close()
             raise UsageError(f"zeromq: cannot listen at {address}:{port}: {error}") from error
-        if command:
-            self._process = _started([*shlex.split(command), str(port)])
-        said = self._received("to say hello")
-        if said not in ("hello", "hello goodbye"):
+        try:
+            if command:
+                self._process = _started([*shlex.split(command), str(port)])
+            said = self._received("to say hello", connect)
+            if said not in ("hello", "hello goodbye"):
+                raise LearnerFault(f"the learner must begin with hello, it said {said[:40]!r}")
+        except BaseException:
             self.close()
-            raise LearnerFault(f"the learner must begin with hello, it said {said[:40]!r}")
+            raise
         self._farewell = said == "hello goodbye"
 
     def act(self, observation: int, reward: float, first: bool) -> int:
         """Two messages out, one back."""
-        self._socket.send_string(str(int(reward)))
-        self._socket.send_string(chr(observation))
-        reply = self._received("to reply")
+        try:
+            self._socket.send_string(str(int(reward)))
+            self._socket.send_string(chr(observation))
+        except self._again as error:
+            raise LearnerFault("the learner is gone: nobody takes what is sent to it") from error
+        reply = self._received("to reply", self._seconds)
         if len(reply) != 1 or ord(reply) > 255:
             raise LearnerFault(f"a reply is one character with a code from 0 to 255, got {reply[:40]!r}")
         return ord(reply)
 
-    def _received(self, what: str) -> str:
-        until = time.monotonic() + self._seconds
+    def _received(self, what: str, seconds: float) -> str:
+        until = time.monotonic() + seconds
         while not self._socket.poll(CHECK):
             if self._process is not None and self._process.poll() is not None:
                 raise LearnerFault(f"the learner ended with status {self._process.returncode} when it had {what}")
             if time.monotonic() > until:
-                raise LearnerFault(f"the learner took more than {self._seconds:g} seconds {what}")
+                raise LearnerFault(f"the learner took more than {seconds:g} seconds {what}")
         try:
             return str(self._socket.recv().decode("utf-8"))
         except UnicodeDecodeError as error:
@@ -98,7 +105,7 @@ class ZeroMQ:
         """Say goodbye, if that was asked for, and close the socket."""
         if getattr(self, "_farewell", False):
             with contextlib.suppress(Exception):
-                self._socket.send_string("goodbye")
+                self._socket.send_string("goodbye", self._at_once)
         self._socket.close()
         self._context.term()
         _ended(self._process)

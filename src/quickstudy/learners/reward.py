@@ -30,19 +30,20 @@ SIGNS = Tokens(3)
 @training("actor-critic", version=1)
 @dataclass(frozen=True)
 class ActorCritic:
-    """Policy gradient with a learned baseline, in a life without end: one update every `window` / 2 steps, by Adam.
+    """Policy gradient with a learned baseline, in a life without end: one update every few steps, by Adam.
 
     The core reads what is seen, what was done before and the sign of the reward for that (a core that reads symbols
-    alone: what is seen); two heads give the policy, by softmax, and the value. window: how far back the core sees. At
-    every update it starts anew and reads the last window / 2 steps before those that are learned from, so it sees
-    between window / 2 and window steps of its past. rate: step size. discount, trace: of later rewards, and of later
-    errors of the value (generalised advantage). entropy: weight of the policy's entropy; critic: of the value's error.
+    alone: what is seen); two heads give the policy, by softmax, and the value. window: how far back the core sees: at
+    every update it starts anew and reads so many steps before those that are learned from. every: steps between two
+    updates, which are learned from once. rate: step size. discount, trace: of later rewards, and of later errors of the
+    value (generalised advantage). entropy: weight of the policy's entropy; critic: of the value's error.
     Where it must not learn, it does what is likeliest.
     Source: Mnih et al. 2016, one actor; Schulman et al. 2016 for the advantage.
     """
 
-    window: int = parameter(64, at_least=2)
-    rate: float = parameter(0.002, above=0)
+    window: int = parameter(32, at_least=1)
+    every: int = parameter(8, at_least=1)
+    rate: float = parameter(0.005, above=0)
     discount: float = parameter(0.8, at_least=0, at_most=1)
     trace: float = parameter(0.9, at_least=0, at_most=1)
     entropy: float = parameter(0.01, at_least=0)
@@ -64,11 +65,11 @@ class ActorCritic:
 
 
 class ActorPupil:
-    """Acts in one world per lane. An update is made when half a window is full, before the next action."""
+    """Acts in one world per lane. An update is made after every few steps, before the next action."""
 
     def __init__(self, training: ActorCritic, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
         self.lanes, self._training = len(streams), training
-        self._half = training.window // 2
+        self._back, self._every = training.window, training.every
         self._alone = not _reads_fields(core)
         inputs = brief.inputs if self._alone else Fields({"seen": brief.inputs, "done": brief.outputs, "reward": SIGNS})
         models = [_model(core, inputs, brief.outputs.width, stream) for stream in streams]
@@ -88,10 +89,10 @@ class ActorPupil:
         )
         self._words = np.stack([stream.words("noise", 2) for stream in streams])
         self._seen = jax.tree.map(
-            lambda part: np.zeros((self.lanes, 2 * self._half, *part.shape), part.dtype), _blank(inputs)
+            lambda part: np.zeros((self.lanes, self._back + self._every, *part.shape), part.dtype), _blank(inputs)
         )
-        self._done = np.zeros((self.lanes, self._half), np.int32)
-        self._gained = np.zeros((self.lanes, self._half), np.float32)
+        self._done = np.zeros((self.lanes, self._every), np.int32)
+        self._gained = np.zeros((self.lanes, self._every), np.float32)
         self._last = np.zeros(self.lanes, np.int32)
         self._steps = self._place = 0
         self._state = self._restart(self._arrays, self._context())
@@ -102,11 +103,11 @@ class ActorPupil:
         """One action per lane; the reward belongs to the last."""
         if self._place:
             self._gained[:, self._place - 1] = reward
-        if self._place == self._half:
+        if self._place == self._every:
             if learning:
                 self._arrays = self._update(self._arrays, self._seen, self._done, self._gained, self._settings)
             # What was learned from becomes what comes before.
-            self._seen = jax.tree.map(lambda part: np.roll(part, -self._half, axis=1), self._seen)
+            self._seen = jax.tree.map(lambda part: np.roll(part, -self._every, axis=1), self._seen)
             self._place, self._state = 0, self._restart(self._arrays, self._context())
         if first.any():
             self._forget(first)
@@ -114,7 +115,7 @@ class ActorPupil:
             "seen": observation, "done": self._last, "reward": (np.sign(reward) * ~first + 1).astype(np.int32),
         }  # fmt: skip
         for kept, part in zip(jax.tree.leaves(self._seen), jax.tree.leaves(now), strict=True):
-            kept[:, self._half + self._place] = part
+            kept[:, self._back + self._place] = part
         numbers = np.full(self.lanes, self._steps if learning else -1, np.int32)
         self._state, chosen = self._act(self._arrays, self._state, now, self._words, numbers)
         self._last = self._done[:, self._place] = np.asarray(chosen)
@@ -123,12 +124,12 @@ class ActorPupil:
         return self._last
 
     def _context(self) -> Any:
-        return jax.tree.map(lambda part: part[:, : self._half], self._seen)
+        return jax.tree.map(lambda part: part[:, : self._back], self._seen)
 
     def _forget(self, first: NDArray[np.bool_]) -> None:
         """Begin an episode: nothing was seen before it."""
         for kept in jax.tree.leaves(self._seen):
-            kept[first, : self._half + self._place] = 0
+            kept[first, : self._back + self._place] = 0
         self._last = np.where(first, 0, self._last).astype(np.int32)
         fresh = self._restart(self._arrays, self._context())
         here = jnp.asarray(first)
@@ -160,11 +161,11 @@ class ActorPupil:
 
 @lru_cache
 def _programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
-    half = training.window // 2
+    back, capacity = training.window, training.window + training.every
 
     def context(model: Any, seen: Any) -> Any:
         rows = jax.tree.map(lambda part: part[:, None], seen)
-        return model.core.unroll(model.core.start(1, 2 * half), rows)[0]
+        return model.core.unroll(model.core.start(1, capacity), rows)[0]
 
     def chosen(model: Any, state: Any, now: Any, words: Any, number: Any) -> Any:
         state, features = model.core.step(state, jax.tree.map(lambda part: part[None], now))
@@ -180,7 +181,7 @@ def _programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable
         def loss(trained: Any) -> Any:
             model = eqx.combine(trained, fixed)
             rows = jax.tree.map(lambda part: part[:, None], seen)
-            outputs = model.head(model.core.unroll(model.core.start(1, 2 * half), rows)[1][half:, 0])
+            outputs = model.head(model.core.unroll(model.core.start(1, capacity), rows)[1][back:, 0])
             values, chances = outputs[:, -1], jax.nn.log_softmax(outputs[:, :-1])
             fixed_values = lax.stop_gradient(values)
             # Nobody knows the value after the last step yet: its own stands for it.

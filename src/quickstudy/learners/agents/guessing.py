@@ -105,7 +105,7 @@ class Hints:
         for way, text in before.items():
             if _cut(way, heard) != text:
                 self._count(way, -1.0)
-        best = max(self._ways, key=self._scores.__getitem__)
+        best = max((way for way in self._ways if _cut(way, heard)), key=self._scores.__getitem__)
         self._acted[key] = best
         return _cut(best, heard)
 
