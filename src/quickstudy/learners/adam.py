@@ -83,7 +83,9 @@ class Adam:
     rate: step size. batch: examples per update; 0 takes the whole lesson, once in every pass. passes: times the
     material is shown, in a new order each time (more than 1 is replay, and the report says so). total: `mean` or `sum`
     of the examples' losses in a batch; an example's loss is the mean over its questions. l1, l2: times the sum of the
-    absolute values, and of the squares, of all trained numbers is added to it. The head starts uniform in
+    absolute values, and of the squares, of all trained numbers is added to it. schedule: `cosine` lets the rate rise
+    over the first 3 % of all updates that will be made and fall to 0 with the last of them. clip: a gradient that is
+    longer is cut to this length; 0: none is. The head starts uniform in
     +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns, never when
     it answers. Where real numbers are asked for, rate is 0.005 and passes 200; for whole strings, passes is 100.
     Source: Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
@@ -95,6 +97,8 @@ class Adam:
     total: str = parameter("mean", choices=("mean", "sum"))
     l1: float = parameter(0.0, at_least=0, added=True)
     l2: float = parameter(0.0, at_least=0, added=True)
+    schedule: str = parameter("constant", choices=("constant", "cosine"), added=True)
+    clip: float = parameter(0.0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
@@ -148,8 +152,11 @@ class AdamPupil(SteppingPupil):
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
-        # Without penalties the program is the one without them; all penalties share another.
+        # Without penalties the program is the one without them; all penalties share another, and so do all schedules.
         self._penalties = [training.l1, training.l2] if training.l1 or training.l2 else []
+        if training.schedule != "constant" or training.clip:
+            planned = brief.budget // (training.batch or 1) if training.schedule == "cosine" else 0
+            self._penalties = [training.l1, training.l2, planned, training.clip]
         self._leaks = models[0].core.leaks
         self._any_length = hasattr(models[0].core, "unroll_packed")
         self._few_places = hasattr(models[0].core, "unroll_at")
