@@ -101,15 +101,10 @@ class DualCoding:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> DualCodingCore:
         """Weights in the order encoders, queries, attention, controller, output."""
-        check_spaces("dcem", self, inputs)
-        if self.perceived >= inputs.width:
-            raise NotApplicable(f"dcem: perceived must be below the {inputs.width} numbers of the input")
-        encoders = [Encoder.drawn(inputs, self.waves, 256, self.features, rng) for _ in range(2)]
-        ask = (
-            draw_affine(rng, self.features, self.heads * self.features),
-            draw_affine(rng, self.features, self.heads * self.features),
+        encoders = [Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng) for _ in range(2)]
+        ask, among = (
+            tuple(draw_affine(rng, self.features, count * self.features) for _ in range(2)) for count in (self.heads, 3)
         )
-        among = draw_affine(rng, self.features, 3 * self.features), draw_affine(rng, self.features, 3 * self.features)
         read = 2 * self.heads * self.features
         gates = draw_affine(rng, 2 * self.features + read + self.units, 4 * self.units)
         out = draw_affine(rng, self.units + read, self.hidden)
