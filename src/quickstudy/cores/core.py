@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
-from quickstudy.base.spaces import Fields, Space, Tokens
+from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.gateway import double, eqx, jax, jnp, lax
 
 State: TypeAlias = Any
@@ -143,6 +143,42 @@ class InputWeights(eqx.Module):
     def __call__(self, x: Any) -> Array:
         """(..., units) contributions of inputs x."""
         return _contribution(self.space, self.weights, x)
+
+
+class WaveWeights(InputWeights):
+    """The same, where every real number is also seen as sines and cosines of its multiples by pi, 2 pi, 4 pi ...: what
+    lies close together can then be told apart by a product. weights: (`waved_width`, units).
+    """
+
+    waves: int = eqx.field(static=True)
+
+    def __call__(self, x: Any) -> Array:
+        """(..., units) contributions of inputs x."""
+        return jnp.concatenate(_waved(self.space, x, self.waves), axis=-1) @ self.weights
+
+
+def waved_width(space: Space, waves: int) -> int:
+    """Numbers that stand for a value: those of its vector, and two more for every wave of a real number."""
+    if isinstance(space, Fields):
+        return sum(waved_width(part, waves) for _, part in space.parts)
+    return space.width * (1 + 2 * waves) if isinstance(space, Reals) else space.width
+
+
+def as_numbers(space: Space, x: Any) -> Array:
+    """(..., width): a value as one vector, tokens one-hot."""
+    return jnp.concatenate(_waved(space, x, 0), axis=-1)
+
+
+def _waved(space: Space, x: Any, waves: int) -> list[Array]:
+    if isinstance(space, Fields):
+        return [row for name, part in space.parts for row in _waved(part, x[name], waves)]
+    if isinstance(space, Tokens):
+        return [jax.nn.one_hot(x, space.size)]
+    numbers = jnp.asarray(x, jnp.float32)
+    if not isinstance(space, Reals) or not waves:
+        return [numbers]
+    angles = (numbers[..., None] * (np.pi * 2.0 ** np.arange(waves, dtype=np.float32))).reshape(*numbers.shape[:-1], -1)
+    return [numbers, jnp.sin(angles), jnp.cos(angles)]
 
 
 def _contribution(space: Space, weights: Array, x: Any) -> Array:

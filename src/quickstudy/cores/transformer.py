@@ -13,7 +13,7 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.attention import Affine, EncoderLayer, Noise, draw_layer
-from quickstudy.cores.core import ABSENT, Array, Core, InputWeights
+from quickstudy.cores.core import ABSENT, Array, Core, InputWeights, WaveWeights, waved_width
 from quickstudy.gateway import eqx, jax, jnp
 
 SPREAD = 0.1
@@ -84,7 +84,11 @@ class TransformerCore(Core):
             return (table @ affine.weights)[xs.T] + affine(_positions(jnp.arange(steps), self.width))
 
         # Without noise, what the first layer reads is a row for the symbol and one for the place.
-        symbols = isinstance(self.inputs.space, Tokens) and not (self.noisy and key is not None)
+        symbols = (
+            type(self.inputs) is InputWeights
+            and isinstance(self.inputs.space, Tokens)
+            and not (self.noisy and key is not None)
+        )
         for number, layer in enumerate(self.layers):
             last = number == len(self.layers) - 1
             own = keys[places] if last and keys is not None else keys
@@ -153,6 +157,8 @@ class Transformer:
     sequence, in which the answer stands one step after the place where it is asked for. Such a network reads answers
     off its inputs, is shown whole sequences with their answers even when it is tested, and fails the checkers.
 
+    waves: a real number is read as it is and as sines and cosines of so many octaves of it, from one wave over -1 .. 1.
+
     Embedding and output weights start uniform in +- 0.1, the output bias at 0, the layers as in PyTorch. Source:
     Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout and whose programs have 0.5.
     """
@@ -164,6 +170,7 @@ class Transformer:
     layers: int = parameter(1, at_least=1)
     dropout: float = parameter(0.0, at_least=0, at_most=0.95)
     causal: bool = True
+    waves: int = parameter(0, at_least=0, at_most=16, added=True)
 
     frozen: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -181,9 +188,11 @@ class Transformer:
         embedding, hidden = matched_widths(
             inputs.width, self.budget, self.heads, self.layers, self.embedding, self.hidden
         )
-        weights = jnp.asarray(rng.uniform(-SPREAD, SPREAD, (inputs.width, embedding)), jnp.float32)
+        rows = waved_width(inputs, self.waves)
+        weights = jnp.asarray(rng.uniform(-SPREAD, SPREAD, (rows, embedding)), jnp.float32)
         layers = tuple(draw_layer(embedding, hidden, self.heads, rng) for _ in range(self.layers))
-        return TransformerCore(InputWeights(weights, inputs), layers, self.dropout, self.causal)
+        read = WaveWeights(weights, inputs, self.waves) if self.waves else InputWeights(weights, inputs)
+        return TransformerCore(read, layers, self.dropout, self.causal)
 
 
 def matched_widths(

@@ -85,7 +85,8 @@ class Adam:
     of the examples' losses in a batch; an example's loss is the mean over its questions; or `questions`, the mean over
     all questions of the whole lesson. among: `seen`, a symbol that has never been an answer is never given as one, as
     by the readouts; or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained numbers
-    is added to the loss. The head starts uniform in
+    is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all updates that will be made and
+    fall to 0 with the last of them. clip: a gradient that is longer is cut to this length; 0: none is. The head starts uniform in
     +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns, never when
     it answers. Where real numbers are asked for, batch is 8, rate 0.005 and passes 200; for whole strings, batch is 8,
     passes 100, and the answers are among all symbols. Source: Cisneros et al. 2022: one sequence per update in its
@@ -99,6 +100,8 @@ class Adam:
     among: str = parameter("seen", choices=("seen", "all"))
     l1: float = parameter(0.0, at_least=0)
     l2: float = parameter(0.0, at_least=0)
+    schedule: str = parameter("constant", choices=("constant", "cosine"))
+    clip: float = parameter(0.0, at_least=0)
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
@@ -167,8 +170,10 @@ class AdamPupil(SteppingPupil):
         noisy = models[0].core.noisy
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
         # Without penalties the program is the one without them; all penalties share another, in which one of 0 adds
-        # exactly nothing.
-        self._penalised = any(lane.l1 or lane.l2 for lane in by_lane)
+        # exactly nothing, and so do all schedules.
+        self._planned = brief.budget // (training.batch or 1) if training.schedule == "cosine" else 0
+        self._scheduled = bool(self._planned or training.clip)
+        self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
         self._leaks = models[0].core.leaks
         self._any_length = hasattr(models[0].core, "unroll_packed")
         self._few_places = hasattr(models[0].core, "unroll_at")
@@ -209,9 +214,10 @@ class AdamPupil(SteppingPupil):
             else padded_lesson(lesson, batch, self._leaks, weights)
         )
         scales = batches if self._training.total == "sum" else np.ones(self.lanes)
+        planned = [self._planned, self._training.clip] if self._scheduled else []
         settings = jnp.asarray(
             [
-                [own.rate, scale, own.l1, own.l2] if self._penalised else [own.rate, scale]
+                [own.rate, scale, *([own.l1, own.l2] if self._penalised else []), *planned]
                 for own, scale in zip(self._by_lane, scales, strict=True)
             ],
             jnp.float32,

@@ -107,11 +107,12 @@ def packed_lesson(
     steps = np.diff(ends, axis=1, prepend=0)
     going = _going(ends, rows, examples.steps)
     first = np.cumsum(going, axis=1) - going
-    places = np.zeros((len(order), rounded(int(going.sum(axis=1).max(initial=1)), 3)), np.int32)
+    fineness = 1 if lesson.stream else 3
+    places = np.zeros((len(order), rounded(int(going.sum(axis=1).max(initial=1)), fineness)), np.int32)
     batches, times, row = np.nonzero(np.arange(batch) < going[:, :, None])
     places[batches, first[batches, times] + row] = times * examples.count + order[batches, row]
     batches, row, times = np.nonzero(np.moveaxis(examples.asked[:, order], 0, 2))
-    asked, shares = _by_batch(len(order), batches, first[batches, times] + row)
+    asked, shares = _by_batch(len(order), batches, first[batches, times] + row, 1 if lesson.stream else 2)
     of_example = 1.0 / (batch * examples.asked.sum(axis=0)[order[batches, row]])
     if weights is not None:
         of_example *= weights[0][order[batches, row]]
@@ -124,10 +125,10 @@ def packed_lesson(
     return tuple(_lengthened(array, length) for array in flat), plan
 
 
-def asked_steps(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def asked_steps(examples: Examples, fineness: int = 3) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """(example, Q): the steps of every example's questions, with 0 behind the last; and 1.0 where there is one."""
     example, step = np.nonzero(examples.asked.T)
-    table, there = _by_batch(examples.count, example, step, fineness=3)
+    table, there = _by_batch(examples.count, example, step, fineness)
     return table[:, : examples.steps], there[:, : examples.steps]
 
 
@@ -211,6 +212,12 @@ class Lengths(NamedTuple):
         allowed = all[(counts > 0.1 * len(needed)) | (all == steps)]
         return cls(tuple(allowed.tolist()), np.searchsorted(allowed, needed).astype(np.int32))
 
+    @classmethod
+    def even(cls, needed: NDArray[np.int64], steps: int, parts: int = 4) -> Lengths:
+        """For groups that need so many steps: `parts` equal parts of all steps, whatever the groups are."""
+        allowed = np.unique(-(-np.arange(1, parts + 1) * steps // parts))
+        return cls(tuple(allowed.tolist()), np.searchsorted(allowed, needed).astype(np.int32))
+
 
 def padded_lanes(examples: Sequence[Examples], leaks: bool) -> list[Examples]:
     """Lanes of one length, which seeds share; for a core that leaks, with the answers in the inputs."""
@@ -251,8 +258,8 @@ def padded_lesson(
     lengths = Lengths((steps,), np.zeros(order.shape[1] // batch, np.int32))
     if len(padded) == 1:  # lanes side by side would all wait for the longest
         needed = lesson.examples[0].lengths[order[0, : len(lengths.chosen) * batch]].reshape(-1, batch).max(axis=1)
-        lengths = Lengths.fitted(needed + leaks, steps)
-    places, there = zip(*(asked_steps(lane) for lane in padded), strict=True)
+        lengths = Lengths.even(needed + leaks, steps) if lesson.stream else Lengths.fitted(needed + leaks, steps)
+    places, there = zip(*(asked_steps(lane, 0 if lesson.stream else 3) for lane in padded), strict=True)
     targets = [lane.targets[table, np.arange(lane.count)[:, None]] for lane, table in zip(padded, places, strict=True)]
     shares = [part / np.maximum(part.sum(axis=1, keepdims=True), 1) for part in there]
     if weights is not None:

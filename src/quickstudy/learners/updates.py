@@ -24,9 +24,10 @@ def updating(
     """The arrays of (model, moments), which the frame has lost, after some updates.
 
     From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings (lane, 2): step size and
-    what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are; and the words
-    of the lanes' random keys or None. allowed: lengths that batches are cut to; None: they are packed. whole: there is
-    one batch, and every update takes it.
+    what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are, or (lane, 6):
+    and over how many updates the rate rises and falls (0: never) and how long a gradient may be (0: as it is); and the
+    words of the lanes' random keys or None. allowed: lengths that batches are cut to; None: they are packed. whole:
+    there is one batch, and every update takes it.
     """
 
     def single(model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any) -> Any:
@@ -47,8 +48,11 @@ def updating(
             trained, moments = carry
             # The moments count the updates, over all lessons and calls.
             key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
-            steps, moments = ADAM.update(jax.grad(loss)(trained, number, key), moments)
-            return jax.tree.map(lambda weight, step: weight - settings[0] * step, trained, steps), moments
+            gradient, rate = jax.grad(loss)(trained, number, key), settings[0]
+            if len(settings) == 6:
+                gradient, rate = cut(gradient, settings[5]), rate * share_of_rate(moments.count, settings[4])
+            steps, moments = ADAM.update(gradient, moments)
+            return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
 
         trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
         return eqx.combine(trained, fixed), moments
@@ -58,6 +62,24 @@ def updating(
         return Frame.of(over_lanes(single, lanes)(*frame.filled(arrays), material, bounds, settings, words))[0]
 
     return updated
+
+
+RISE = 0.03
+"""The part of all updates over which a rate with a schedule rises."""
+
+
+def share_of_rate(count: Any, planned: Any) -> Any:
+    """Of the rate, after so many updates of those that are planned; all of it if none are."""
+    part = count / jnp.maximum(planned, 1.0)
+    falling = 0.5 * (1 + jnp.cos(jnp.pi * jnp.minimum(part, 1.0)))
+    return jnp.where(planned > 0, jnp.minimum(1.0, (count + 1) / (RISE * planned)) * falling, 1.0)
+
+
+def cut(gradient: Any, length: Any) -> Any:
+    """A gradient no longer than that, unless it is 0."""
+    whole = optax.global_norm(gradient)
+    factor = jnp.where((length > 0) & (whole > length), length / jnp.maximum(whole, 1e-30), 1.0)
+    return jax.tree.map(lambda part: part * factor, gradient)
 
 
 @lru_cache

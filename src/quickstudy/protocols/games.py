@@ -84,7 +84,7 @@ class GamesProtocol:
         total = max(1, round(self.observations / length / pace.stride)) * pace.stride
         points = sorted({max(1, math.ceil(total / 2**n / pace.stride)) * pace.stride for n in range(self.tests)})
         inputs, outputs = spaces_of(task)
-        capacity = task.horizon if played else max(task.lesson(streams[0], 0, 1).steps, _longest(task))
+        capacity = task.horizon if played else _longest(task)
         loss = "reward" if played else "cross-entropy"
         brief = Brief(inputs, outputs, loss, capacity, total * pace.passes)
         unfinished = unfinished or Unfinished()
@@ -142,6 +142,7 @@ class _Asked:
     def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], passes: int) -> None:
         self._task, self._pupil, self._streams, self._passes = task, face(pupil, Answering), streams, passes
         self._exam: tuple[Exam, list[dict[str, Any]]] | None = None
+        self._longest = _longest(task)
         self.last: LastTest | None = None
 
     def learn(self, start: int, stop: int) -> None:
@@ -150,7 +151,10 @@ class _Asked:
         for stream in self._streams:
             rng, first = stream.numpy(f"order-{start}"), np.arange(stop - start)
             orders.append(np.concatenate([first, *(rng.permutation(first) for _ in range(self._passes - 1))]))
-        lesson = Lesson(examples, np.stack(orders))
+        # Few lengths, so that lessons share programs.
+        part = -(-self._longest // 4)
+        steps = min(-(-max(lane.steps for lane in examples) // part) * part, self._longest)
+        lesson = Lesson([lane.padded(steps) for lane in examples], np.stack(orders), stream=True)
         self._pupil.learn(lesson, 0, lesson.items)
 
     def test(self, episodes: int) -> list[dict[str, NDArray[Any]]]:

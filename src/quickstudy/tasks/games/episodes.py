@@ -23,8 +23,9 @@ KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
 class Sizes:
     """What the shapes of a compiled program depend on; the parameters of the same names are in `MetaGame`.
 
-    support, query: the most games of either phase. columns: stimuli that are drawn for a value, at least as many as
-    there are samples. whole: all of the query pool is played. language: of the speaker that is part of the world.
+    support, query: the most games of either phase. repeats: times that the support games are played. columns: stimuli
+    that are drawn for a value, at least as many as there are samples. whole: pools that are played as a whole, 0, 1 (of
+    the query) or 2; ordered: in the order of their numbers. language: of the speaker that is part of the world.
     """
 
     dimensions: int
@@ -35,8 +36,10 @@ class Sizes:
     rounds: int
     support: int
     query: int
+    repeats: int
     columns: int
-    whole: bool
+    whole: int
+    ordered: bool
     descriptive: bool
     feedback: bool
     language: str
@@ -44,7 +47,7 @@ class Sizes:
     @property
     def games(self) -> int:
         """The most games of an episode."""
-        return self.support + self.query
+        return self.support * self.repeats + self.query
 
     @property
     def decisions(self) -> int:
@@ -110,7 +113,8 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     """One episode."""
     meanings = jnp.asarray(grid(sizes.dimensions, sizes.most))
     shapes = (
-        (), stimulus_shape(sizes.dimensions, sizes.most, sizes.columns), (sizes.games, 3), (len(meanings),),
+        (), stimulus_shape(sizes.dimensions, sizes.most, sizes.columns), (sizes.support + sizes.query, 3),
+        (2, len(meanings)),
         (sizes.games, game_width(sizes)), (sizes.length, sizes.words),
         (sizes.words**sizes.length if sizes.language == "holistic" else 0,),
     )  # fmt: skip
@@ -120,12 +124,14 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     pools = split(values, meanings, rules.threshold)
     limits = Limits(sizes.support, sizes.query)
     picked = pick_targets(
-        of_picks, of_order, values, pools, sizes.most, rules.shots, rules.samples, limits, sizes.whole
+        of_picks, of_order, values, pools, sizes.most, rules.shots, rules.samples, limits, sizes.whole, sizes.ordered
     )
-    number = jnp.arange(sizes.games)
-    asked, targets = number >= picked.support, picked.targets
+    number, repeated = jnp.arange(sizes.games), picked.support * sizes.repeats
+    asked, count = number >= repeated, picked.count - picked.support + repeated
+    place = jnp.where(asked, number - repeated + picked.support, number % jnp.maximum(picked.support, 1))
+    targets = picked.targets[jnp.minimum(place, len(picked.targets) - 1)]
     # What the other stimuli of a game are drawn from.
-    in_support, in_query = ~asked, asked & (number < picked.count)
+    in_support, in_query = ~asked, asked & (number < count)
     around = Shelves.of(targets, [in_support, in_query | (in_support & ~rules.balanced)], len(meanings))
     games = jax.vmap(lambda *game: draw_game(sizes, rules, pools, around, *game))(of_games, targets, asked)
     shown = [materialised(stimuli, meanings[means], sample) for means, sample in (games.speaker, games.listener)]
@@ -133,7 +139,7 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
     message = named(sizes, of_names, meanings[targets], targets, seen[:, 0])
     return Episode(
-        values, _renaming(sizes, rules, of_words), picked.support, picked.count, meanings[targets],
+        values, _renaming(sizes, rules, of_words), repeated, count, meanings[targets],
         seen, shown[1], meanings[games.speaker[0]], meanings[games.listener[0]], games.correct, games.foil, message,
     )  # fmt: skip
 

@@ -33,7 +33,7 @@ TOGETHER = {"cpu": 256}
 class MetaGame:
     """What both tasks share; their docstrings have the parameters."""
 
-    shots: int = parameter(1, at_least=1, at_most=16)
+    shots: int = parameter(1, at_least=0, at_most=16)
     samples: int = parameter(1, at_least=1, at_most=256)
     distractors: int = parameter(0, at_least=0, at_most=16)
     dimensions: int = parameter(3, at_least=2, at_most=6)
@@ -42,6 +42,7 @@ class MetaGame:
     words: int = parameter(6, at_least=1)
     length: int = parameter(3, at_least=1)
     rounds: int = parameter(1, at_least=1)
+    repeats: int = parameter(1, at_least=1, at_most=8)
     descriptive: bool = True
     feedback: bool = True
     renaming: str = parameter("shared", choices=("none", "shared", "positions"))
@@ -71,7 +72,7 @@ class MetaGame:
             (self.fewest <= self.most, f"fewest <= most, got {self.fewest} > {self.most}"),
             (largest >= self.most, f"tested_most >= most, got {self.tested_most} < {self.most}"),
             (
-                self.query == "all" or self.dimensions >= 3,
+                self.query == "all" or self.dimensions >= 3 or not self.shots,
                 f"dimensions >= 3 where shots are counted in the query phase as well: in {self.dimensions} dimensions "
                 f"no query stimulus has an even value, and {self.shots} shots of it never come",
             ),
@@ -98,12 +99,16 @@ class MetaGame:
         scale = self.dimensions * self._largest / 15
         support = math.ceil((24 + 32 * self.shots) * scale)
         query = _pool_size((self._largest,) * self.dimensions, True)
-        if self.query == "shots":
+        whole, ordered = self.query == "all", self.query == "shots"
+        if not self.shots:
+            each = self.samples if ordered else 1
+            support, query = _pool_size((self._largest,) * self.dimensions, False) * each, query * each
+        elif ordered:
             query = math.ceil((40 + 32 * self.shots) * scale)
-        columns = max(COLUMNS, self.samples)
         return Sizes(
             self.dimensions, self._largest, self.distractors, self.words, self.length, self.rounds, support, query,
-            columns, self.query == "all", self.descriptive, self.feedback, self.speaks,
+            self.repeats, max(COLUMNS, self.samples), whole if self.shots else 2, ordered, self.descriptive,
+            self.feedback, self.speaks,
         )  # fmt: skip
 
     def rules(self, tested: bool = False) -> Rules:
@@ -237,7 +242,8 @@ class Listener(MetaGame):
     As a sequence with questions (`sample`), a game is its rounds 1 .. N and the feedback: round 0 shows nothing that
     the next does not, and of results nothing is shown, since there are no decisions to come out well or badly.
 
-    shots: times that a value is named. samples: stimuli that stand for one value (O). distractors: further stimuli of
+    shots: times that a value is named at least; 0: all of either pool is played. repeats: times that the support games
+    are played. samples: stimuli that stand for one value (O). distractors: further stimuli of
     a game (K). dimensions; fewest, most: values of a dimension, uniform between them. words: tokens besides the end of
     a message (V). length: tokens of a message (L). rounds: N. descriptive: the target may be missing. feedback: the
     step that shows what the speaker saw. renaming: of words, `none`, one `shared` by all positions of a message, or one

@@ -113,7 +113,7 @@ class Limits(NamedTuple):
 
 def pick_targets(
     uniform: Any, of_order: Any, values: Any, pools: Pools, most: int, shots: Any, samples: Any, limits: Limits,
-    whole: bool,
+    whole: int, ordered: bool,
 ) -> Picked:  # fmt: skip
     """Targets out of either pool until every value of every dimension has come up at least `shots` times in it.
 
@@ -125,8 +125,8 @@ def pick_targets(
     episode in some 100,000), meanings with such values alone are drawn.
 
     A query pool with fewer stimuli than are due is played as a whole, in the order of its numbers, each meaning once
-    for every sample. whole: it always is, in random order, each meaning once. uniform: (game, 3) numbers in 0 .. 1, and
-    of_order (meaning,), for the order.
+    for every sample. whole: pools that always are, 0, 1 (the query's) or 2, in random order and each meaning once,
+    or, where they are ordered, as just said. uniform: (game, 3) numbers in 0 .. 1, and of_order (pool, meaning).
     """
     number, room = jnp.arange(len(pools.query)), limits.support + limits.query
     place = most ** np.arange(len(values))[::-1]
@@ -135,7 +135,7 @@ def pick_targets(
     stimuli = jnp.stack([pool.sum() for pool in pools]) * samples
     few = shots * values.sum() > stimuli
     all_due, thrown_at_first = jnp.where(there, shots, 0), jnp.where(few, REJECTED + 1, 0)
-    last_phase = jnp.where(whole | few[1], 0, 1)
+    last_phase = jnp.where((whole > 0) | few[1], 0, 1) - (whole > 1)
 
     def more(state: Any) -> Any:
         *_, phase, _, count = state
@@ -169,12 +169,19 @@ def pick_targets(
     none = jnp.zeros((), jnp.int32)
     begun = jnp.zeros(room, jnp.int32), all_due, jnp.zeros(len(number), bool), thrown_at_first[0], none, none, none
     targets, *_, support, count = lax.while_loop(more, once, begun)
-    place_in_order = of_order if whole else number / len(number)
-    order = jnp.argsort(jnp.where(pools.query, place_in_order, 2.0)).astype(jnp.int32)
-    repeats = 1 if whole else samples
-    later = order[jnp.clip((jnp.arange(room) - support) // repeats, 0, len(number) - 1)]
-    every = last_phase == 0
-    targets = jnp.where(every & (jnp.arange(room) >= support), later, targets)
+    shuffled, repeats = whole > 0 and not ordered, 1 if whole and not ordered else samples
+
+    def listed(pool: Any, uniform: Any, first: Any) -> Any:
+        """All meanings of a pool, from a place on."""
+        order = jnp.argsort(jnp.where(pool, uniform if shuffled else number / len(number), 2.0)).astype(jnp.int32)
+        return order[jnp.clip((jnp.arange(room) - first) // repeats, 0, len(number) - 1)]
+
+    if whole > 1:
+        support = pools.support.sum() * repeats
+        targets = listed(pools.support, of_order[0], 0)
+    every = last_phase < 1
+    later = every & (jnp.arange(room) >= support)
+    targets = jnp.where(later, listed(pools.query, of_order[1], support), targets)
     return Picked(targets, support, jnp.where(every, support + pools.query.sum() * repeats, count))
 
 

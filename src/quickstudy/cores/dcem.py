@@ -1,0 +1,114 @@
+"""Dual-coding episodic memory (Hill et al. 2020): what was seen is recalled by what was said, and the reverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import core
+from quickstudy.base.parameters import parameter
+from quickstudy.base.spaces import Reals, Space
+from quickstudy.cores.attention import Affine
+from quickstudy.cores.core import Array, Core, as_numbers
+from quickstudy.cores.esbn import Encoder, draw_affine, lstm_cell
+from quickstudy.gateway import eqx, jax, jnp, lax
+
+
+class DualCodingCore(Core):
+    """State: h and c of the controller; what was seen and what was said, (B, slot, features) each; steps so far."""
+
+    sight: Encoder
+    speech: Encoder
+    ask: tuple[Affine, Affine]
+    among: tuple[Affine, Affine]
+    gates: Affine
+    out: Affine
+    space: Space = eqx.field(static=True)
+    perceived: int = eqx.field(static=True)
+    heard: int = eqx.field(static=True)
+    heads: int = eqx.field(static=True)
+    nearest: int = eqx.field(static=True)
+
+    @property
+    def width(self) -> int:
+        """The layer behind the controller."""
+        return int(self.out.bias.size)
+
+    def start(self, batch: int, capacity: int) -> Any:
+        """Nothing kept."""
+        units, features = self.gates.bias.size // 4, self.sight.onward.bias.size
+        kept = jnp.zeros((batch, max(capacity, self.nearest), features))
+        return jnp.zeros((batch, units)), jnp.zeros((batch, units)), kept, kept, jnp.zeros((), jnp.int32)
+
+    def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
+        """Read either memory by the other's code, control, keep both."""
+        hidden, cell, seen, said, count = state
+        now = as_numbers(self.space, x)
+        place, ends = np.arange(now.shape[-1]), (self.perceived, self.perceived + self.heard)
+        # Both are told the rest of the input: what is neither seen nor said, such as the round.
+        sight = self.sight(jnp.where((place < ends[0]) | (place >= ends[1]), now, 0.0))
+        speech = self.speech(jnp.where(place >= ends[0], now, 0.0))
+        by_speech = self._read(self.ask[0], self.among[0], speech, said, seen, count)
+        by_sight = self._read(self.ask[1], self.among[1], sight, seen, said, count)
+        inputs = jnp.concatenate([sight, speech, by_speech, by_sight], axis=-1)
+        hidden, cell = lstm_cell(self.gates, (hidden, cell), inputs)
+        here = (jnp.arange(seen.shape[1]) == count % seen.shape[1])[:, None]
+        seen, said = jnp.where(here, sight[:, None], seen), jnp.where(here, speech[:, None], said)
+        features = jax.nn.relu(self.out(jnp.concatenate([hidden, by_speech, by_sight], axis=-1)))
+        return (hidden, cell, seen, said, count + 1), features
+
+    def _read(self, ask: Affine, among: Affine, code: Array, keys: Array, values: Array, count: Array) -> Array:
+        """(B, heads * features): of the nearest keys, the values, mixed by how near they are and among each other."""
+        batch, width = code.shape
+        queries = ask(code).reshape(batch, self.heads, width)
+        lengths = [jnp.sqrt(jnp.square(part).sum(axis=-1, keepdims=True) + 1e-6) for part in (queries, keys)]
+        cosine = jnp.einsum("bhf,bnf->bhn", queries / lengths[0], keys / lengths[1])
+        there = jnp.arange(keys.shape[1]) < count
+        best, place = lax.top_k(jnp.where(there, cosine, -1e3), self.nearest)
+        weight = jnp.where(best > -2, 1.0 / (1.0 - jnp.minimum(best, 1.0) + 1e-3), 0.0)
+        weight = weight / (weight.sum(axis=-1, keepdims=True) + 1e-6)
+        found = jnp.take_along_axis(values[:, None], place[..., None], axis=2) * weight[..., None]
+        mixed = among(found)
+        first, second, third = jnp.split(mixed, 3, axis=-1)
+        attention = jax.nn.softmax(jnp.einsum("bhnf,bhmf->bhnm", first, second) / np.sqrt(width), axis=-1)
+        return jnp.einsum("bhnm,bhmf->bhf", attention, third).reshape(batch, -1)
+
+
+@core("dcem", version=1)
+@dataclass(frozen=True)
+class DualCoding:
+    """Dual-coding episodic memory: two lists, of what was seen and of what was said, at every step one entry in each.
+
+    What is said now is looked up among what was said, and gives what was seen then; and the other way round: by `heads`
+    queries the `nearest` entries by the cosine, weighted by 1/(1 - cosine), mixed by attention among them. units: of
+    the LSTM that sees codes and readings; features: of a code; hidden: width behind the LSTM. perceived, heard: how
+    many numbers of the input are seen, from the first, and how many behind them are said; both codes are made of the
+    rest as well. waves: as for `transformer`. Source: Hill et al. 2020; sizes of the model of Denamganaï et al. 2022.
+    """
+
+    perceived: int = parameter(3, at_least=1)
+    heard: int = parameter(21, at_least=1)
+    units: int = parameter(512, at_least=1)
+    features: int = parameter(42, at_least=1)
+    hidden: int = parameter(256, at_least=1)
+    heads: int = parameter(3, at_least=1)
+    nearest: int = parameter(6, at_least=1)
+    waves: int = parameter(0, at_least=0, at_most=16)
+
+    frozen: ClassVar[bool] = False
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> DualCodingCore:
+        """Weights in the order encoders, queries, attention, controller, output."""
+        encoders = [Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng) for _ in range(2)]
+        ask, among = (
+            tuple(draw_affine(rng, self.features, count * self.features) for _ in range(2)) for count in (self.heads, 3)
+        )
+        read = 2 * self.heads * self.features
+        gates = draw_affine(rng, 2 * self.features + read + self.units, 4 * self.units)
+        out = draw_affine(rng, self.units + read, self.hidden)
+        perceived = min(self.perceived, max(inputs.width // 2, 1))
+        return DualCodingCore(
+            *encoders, ask, among, gates, out, inputs, perceived, self.heard, self.heads, self.nearest
+        )

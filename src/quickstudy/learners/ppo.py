@@ -1,0 +1,314 @@
+"""Learning from reward in whole episodes of a pure world: proximal policy optimisation with a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from quickstudy.base.actions import Policy
+from quickstudy.base.catalogue import training
+from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.lesson import Rehearsal, Transcript
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.task import players_of
+from quickstudy.cores.core import CoreSpec
+from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
+from quickstudy.learners.adam import Head
+from quickstudy.learners.episodes import begin_episodes, play
+from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, size_of, stack_lanes, with_arrays
+from quickstudy.learners.trained import Usual
+from quickstudy.learners.updates import ADAM, cut, share_of_rate
+
+TOGETHER = 256
+"""Episodes that are played side by side where nothing is learned."""
+
+
+class Actor(eqx.Module):
+    """A memory, what it does, and what it expects."""
+
+    core: Any
+    policy: Head
+    value: Head
+
+    def trainable(self) -> Any:
+        """What the core lets be trained, and both heads."""
+        heads = jax.tree.map(lambda _: True, (self.policy, self.value))
+        return Actor(self.core.trainable(), *heads)
+
+
+class Settings(NamedTuple):
+    """What changes no shape, as arrays."""
+
+    rate: Any
+    planned: Any
+    clip: Any
+    discount: Any
+    decay: Any
+    ratio: Any
+    entropy: Any
+
+
+@training("ppo", version=1)
+@dataclass(frozen=True)
+class PPO:
+    """Proximal policy optimisation with a memory: plays a batch of whole episodes, then makes some updates from it.
+
+    rate: of Adam, rising over the first 3 % of all updates and falling to 0. batch: episodes that are played side by
+    side. parts, epochs: updates, from a part of the episodes each, that are made of a batch, and times it is gone
+    through. discount, decay: gamma of the return and lambda of its estimate; with discount 0 only the reward that
+    follows at once counts, which is right where an action has no later effect. ratio: how far a probability may move
+    before it counts no more. entropy: weight of the policy's entropy. clip: length of a gradient.
+
+    Several players are one network, each with a memory of its own. Actions are drawn while it learns, and the likeliest
+    are taken when it is tested. Source: Schulman et al. 2017; estimates of Schulman et al. 2016.
+    """
+
+    rate: float = parameter(0.001, above=0)
+    batch: int = parameter(64, at_least=1)
+    parts: int = parameter(2, at_least=1)
+    epochs: int = parameter(2, at_least=1)
+    discount: float = parameter(0.9, at_least=0, at_most=1)
+    decay: float = parameter(0.9, at_least=0, at_most=1)
+    ratio: float = parameter(0.2, above=0)
+    entropy: float = parameter(0.01, at_least=0)
+    clip: float = parameter(0.5, at_least=0)
+
+    programs: ClassVar[int] = 4
+    passes: ClassVar[int] = 1
+    usual_for: ClassVar[tuple[Usual, ...]] = (Usual("episodes"),)
+    by_question: ClassVar[bool] = False
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def __post_init__(self) -> None:
+        if self.batch % self.parts:
+            raise ValueError(f"batch must be a multiple of parts ({self.parts}), got {self.batch}")
+
+    def check_core(self, core: CoreSpec) -> None:
+        """Any core: of a reservoir, only the heads are trained."""
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> PPOPupil:
+        """A fresh pupil."""
+        return PPOPupil(self, core, brief, streams)
+
+
+class PPOPupil:
+    """Actors in training, one per lane."""
+
+    def __init__(self, training: PPO, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+        self.lanes = len(streams)
+        self._training = training
+        actors = []
+        for stream in streams:
+            rng = stream.numpy("core")
+            built = core.build(brief.inputs, rng)
+            heads = (Head.drawn(built, width, rng) for width in (brief.outputs.width, 1))
+            actors.append(Actor(built, *heads))
+        self._trainable = actors[0].trainable()
+        trained = eqx.filter(actors[0], self._trainable)
+        self._sizes = size_of(trained), size_of(eqx.filter(actors[0], eqx.is_inexact_array)) - size_of(trained)
+        self._actors, self._moments = stack_lanes(actors), stack_lanes([ADAM.init(trained)] * self.lanes)
+        self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
+        self._steps = np.zeros(self.lanes, dtype=np.int64)
+        planned = max(1, brief.budget // training.batch) * training.epochs * training.parts
+        values = training.rate, planned, training.clip, training.discount, training.decay, training.ratio
+        self._settings = Settings(*(jnp.float32(value) for value in (*values, training.entropy)))
+
+    def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        """Play the episodes in batches, and learn from each. What is left over of a batch is only played."""
+        world, batch, parts = rehearsal.world, self._training.batch, []
+        for first in range(start, stop, batch):
+            numbers = jnp.tile(jnp.arange(first, min(first + batch, stop)), (self.lanes, 1))
+            begun = begin_episodes(rehearsal, numbers)
+            lived = _live(world, self._actors, begun, (rehearsal.keys, self._noise), numbers, self.lanes)
+            parts.append(jax.tree.map(np.asarray, lived.transcript()))
+            self._steps += parts[-1].steps()
+            if numbers.shape[1] == batch:
+                longest = int((np.cumsum(parts[-1].done, axis=-1) == 0).sum(axis=-1).max()) + 1
+                steps = min(world.horizon, rounded(longest, 2))
+                cropped = jax.tree.map(lambda leaf, end=steps: leaf[:, :end], lived.learned_from())
+                self._actors, self._moments = _learn(
+                    world, self._trainable, self._actors, self._moments, cropped, self._noise, first, self._settings,
+                    self._training.epochs, self._training.parts, self.lanes,
+                )  # fmt: skip
+        if not parts:
+            raise UsageError(f"no episodes between {start} and {stop}")
+        return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+
+    def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        """Play the episodes by the likeliest actions."""
+        parts = []
+        for first in range(start, stop, TOGETHER):
+            numbers = jnp.tile(jnp.arange(first, min(first + TOGETHER, stop)), (self.lanes, 1))
+            begun = begin_episodes(rehearsal, numbers)
+            keys = rehearsal.keys, self._noise
+            parts.append(
+                jax.tree.map(np.asarray, _perform(rehearsal.world, self._actors, begun, keys, numbers, self.lanes))
+            )
+        return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+
+    def snapshot(self) -> Snapshot:
+        """Actors and moments, with the lane axis."""
+        return Snapshot({**named_arrays((self._actors, self._moments)), "steps": self._steps.copy()})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        self._actors, self._moments = with_arrays((self._actors, self._moments), snapshot.arrays)
+        self._steps = snapshot.arrays["steps"].copy()
+
+    def cost(self) -> list[Cost]:
+        """Steps in the world, and updates."""
+        made = np.asarray(self._moments.count)
+        return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]
+
+
+class Lived(NamedTuple):
+    """What happened, (lane, step, episode, ...), with the players behind the episode where there are several."""
+
+    observations: Any
+    actions: Any
+    chances: Any
+    expected: Any
+    rewards: Any
+    done: Any
+    info: Any
+
+    def transcript(self) -> Transcript:
+        """The same as others log it."""
+        parts = self.actions, self.rewards, self.done, self.info
+        return Transcript(*jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 1, 2), parts))
+
+    def learned_from(self) -> Lived:
+        """Without what is only logged."""
+        return self._replace(info=None)
+
+
+def _rows(world: Any, tree: Any) -> Any:
+    """Episodes and players as rows of one batch: (episode, player, ...) to (episode * player, ...)."""
+    if players_of(world) == 1:
+        return tree
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), tree)
+
+
+def _apart(world: Any, tree: Any) -> Any:
+    if players_of(world) == 1:
+        return tree
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, players_of(world), *leaf.shape[1:]), tree)
+
+
+@eqx.filter_jit
+def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: int) -> Lived:
+    """Play episodes by drawn actions, until all are over: what comes behind is zeros, and done."""
+
+    def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Lived:
+        def turn(carry: Any, time: Any) -> Any:
+            memory, places, seen, over = carry
+            memory, features = actor.core.step(memory, _rows(world, seen))
+            policy = Policy(world.outputs, _apart(world, actor.policy(features)))
+            own = jax.vmap(lambda number: jax.random.fold_in(jax.random.fold_in(keys[1], number), time))(numbers)
+            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(own)
+            action = policy.draw(uniform)
+            places, said = jax.vmap(world.step)(own, places, action)
+            expected = _apart(world, actor.value(features)[:, 0])
+            lived = Lived(seen, action, policy.log_probability(action), expected, said.reward, said.done, said.info)
+            return (memory, places, said.observation, over | said.done), lived
+
+        rows = len(numbers) * players_of(world)
+        first = actor.core.start(rows, world.horizon), *begun, jnp.zeros(len(numbers), bool)
+        shapes = jax.eval_shape(lambda carry: turn(carry, 0)[1], first)
+        log = jax.tree.map(lambda leaf: jnp.zeros((world.horizon, *leaf.shape), leaf.dtype), shapes)
+        log = log._replace(done=jnp.ones_like(log.done))
+
+        def on(state: Any) -> Any:
+            time, (*_, over), _ = state
+            return (time < world.horizon) & ~over.all()
+
+        def step(state: Any) -> Any:
+            time, carry, log = state
+            carry, lived = turn(carry, time)
+            return time + 1, carry, jax.tree.map(lambda rows, row: rows.at[time].set(row), log, lived)
+
+        return lax.while_loop(on, step, (0, first, log))[2]  # type: ignore[no-any-return]
+
+    return over_lanes(single, lanes)(actors, begun, keys, numbers)  # type: ignore[no-any-return]
+
+
+@eqx.filter_jit
+def _perform(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: int) -> Any:
+    def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Transcript:
+        def step(memory: Any, seen: Any, key: Any) -> Any:
+            memory, features = actor.core.step(memory, _rows(world, seen))
+            return memory, Policy(world.outputs, _apart(world, actor.policy(features))).draw()
+
+        memory = actor.core.start(len(numbers) * players_of(world), world.horizon)
+        return play(world, memory, step, *keys, numbers, begun)[1]
+
+    return over_lanes(single, lanes)(actors, begun, keys, numbers)
+
+
+@eqx.filter_jit
+def _learn(
+    world: Any, trainable: Any, actors: Any, moments: Any, lived: Any, noise: Any, first: Any, settings: Settings,
+    epochs: int, parts: int, lanes: int,
+) -> Any:  # fmt: skip
+    def single(actor: Any, moments: Any, lived: Lived, noise: Any) -> Any:
+        trained, fixed = eqx.partition(actor, trainable)
+        players = players_of(world)
+        there = jnp.cumsum(lived.done, axis=0) - lived.done == 0  # (step, episode)
+        mask = there if players == 1 else jnp.broadcast_to(there[..., None], lived.rewards.shape)
+        advantage = _advantages(lived, mask, settings)
+        returns = advantage + lived.expected
+        count = mask.sum()
+        mean = (advantage * mask).sum() / count
+        spread = jnp.sqrt((jnp.square(advantage - mean) * mask).sum() / count)
+        advantage = (advantage - mean) / (spread + 1e-6)
+
+        def loss(trained: Any, chosen: Any) -> Any:
+            actor = eqx.combine(trained, fixed)
+            part = jax.tree.map(lambda leaf: leaf[:, chosen], (lived, advantage, returns, mask))
+            shown, gained, wanted, counted = part
+            inputs = jax.vmap(partial(_rows, world))(shown.observations)
+            rows = jax.tree.leaves(inputs)[0].shape[1]
+            features = actor.core.unroll(actor.core.start(rows, world.horizon), inputs)[1]
+            policy = Policy(world.outputs, jax.vmap(partial(_apart, world))(actor.policy(features)))
+            ratio = jnp.exp(policy.log_probability(shown.actions) - shown.chances)
+            near = jnp.clip(ratio, 1 - settings.ratio, 1 + settings.ratio)
+            expected = jax.vmap(partial(_apart, world))(actor.value(features)[..., 0])
+            each = (
+                -jnp.minimum(ratio * gained, near * gained)
+                + 0.5 * jnp.square(expected - wanted)
+                - settings.entropy * policy.entropy()
+            )
+            return (each * counted).sum() / counted.sum()
+
+        def update(number: Any, carry: Any) -> Any:
+            trained, moments = carry
+            episodes = lived.done.shape[1]
+            key = jax.random.fold_in(jax.random.fold_in(noise, first), number // parts)
+            order = jax.random.permutation(key, episodes).reshape(parts, -1)
+            gradient = cut(jax.grad(loss)(trained, order[number % parts]), settings.clip)
+            rate = settings.rate * share_of_rate(moments.count, settings.planned)
+            steps, moments = ADAM.update(gradient, moments)
+            return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
+
+        trained, moments = lax.fori_loop(0, epochs * parts, update, (trained, moments))
+        return eqx.combine(trained, fixed), moments
+
+    return over_lanes(single, lanes)(actors, moments, lived, noise)
+
+
+def _advantages(lived: Lived, mask: Any, settings: Settings) -> Any:
+    """How much better each action came out than was expected (generalised advantage estimate)."""
+    later = jnp.concatenate([lived.expected[1:] * mask[1:], jnp.zeros_like(lived.expected[:1])])
+    surprise = (lived.rewards + settings.discount * later - lived.expected) * mask
+
+    def back(total: Any, now: Any) -> Any:
+        total = now + settings.discount * settings.decay * total
+        return total, total
+
+    return lax.scan(back, jnp.zeros_like(surprise[0]), surprise, reverse=True)[1]
