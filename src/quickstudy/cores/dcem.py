@@ -101,14 +101,13 @@ class DualCoding:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> DualCodingCore:
         """Weights in the order encoders, queries, attention, controller, output."""
-        encoders = [Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng) for _ in range(2)]
-        ask, among = (
-            tuple(draw_affine(rng, self.features, count * self.features) for _ in range(2)) for count in (self.heads, 3)
-        )
+        sight, speech = (Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng) for _ in range(2))
+        pair = [[draw_affine(rng, self.features, count * self.features) for _ in range(2)] for count in (self.heads, 3)]
+        ask, among = ((first, second) for first, second in pair)
         read = 2 * self.heads * self.features
         gates = draw_affine(rng, 2 * self.features + read + self.units, 4 * self.units)
         out = draw_affine(rng, self.units + read, self.hidden)
         perceived = min(self.perceived, max(inputs.width // 2, 1))
         return DualCodingCore(
-            *encoders, ask, among, gates, out, inputs, perceived, self.heard, self.heads, self.nearest
+            sight, speech, ask, among, gates, out, inputs, perceived, self.heard, self.heads, self.nearest
         )

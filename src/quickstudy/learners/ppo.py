@@ -246,7 +246,8 @@ def _perform(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes
             return memory, Policy(world.outputs, _apart(world, actor.policy(features))).draw()
 
         memory = actor.core.start(len(numbers) * players_of(world), world.horizon)
-        return play(world, memory, step, *keys, numbers, begun)[1]
+        world_key, noise = keys
+        return play(world, memory, step, world_key, noise, numbers, begun)[1]
 
     return over_lanes(single, lanes)(actors, begun, keys, numbers)
 

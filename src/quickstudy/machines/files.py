@@ -1,9 +1,9 @@
 """Machines and sequences out of a user's file, and the epsilon-machine of what is found there.
 
 A machine: {"transitions": [{"from": "A", "symbol": "0", "to": "B", "probability": 0.5}, ...]}, or such a list; each may
-be a list of these four. With "input" in each (second, in a list of five) it is a transducer. A probability is a number or a fraction ("1/3").
-"start" may name the first state, or give chances by state. A sequence: {"outputs": [...] or text, "inputs": as many,
-"history": 3, "level": 0.001}.
+be a list of these four. With "input" in each (second, in a list of five) it is a transducer. A probability is a number
+or a fraction ("1/3"). "start" may name the first state, or give chances by state. A sequence: {"outputs": [...] or
+text, "inputs": as many, "history": 3, "level": 0.001}.
 """
 
 from __future__ import annotations

@@ -84,21 +84,23 @@ def topographic_similarity(means: Integers, said: Integers) -> float:
     return _spearman(table // 2)
 
 
-def _edit_distance(rows: Integers, columns: Integers, row_lengths: Integers, column_lengths: Integers) -> Integers:
+def _edit_distance(
+    rows: NDArray[Any], columns: NDArray[Any], row_lengths: Integers, column_lengths: Integers
+) -> Integers:
     """(row, column): insertions, deletions and changes that make one utterance of another."""
     steps, small = rows.shape[1], np.int8 if rows.shape[1] < 60 else np.int16
     shape = len(rows), len(columns)
-    table = [[np.full(shape, i + j, small) if not i * j else None for j in range(steps + 1)] for i in range(steps + 1)]
+    table: list[list[Any]] = [[np.full(shape, i + j, small) for j in range(steps + 1)] for i in range(steps + 1)]
     for i in range(steps):
         for j in range(steps):
             changed = table[i][j] + (rows[:, i, None] != columns[:, j])
             shorter = np.minimum(table[i][j + 1], table[i + 1][j])
             table[i + 1][j + 1] = np.minimum(changed, shorter + small(1))
     if (row_lengths == steps).all() and (column_lengths == steps).all():
-        return table[steps][steps]  # type: ignore[return-value]
+        return np.asarray(table[steps][steps])
     whole = np.array(table)
     numbers = np.ix_(np.arange(len(rows)), np.arange(len(columns)))
-    return whole[row_lengths[:, None], column_lengths, *numbers]
+    return np.asarray(whole[row_lengths[:, None], column_lengths, *numbers])
 
 
 def _spearman(table: Integers) -> float:

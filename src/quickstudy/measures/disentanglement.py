@@ -49,7 +49,8 @@ def _binned(numbers: Floats) -> NDArray[np.int64]:
     """(row, code): the part, of 20 between the extremes, in which each number lies."""
     low, high = numbers.min(axis=0), numbers.max(axis=0)
     edges = np.linspace(low, np.where(high > low, high, low + 1), BINS + 1)[1:-1]
-    return (numbers[:, :, None] >= np.moveaxis(edges, 0, -1)).sum(axis=-1)
+    places: NDArray[np.int64] = (numbers[:, :, None] >= np.moveaxis(edges, 0, -1)).sum(axis=-1)
+    return places
 
 
 def factor_vae_score(

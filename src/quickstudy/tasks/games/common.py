@@ -33,7 +33,7 @@ class Common(Listener):
     difference. Source: Denamganaï, Missaoui and Walker 2022, for the ease of acquisition of a language.
     """
 
-    horizon: ClassVar[int] = 1  # type: ignore[misc]
+    horizon: ClassVar[int] = 1
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"foils": "mixed", "strict": False, "fair": False}
     }
@@ -46,8 +46,8 @@ class Common(Listener):
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Games of one space, with targets of the support."""
-        keys = (key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)) for _ in range(2))
-        return self._games(*keys, 0, count, False)[0]
+        space, data = (key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)) for _ in range(2))
+        return self._games(space, data, 0, count, False)[0]
 
     def lesson(self, streams: Streams, first: int, count: int) -> Examples:
         """Games to learn from."""

@@ -47,7 +47,7 @@ def table_of(episode: Episode, number: int, length: int) -> list[tuple[str, ...]
     def numbers(array: NDArray[Any]) -> str:
         return " | ".join(" ".join(f"{value:5.2f}" for value in row) for row in array)
 
-    rows = [TITLES]
+    rows: list[tuple[str, ...]] = [TITLES]
     for game in range(int(episode.count[number])):
         said = episode.message[number, game][:length]
         heard = episode.renamed[number, np.arange(length), said]
@@ -170,14 +170,14 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
     query = np.array(found["query"])
     if (np.diff(query.astype(int)) < 0).any():
         raise UsageError("games of the query must come behind all others")
-    shape = len(games), sizes.distractors + 1, sizes.dimensions
-    target = np.stack(found["target"])
+    shown = len(games), sizes.distractors + 1, sizes.dimensions
+    targets = np.stack(found["target"])
     width = max(sizes.length, sizes.dimensions)
     return Episode(
-        values, renamed, np.int32((~query).sum()), np.int32(len(games)), target,
-        np.reshape(found["speaker"], shape), np.reshape(found["listener"], shape), np.zeros(shape, np.int32),
-        np.zeros(shape, np.int32), np.array(found["correct"]), np.zeros(len(games), np.int32),
-        np.pad(target + 1, ((0, 0), (0, width - sizes.dimensions))),
+        values, renamed, np.int32((~query).sum()), np.int32(len(games)), targets,
+        np.reshape(found["speaker"], shown), np.reshape(found["listener"], shown), np.zeros(shown, np.int32),
+        np.zeros(shown, np.int32), np.array(found["correct"]), np.zeros(len(games), np.int32),
+        np.pad(targets + 1, ((0, 0), (0, width - sizes.dimensions))),
     )  # fmt: skip
 
 
