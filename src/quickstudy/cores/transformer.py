@@ -158,6 +158,7 @@ class Transformer:
     off its inputs, is shown whole sequences with their answers even when it is tested, and fails the checkers.
 
     waves: a real number is read as it is and as sines and cosines of so many octaves of it, from one wave over -1 .. 1.
+    waved: of a vector only the first so many are; 0: all.
 
     Embedding and output weights start uniform in +- 0.1, the output bias at 0, the layers as in PyTorch. Source:
     Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout and whose programs have 0.5.
@@ -171,6 +172,7 @@ class Transformer:
     dropout: float = parameter(0.0, at_least=0, at_most=0.95)
     causal: bool = True
     waves: int = parameter(0, at_least=0, at_most=16, added=True)
+    waved: int = parameter(0, at_least=0, added=True)
 
     frozen: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -188,10 +190,12 @@ class Transformer:
         embedding, hidden = matched_widths(
             inputs.width, self.budget, self.heads, self.layers, self.embedding, self.hidden
         )
-        rows = waved_width(inputs, self.waves)
+        rows = waved_width(inputs, self.waves, self.waved)
         weights = jnp.asarray(rng.uniform(-SPREAD, SPREAD, (rows, embedding)), jnp.float32)
         layers = tuple(draw_layer(embedding, hidden, self.heads, rng) for _ in range(self.layers))
-        read = WaveWeights(weights, inputs, self.waves) if self.waves else InputWeights(weights, inputs)
+        read = InputWeights(weights, inputs)
+        if self.waves:
+            read = WaveWeights(weights, inputs, self.waves, self.waved)
         return TransformerCore(read, layers, self.dropout, self.causal)
 
 

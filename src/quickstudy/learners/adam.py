@@ -17,7 +17,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.cores.core import CoreSpec, precision_of
+from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.batching import (
     GroupedExam,
@@ -32,47 +32,14 @@ from quickstudy.learners.batching import (
 )
 from quickstudy.learners.features import KEPT, all_states, streamed
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
-from quickstudy.learners.stepping import Speaker, SteppingPupil
+from quickstudy.learners.stepping import Head, Model, SteppingPupil
+from quickstudy.learners.streaming import StreamedLesson, streaming
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, updating
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
 """Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
 for fast products, few enough to be about equally long."""
-
-
-class Head(eqx.Module):
-    """An affine map from features to outputs."""
-
-    weights: Any
-    bias: Any
-
-    @classmethod
-    def drawn(cls, core: Any, outputs: int, rng: np.random.Generator) -> Head:
-        """On top of a core, uniform within the bounds that it names: weights, then bias."""
-        of_weights, of_bias = core.head_bounds
-        weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
-        bias = rng.uniform(-of_bias, of_bias, outputs)
-        kind = precision_of(core)
-        return cls(*(jnp.asarray(np.asarray(part, np.float32), kind) for part in (weights, bias)))
-
-    def __call__(self, features: Any) -> Any:
-        """(..., V) from (..., F)."""
-        return features @ self.weights + self.bias
-
-
-class Model(Speaker):
-    """A core and its head."""
-
-    head: Head
-
-    def scores(self, features: Any) -> Any:
-        """What the head makes of them."""
-        return self.head(features)
-
-    def trainable(self) -> Any:
-        """What the core lets be trained, and the whole head."""
-        return Model(self.core.trainable(), jax.tree.map(lambda _: True, self.head))
 
 
 @training("adam", version=2)
@@ -181,6 +148,9 @@ class AdamPupil(SteppingPupil):
         self._packs = self.lanes == 1 and self._any_length
         if self._leaks:
             check_leak(brief)
+        # What is read packed goes on being so; a leak needs its answers written in.
+        self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
+        self._streamed: tuple[Lesson, StreamedLesson] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
@@ -191,6 +161,8 @@ class AdamPupil(SteppingPupil):
         """All updates whose batch fills up between start and stop, in one call."""
         if lesson.item != "example":
             raise UsageError("adam learns from whole examples, not from single questions")
+        if lesson.stream and self.reads_streams:
+            return self._learn_stream(lesson, start, stop)
         if self._lesson is None or self._lesson[0] is not lesson:
             self._lesson = lesson, self._prepared(lesson)
         prepared = self._lesson[1]
@@ -198,6 +170,21 @@ class AdamPupil(SteppingPupil):
         self._arrays = prepared.train(self._arrays, prepared.material, bounds, prepared.settings, self._keys)
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
         self._known |= prepared.first < (bounds[:, 1] * prepared.batches)[:, None]
+        jax.block_until_ready(self._arrays)
+
+    def _learn_stream(self, lesson: Lesson, start: int, stop: int) -> None:
+        """The same for a lesson that is one of many: an update is a call."""
+        if self._streamed is None or self._streamed[0] is not lesson:
+            self._streamed = lesson, StreamedLesson(lesson, self._training.batch)
+            first = _first_answers(lesson, self._known.shape[1]) if self._tokens else None
+            self._new = np.zeros_like(self._known, np.int64) if first is None else first
+        bounds = np.array([start, stop]) // self._training.batch
+        settings = self._settings(np.full(self.lanes, self._training.batch))
+        update = streaming(self._frame, self._tokens, self.lanes)
+        for cut in self._streamed[1].cuts(*bounds):
+            self._arrays = update(self._arrays, cut, settings, self._keys)
+        self._shown += stop - start
+        self._known |= self._new < bounds[1] * self._training.batch
         jax.block_until_ready(self._arrays)
 
     def _prepared(self, lesson: Lesson) -> _Lesson:
@@ -213,17 +200,18 @@ class AdamPupil(SteppingPupil):
             if self._packs
             else padded_lesson(lesson, batch, self._leaks, weights)
         )
+        train = updating(self._frame, allowed, batch, whole, self._tokens, self.lanes)
+        return _Lesson(material, train, batches, self._settings(batches), first)
+
+    def _settings(self, batches: NDArray[Any]) -> Any:
+        """(lane, setting), as `updating` reads them."""
         scales = batches if self._training.total == "sum" else np.ones(self.lanes)
         planned = [self._planned, self._training.clip] if self._scheduled else []
-        settings = jnp.asarray(
-            [
-                [own.rate, scale, *([own.l1, own.l2] if self._penalised else []), *planned]
-                for own, scale in zip(self._by_lane, scales, strict=True)
-            ],
-            jnp.float32,
-        )
-        train = updating(self._frame, allowed, batch, whole, self._tokens, self.lanes)
-        return _Lesson(material, train, batches, settings, first)
+        rows = [
+            [own.rate, scale, *([own.l1, own.l2] if self._penalised else []), *planned]
+            for own, scale in zip(self._by_lane, scales, strict=True)
+        ]
+        return jnp.asarray(rows, jnp.float32)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""

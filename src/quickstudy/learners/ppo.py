@@ -19,9 +19,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
-from quickstudy.learners.adam import Head
 from quickstudy.learners.episodes import begin_episodes, play
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, size_of, stack_lanes, with_arrays
+from quickstudy.learners.stepping import Head
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, cut, share_of_rate
 

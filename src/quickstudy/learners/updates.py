@@ -36,23 +36,14 @@ def updating(
         def loss(trained: Any, number: Any, key: Any) -> Any:
             model, place = eqx.combine(trained, fixed), 0 if whole else number
             if allowed is None:
-                total = settings[1] * _packed_loss(model, material, place, batch, tokens)
+                total = _packed_loss(model, material, place, batch, tokens)
             else:
-                total = settings[1] * _loss(model, material, allowed, place, batch, key, tokens)
-            if len(settings) == 2:
-                return total
-            sizes = [(jnp.abs(leaf).sum(), jnp.square(leaf).sum()) for leaf in jax.tree.leaves(trained)]
-            return total + sum(settings[2] * first + settings[3] * second for first, second in sizes)
+                total = _loss(model, material, allowed, place, batch, key, tokens)
+            return settings[1] * total + _penalty(trained, settings)
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
-            # The moments count the updates, over all lessons and calls.
-            key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
-            gradient, rate = jax.grad(loss)(trained, number, key), settings[0]
-            if len(settings) == 6:
-                gradient, rate = cut(gradient, settings[5]), rate * share_of_rate(moments.count, settings[4])
-            steps, moments = ADAM.update(gradient, moments)
-            return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
+            return _stepped(trained, moments, lambda key: jax.grad(loss)(trained, number, key), settings, words)
 
         trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
         return eqx.combine(trained, fixed), moments
@@ -62,6 +53,40 @@ def updating(
         return Frame.of(over_lanes(single, lanes)(*frame.filled(arrays), material, bounds, settings, words))[0]
 
     return updated
+
+
+def updated_once(model: Any, moments: Any, batch: Any, settings: Any, words: Any, tokens: bool) -> Any:
+    """(model, moments) after one update. batch: inputs (T, row, ...), places (row, Q) of questions, their targets, and
+    what each counts; settings and words are those of one lane of `updating`.
+    """
+    trained, fixed = eqx.partition(model, model.trainable())
+
+    def loss(trained: Any, key: Any) -> Any:
+        model = eqx.combine(trained, fixed)
+        features = _features_at(model.core, batch.inputs, batch.places, len(batch.inputs), key)
+        outputs = model.head(features.reshape(-1, features.shape[-1]))
+        each = _losses(outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), tokens)
+        return settings[1] * (batch.shares.ravel() * each).sum() + _penalty(trained, settings)
+
+    trained, moments = _stepped(trained, moments, lambda key: jax.grad(loss)(trained, key), settings, words)
+    return eqx.combine(trained, fixed), moments
+
+
+def _penalty(trained: Any, settings: Any) -> Any:
+    if len(settings) == 2:
+        return 0.0
+    sizes = [(jnp.abs(leaf).sum(), jnp.square(leaf).sum()) for leaf in jax.tree.leaves(trained)]
+    return sum(settings[2] * first + settings[3] * second for first, second in sizes)
+
+
+def _stepped(trained: Any, moments: Any, gradient_by: Callable[..., Any], settings: Any, words: Any) -> Any:
+    # The moments count the updates, over all lessons and calls.
+    key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
+    gradient, rate = gradient_by(key), settings[0]
+    if len(settings) == 6:
+        gradient, rate = cut(gradient, settings[5]), rate * share_of_rate(moments.count, settings[4])
+    steps, moments = ADAM.update(gradient, moments)
+    return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
 
 
 RISE = 0.03

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable
-from quickstudy.base.learner import Answering, Brief, Keeping, Pupil, Rehearsing, face, pace_of
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Answering, Brief, Keeping, Pace, Pupil, Rehearsing, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -43,7 +44,7 @@ class GamesProtocol:
     observations: int = parameter(100_000, at_least=1)
     tests: int = parameter(5, at_least=1, at_most=20)
     episodes: int = parameter(200, at_least=1)
-    lesson: int = parameter(512, at_least=1)
+    lesson: int = parameter(2048, at_least=1)
 
     measures: ClassVar[tuple[str, ...]] = ("zero-shot-accuracy", "learning-in-games", "spoken-language")
     question: ClassVar[str] = "Does it recombine what it has just seen?"
@@ -92,7 +93,7 @@ class GamesProtocol:
         with clock.timing("learn"):
             pupil, found = begun(lambda: learner.begin(brief, [stream.for_learner() for stream in streams]), unfinished)
         rule = _is_rule(pupil)
-        side = _Played(task, pupil, streams) if played or rule else _Asked(task, pupil, streams, pace.passes)
+        side = _Played(task, pupil, streams) if played or rule else _Asked(task, pupil, streams, pace)
         shown = 0 if found is None else int(found.facts["shown"])
         marks = [] if found is None else list(found.arrays["marks"])
         last: list[dict[str, NDArray[Any]]] = []
@@ -139,23 +140,39 @@ class GamesProtocol:
 class _Asked:
     """Episodes as sequences with questions."""
 
-    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], passes: int) -> None:
-        self._task, self._pupil, self._streams, self._passes = task, face(pupil, Answering), streams, passes
+    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], pace: Pace) -> None:
+        self._task, self._pupil, self._streams = task, face(pupil, Answering), streams
+        self._passes, self._batch = pace.passes, pace.stride
         self._exam: tuple[Exam, list[dict[str, Any]]] | None = None
         self._longest = _longest(task)
         self.last: LastTest | None = None
 
     def learn(self, start: int, stop: int) -> None:
-        """Learn from episodes start .. stop-1, in their order, then again in every further pass, shuffled."""
+        """Learn from episodes start .. stop-1, in batches of about equal length, then again in every further pass,
+        shuffled.
+        """
         examples, orders = [self._task.lesson(stream, start, stop - start) for stream in self._streams], []
-        for stream in self._streams:
+        # All lanes have short batches and long ones at the same time, so that none waits for another.
+        shuffled = Streams(0, f"{self._task.id}, lengths", 0).numpy(f"order-{start}")
+        batches = shuffled.permutation((stop - start) // self._batch)
+        for stream, lane in zip(self._streams, examples, strict=True):
             rng, first = stream.numpy(f"order-{start}"), np.arange(stop - start)
+            if self._batch > 1:
+                by_length = np.argsort(lane.lengths + rng.random(len(first)))
+                first = by_length[: batches.size * self._batch].reshape(-1, self._batch)[batches].ravel()
             orders.append(np.concatenate([first, *(rng.permutation(first) for _ in range(self._passes - 1))]))
-        # Few lengths, so that lessons share programs.
-        part = -(-self._longest // 4)
-        steps = min(-(-max(lane.steps for lane in examples) // part) * part, self._longest)
-        lesson = Lesson([lane.padded(steps) for lane in examples], np.stack(orders), stream=True)
+        if not getattr(self._pupil, "reads_streams", False):
+            examples = self._on_host(examples)
+        lesson = Lesson(examples, np.stack(orders), stream=True)
         self._pupil.learn(lesson, 0, lesson.items)
+
+    def _on_host(self, examples: Sequence[Examples]) -> list[Examples]:
+        """In NumPy, in few lengths, so that lessons share programs."""
+        part = -(-self._longest // 4)
+        longest = max(int(lane.lengths.max()) for lane in examples)
+        steps = min(-(-longest // part) * part, self._longest)
+        here = (replace(lane, inputs=np.asarray(lane.inputs)) for lane in examples)
+        return [lane.take(np.arange(lane.count)).padded(steps) for lane in here]
 
     def test(self, episodes: int) -> list[dict[str, NDArray[Any]]]:
         """By lane, what is known of every decision, and whether it was right."""

@@ -302,8 +302,8 @@ class Listener(MetaGame):
         return self.examples(key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)), 0, count)
 
     def lesson(self, streams: Streams, first: int, count: int) -> Examples:
-        """Episodes to learn from, by their numbers."""
-        return self.examples(streams.jax("data"), first, count)
+        """Episodes to learn from, by their numbers; inputs stay on the device, where they were drawn."""
+        return self.examples(streams.jax("data"), first, count, whole=True)
 
     def exam(self, streams: Streams, count: int) -> tuple[Examples, dict[str, Any]]:
         """Episodes to be tested on, and what is known of every question: episode, game, query, foil."""
@@ -318,20 +318,23 @@ class Listener(MetaGame):
         games = examples.lengths // (self.rounds + self.feedback)
         return int((self.sizes.turns * games - self.feedback).sum())
 
-    def examples(self, key: Any, first: int, count: int, tested: bool = False) -> Examples:
-        """The episodes of `episodes`, as sequences."""
+    def examples(self, key: Any, first: int, count: int, tested: bool = False, whole: bool = False) -> Examples:
+        """The episodes of `episodes`, as sequences. whole: as long as any can be, with inputs on the device."""
         world, parts = self.world(tested), []
         views = world.sizes.rounds + world.sizes.feedback
         for start in range(first, first + count, together()):
             numbers = start + np.arange(together())
-            parts.append(jax.tree.map(np.asarray, _sequences(world.sizes, world.rules, key, numbers)))
-        inputs, targets, lengths = (
-            np.concatenate([part[n] for part in parts], axis=1 if n < 2 else 0) for n in range(3)
-        )
+            parts.append(_sequences(world.sizes, world.rules, key, numbers))
+        targets, lengths = (np.concatenate([np.asarray(part[n]) for part in parts], axis=2 - n) for n in (1, 2))
+        if len(parts) == 1 and device_kind() != "cpu":
+            inputs = parts[0][0]
+        else:  # of one processor's memory all are views
+            inputs = np.concatenate([np.asarray(part[0]) for part in parts], axis=1)
         asked = np.arange(len(inputs))[:, None] % views == world.sizes.rounds - 1
         asked = asked & (np.arange(len(inputs))[:, None] < lengths)
-        whole = Examples(inputs, targets, asked, lengths.astype(np.int64))
-        return whole.take(np.arange(count))
+        if whole:
+            return Examples(inputs[:, :count], targets[:, :count], asked[:, :count], lengths[:count].astype(np.int64))
+        return Examples(np.asarray(inputs), targets, asked, lengths.astype(np.int64)).take(np.arange(count))
 
 
 @task("games/pair", version=1, controls=["uniform-pair"], oracle="quantising-pair")
