@@ -31,6 +31,7 @@ class TransformerCore(Core):
     layers: tuple[EncoderLayer, ...]
     dropout: float = eqx.field(static=True)
     causal: bool = eqx.field(static=True)
+    positions: bool = eqx.field(static=True, default=True)
 
     @property
     def width(self) -> int:
@@ -86,6 +87,7 @@ class TransformerCore(Core):
         # Without noise, what the first layer reads is a row for the symbol and one for the place.
         symbols = (
             type(self.inputs) is InputWeights
+            and self.positions
             and isinstance(self.inputs.space, Tokens)
             and not (self.noisy and key is not None)
         )
@@ -116,7 +118,7 @@ class TransformerCore(Core):
         rows = jnp.swapaxes(self.inputs(xs), 0, 1) * np.float32(np.sqrt(self.width))
         steps = rows.shape[1]
         noise = self._noise(0, keys, len(rows), steps, capacity)
-        return noise(rows + _positions(count + jnp.arange(steps), self.width))
+        return noise(rows + _positions(count + jnp.arange(steps), self.width) if self.positions else rows)
 
     def _present(self, xs: Any) -> Array | None:
         """Where there is a step, (B, T), for a core that sees all steps."""
@@ -158,7 +160,8 @@ class Transformer:
     off its inputs, is shown whole sequences with their answers even when it is tested, and fails the checkers.
 
     waves: a real number is read as it is and as sines and cosines of so many octaves of it, from one wave over -1 .. 1.
-    waved: of a vector only the first so many are; 0: all.
+    waved: of a vector only the first so many are; 0: all. positions: whether a step is told which one it is; without,
+    what was read is a set.
 
     Embedding and output weights start uniform in +- 0.1, the output bias at 0, the layers as in PyTorch. Source:
     Vaswani et al. 2017; sizes of Cisneros et al. 2022, whose paper has no dropout and whose programs have 0.5.
@@ -173,6 +176,7 @@ class Transformer:
     causal: bool = True
     waves: int = parameter(0, at_least=0, at_most=16, added=True)
     waved: int = parameter(0, at_least=0, added=True)
+    positions: bool = parameter(True, added=True)
 
     frozen: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -196,7 +200,7 @@ class Transformer:
         read = InputWeights(weights, inputs)
         if self.waves:
             read = WaveWeights(weights, inputs, self.waves, self.waved)
-        return TransformerCore(read, layers, self.dropout, self.causal)
+        return TransformerCore(read, layers, self.dropout, self.causal, self.positions)
 
 
 def matched_widths(

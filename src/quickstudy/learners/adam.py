@@ -35,7 +35,7 @@ from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, 
 from quickstudy.learners.stepping import Head, Model, SteppingPupil
 from quickstudy.learners.streaming import StreamedLesson, streaming
 from quickstudy.learners.trained import Usual
-from quickstudy.learners.updates import ADAM, answering, updating
+from quickstudy.learners.updates import ADAM, answering, of_tokens, of_values, updating
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
 """Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
@@ -114,15 +114,19 @@ class _Lesson(NamedTuple):
 
 
 class AdamPupil(SteppingPupil):
-    """A model in training. An update is made when its batch is full, so what is shown between two changes nothing."""
+    """A model in training. An update is made when its batch is full, so what is shown between two changes nothing.
+
+    further: outputs of the head besides those that are asked for.
+    """
 
     def __init__(
-        self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams], by_lane: Sequence[Adam]
-    ) -> None:
+        self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams], by_lane: Sequence[Adam],
+        further: int = 0,
+    ) -> None:  # fmt: skip
         self.lanes = len(streams)
         self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
-        models = [_model(core, brief, stream) for stream in streams]
+        models = [_model(core, brief, stream, further) for stream in streams]
         trained = eqx.filter(models[0], models[0].trainable())
         # By NumPy: an array of zeros made by JAX is a call of a program.
         moments = jax.tree.map(
@@ -132,7 +136,7 @@ class AdamPupil(SteppingPupil):
         # Model and moments are kept as bare arrays: what they are part of is put together where it is compiled.
         self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
         self._sizes = size_of(trained), size_of(eqx.filter(models[0], eqx.is_inexact_array)) - size_of(trained)
-        self._widths = models[0].core.width, brief.outputs.width
+        self._widths = models[0].core.width, brief.outputs.width + further
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
@@ -150,6 +154,7 @@ class AdamPupil(SteppingPupil):
             check_leak(brief)
         # What is read packed goes on being so; a leak needs its answers written in.
         self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
+        self._losses: Callable[[Any, Any, Any], Any] = of_tokens if self._tokens else of_values
         self._streamed: tuple[Lesson, StreamedLesson] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
@@ -176,11 +181,11 @@ class AdamPupil(SteppingPupil):
         """The same for a lesson that is one of many: an update is a call."""
         if self._streamed is None or self._streamed[0] is not lesson:
             self._streamed = lesson, StreamedLesson(lesson, self._training.batch)
-            first = _first_answers(lesson, self._known.shape[1]) if self._tokens else None
-            self._new = np.zeros_like(self._known, np.int64) if first is None else first
+            known = self._known.all()
+            self._new = np.zeros_like(self._known, np.int64) if known else _first_answers(lesson, self._known.shape[1])
         bounds = np.array([start, stop]) // self._training.batch
         settings = self._settings(np.full(self.lanes, self._training.batch))
-        update = streaming(self._frame, self._tokens, self.lanes)
+        update = streaming(self._frame, self._losses, self.lanes)
         for cut in self._streamed[1].cuts(*bounds):
             self._arrays = update(self._arrays, cut, settings, self._keys)
         self._shown += stop - start
@@ -319,7 +324,7 @@ def _headed(head: Any, rows: Any, lanes: int) -> Any:
     return over_lanes(lambda head, rows: head(rows), lanes)(head, rows)
 
 
-def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
+def _model(core: CoreSpec, brief: Brief, streams: Streams, further: int) -> Model:
     rng = streams.numpy("core")
     built = core.build(brief.inputs, rng)
-    return Model(built, Head.drawn(built, brief.outputs.width, rng))
+    return Model(built, Head.drawn(built, brief.outputs.width + further, rng))

@@ -85,11 +85,14 @@ def _cut(inputs: Any, chosen: Any, length: int) -> Any:
 
 
 @lru_cache
-def streaming(frame: Frame, tokens: bool, lanes: int) -> Callable[..., list[Any]]:
-    """The arrays of (model, moments) after one update, from those before, a cut, settings and keys as in `updating`."""
+def streaming(frame: Frame, losses: Callable[[Any, Any, Any], Any], lanes: int) -> Callable[..., list[Any]]:
+    """The arrays of (model, moments) after one update, from those before, a cut, settings and keys as in `updating`.
+
+    losses: at every question, of outputs, targets and a key.
+    """
 
     def single(model: Any, moments: Any, cut: Cut, settings: Any, words: Any) -> Any:
-        return updated_once(model, moments, cut, settings, words, tokens)
+        return updated_once(model, moments, cut, settings, words, losses)
 
     @jax.jit
     def updated(arrays: Any, cut: Cut, settings: Any, words: Any) -> list[Any]:

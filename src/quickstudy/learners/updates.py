@@ -55,17 +55,21 @@ def updating(
     return updated
 
 
-def updated_once(model: Any, moments: Any, batch: Any, settings: Any, words: Any, tokens: bool) -> Any:
+def updated_once(
+    model: Any, moments: Any, batch: Any, settings: Any, words: Any, losses: Callable[[Any, Any, Any], Any]
+) -> Any:
     """(model, moments) after one update. batch: inputs (T, row, ...), places (row, Q) of questions, their targets, and
-    what each counts; settings and words are those of one lane of `updating`.
+    what each counts; settings and words are those of one lane of `updating`. losses: of outputs, targets and a key.
     """
     trained, fixed = eqx.partition(model, model.trainable())
 
     def loss(trained: Any, key: Any) -> Any:
         model = eqx.combine(trained, fixed)
-        features = _features_at(model.core, batch.inputs, batch.places, len(batch.inputs), key)
+        own, dice = (None, None) if key is None else jax.random.split(key)
+        noise = own if model.core.noisy else None
+        features = _features_at(model.core, batch.inputs, batch.places, len(batch.inputs), noise)
         outputs = model.head(features.reshape(-1, features.shape[-1]))
-        each = _losses(outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), tokens)
+        each = losses(outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), dice)
         return settings[1] * (batch.shares.ravel() * each).sum() + _penalty(trained, settings)
 
     trained, moments = _stepped(trained, moments, lambda key: jax.grad(loss)(trained, key), settings, words)
@@ -177,6 +181,16 @@ def _packed_loss(model: Any, material: Any, number: Any, batch: int, tokens: boo
     places, steps, asked, shares = (part[number] for part in plan)
     features = model.core.unroll_packed(phase_rows(batch), steps, inputs[places])
     return (shares * _losses(model.head(features[asked]), targets[places[asked]], tokens)).sum()
+
+
+def of_tokens(outputs: Any, targets: Any, key: Any) -> Any:
+    """The loss at every question, of logits and symbols."""
+    return _losses(outputs, targets, True)
+
+
+def of_values(outputs: Any, targets: Any, key: Any) -> Any:
+    """The loss at every question, of real numbers."""
+    return _losses(outputs, targets, False)
 
 
 def _losses(outputs: Any, targets: Any, tokens: bool) -> Any:

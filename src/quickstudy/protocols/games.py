@@ -32,15 +32,17 @@ class GamesProtocol:
     """Learn from fresh episodes, each seen as often as the learner's passes say; be tested, greedily, on others.
 
     teaching: `answers`, an episode is a sequence with a question at every decision, and the right one is told;
-    `reward`, episodes are played, and nothing is told but the reward. observations: steps in the world that are learned
-    from (episodes of the mean length stand for that many). tests: how many, the last at the end, each before at half of
-    the next. episodes: of a test. lesson: episodes that are handed over at once.
+    `reward`, episodes are played, and nothing is told but the reward; `payoff`, the same for whole episodes at once,
+    where decisions change nothing that is seen: all of an episode's are drawn, and each is told its reward.
+    observations: steps in the world that are learned from (episodes of the mean length stand for that many). tests: how
+    many, the last at the end, each before at half of the next. episodes: of a test. lesson: episodes that are handed
+    over at once.
 
     Rules are tested by playing; what they see and do is the same in both forms. Source: Denamganaï, Missaoui and Walker
     2022; the published runs have 500,000 observations (Table 1), 5 million (Table 2) and 10 million (Table 4).
     """
 
-    teaching: str = parameter("answers", choices=("answers", "reward"))
+    teaching: str = parameter("answers", choices=("answers", "reward", "payoff"))
     observations: int = parameter(100_000, at_least=1)
     tests: int = parameter(5, at_least=1, at_most=20)
     episodes: int = parameter(200, at_least=1)
@@ -86,14 +88,17 @@ class GamesProtocol:
         points = sorted({max(1, math.ceil(total / 2**n / pace.stride)) * pace.stride for n in range(self.tests)})
         inputs, outputs = spaces_of(task)
         capacity = task.horizon if played else _longest(task)
-        loss = "reward" if played else "cross-entropy"
+        by_payoff = self.teaching == "payoff"
+        if by_payoff and not hasattr(task, "payoffs"):
+            raise NotApplicable(f"teaching=payoff is for decisions that change nothing, not for {task.id}: give reward")
+        loss = "reward" if played else "payoff" if by_payoff else "cross-entropy"
         brief = Brief(inputs, outputs, loss, capacity, total * pace.passes)
         unfinished = unfinished or Unfinished()
         clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
         with clock.timing("learn"):
             pupil, found = begun(lambda: learner.begin(brief, [stream.for_learner() for stream in streams]), unfinished)
         rule = _is_rule(pupil)
-        side = _Played(task, pupil, streams) if played or rule else _Asked(task, pupil, streams, pace)
+        side = _Played(task, pupil, streams) if played or rule else _Asked(task, pupil, streams, pace, by_payoff)
         shown = 0 if found is None else int(found.facts["shown"])
         marks = [] if found is None else list(found.arrays["marks"])
         last: list[dict[str, NDArray[Any]]] = []
@@ -140,9 +145,9 @@ class GamesProtocol:
 class _Asked:
     """Episodes as sequences with questions."""
 
-    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], pace: Pace) -> None:
+    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], pace: Pace, by_payoff: bool) -> None:
         self._task, self._pupil, self._streams = task, face(pupil, Answering), streams
-        self._passes, self._batch = pace.passes, pace.stride
+        self._passes, self._batch, self._by_payoff = pace.passes, pace.stride, by_payoff
         self._exam: tuple[Exam, list[dict[str, Any]]] | None = None
         self._longest = _longest(task)
         self.last: LastTest | None = None
@@ -161,6 +166,8 @@ class _Asked:
                 by_length = np.argsort(lane.lengths + rng.random(len(first)))
                 first = by_length[: batches.size * self._batch].reshape(-1, self._batch)[batches].ravel()
             orders.append(np.concatenate([first, *(rng.permutation(first) for _ in range(self._passes - 1))]))
+        if self._by_payoff:
+            examples = [self._task.payoffs(lane) for lane in examples]
         if not getattr(self._pupil, "reads_streams", False):
             examples = self._on_host(examples)
         lesson = Lesson(examples, np.stack(orders), stream=True)

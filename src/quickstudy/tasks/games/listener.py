@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, ClassVar
 
@@ -312,6 +312,15 @@ class Listener(MetaGame):
         episode, game = np.nonzero(np.arange(drawn.foil.shape[1]) < drawn.count[:, None])
         known = {"episode": episode, "game": game, "query": game >= drawn.support[episode]}
         return self.examples(key, 0, count, True), {**known, "foil": drawn.foil[episode, game]}
+
+    def payoffs(self, examples: Examples) -> Examples:
+        """The same, with what every decision would bring in the place of the right one: (time, example, decision)."""
+        sizes = self.sizes
+        place = (sizes.distractors + 1) * sizes.dimensions + sizes.length * (sizes.words + 1) + 1
+        query = np.asarray(examples.inputs[..., place])[..., None] > 0
+        right = np.arange(sizes.decisions) == np.asarray(examples.targets)[..., None]
+        brought = np.where(right, 1.0, np.where(query, -2.0, 0.0)).astype(np.float32)
+        return replace(examples, targets=brought)
 
     def steps(self, examples: Examples) -> int:
         """Steps that the episodes take in the world."""

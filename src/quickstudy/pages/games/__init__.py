@@ -1,0 +1,1 @@
+"""What is special to the games family's studies."""
