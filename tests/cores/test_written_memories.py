@@ -119,7 +119,8 @@ def test_dnc_weights_never_exceed_one() -> None:
     tape = core.unroll(core.start(3, 20), jnp.asarray(RNG.normal(size=(20, 3, 2)) * 5, jnp.float32))[0][1]
     for weights in (tape.written, tape.precedence, tape.weights, tape.links):
         total = np.asarray(weights).sum(axis=-1)
-        assert (total <= 1 + 1e-5).all() and (np.asarray(weights) >= -1e-6).all()
+        assert (total <= 1 + 1e-5).all()
+        assert (np.asarray(weights) >= -1e-6).all()
     assert (np.asarray(tape.usage) <= 1 + 1e-6).all()
     assert (np.diagonal(np.asarray(tape.links), axis1=1, axis2=2) == 0).all()
 

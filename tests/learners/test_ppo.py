@@ -75,7 +75,8 @@ def test_lanes_and_snapshots_and_pieces() -> None:
         np.testing.assert_array_equal(one, two)
     for name, array in pupil.snapshot().arrays.items():
         np.testing.assert_array_equal(array, other.snapshot().arrays[name])
-    assert pupil.lanes == 2 and len(score(pupil, rehearsal)) == 2
+    assert pupil.lanes == 2
+    assert len(score(pupil, rehearsal)) == 2
 
 
 def test_a_short_batch_is_played_and_not_learned_from() -> None:
@@ -83,7 +84,8 @@ def test_a_short_batch_is_played_and_not_learned_from() -> None:
     before = pupil.snapshot().arrays
     pupil.rehearse(rehearsal, 0, 63)
     after = pupil.snapshot().arrays
-    assert pupil.cost()[0].updates == 0 and pupil.cost()[0].examples == 63 * 4
+    assert pupil.cost()[0].updates == 0
+    assert pupil.cost()[0].examples == 63 * 4
     assert all((before[name] == after[name]).all() for name in before if name != "steps")
 
 

@@ -33,7 +33,7 @@ from quickstudy.learners.batching import (
 from quickstudy.learners.features import KEPT, all_states, streamed
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Head, Model, SteppingPupil
-from quickstudy.learners.streaming import StreamedLesson, streaming
+from quickstudy.learners.streaming import Batches, answering_streams, streaming
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, of_tokens, of_values, updating
 
@@ -155,7 +155,8 @@ class AdamPupil(SteppingPupil):
         # What is read packed goes on being so; a leak needs its answers written in.
         self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
         self._losses: Callable[[Any, Any, Any], Any] = of_tokens if self._tokens else of_values
-        self._streamed: tuple[Lesson, StreamedLesson] | None = None
+        self._streamed: tuple[Lesson, Batches] | None = None
+        self._tested: tuple[Exam, Batches] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
@@ -180,7 +181,7 @@ class AdamPupil(SteppingPupil):
     def _learn_stream(self, lesson: Lesson, start: int, stop: int) -> None:
         """The same for a lesson that is one of many: an update is a call."""
         if self._streamed is None or self._streamed[0] is not lesson:
-            self._streamed = lesson, StreamedLesson(lesson, self._training.batch)
+            self._streamed = lesson, Batches.of_lesson(lesson, self._training.batch)
             known = self._known.all()
             self._new = np.zeros_like(self._known, np.int64) if known else _first_answers(lesson, self._known.shape[1])
         bounds = np.array([start, stop]) // self._training.batch
@@ -234,6 +235,8 @@ class AdamPupil(SteppingPupil):
         return state, self._among_known(scores)
 
     def _answered(self, exam: Exam) -> NDArray[np.float32]:
+        if self._streamed is not None:
+            return self._answered_stream(exam)
         if self._exam is None or self._exam[0] is not exam:
             self._exam = exam, None if self._is_large(exam) else self._grouped(exam)
         if self._exam[1] is None:
@@ -243,6 +246,14 @@ class AdamPupil(SteppingPupil):
         answered = answering(self._frame, allowed, self.lanes)
         scores = np.asarray(answered(self._arrays, grouped.inputs, grouped.asked, grouped.steps))
         return np.take_along_axis(scores.reshape(self.lanes, -1, scores.shape[-1]), grouped.found[:, :, None], axis=1)
+
+    def _answered_stream(self, exam: Exam) -> NDArray[np.float32]:
+        """In the lengths in which it has learned."""
+        if self._tested is None or self._tested[0] is not exam:
+            self._tested = exam, Batches.of_exam(exam)
+        batches, answered = self._tested[1], answering_streams(self._frame, self.lanes)
+        scores = [answered(self._arrays, cut.inputs, cut.places) for cut in batches.cuts(0, batches.order.shape[1])]
+        return batches.by_question([np.asarray(one) for one in scores], exam.counted.shape[1])
 
     def _is_large(self, exam: Exam) -> bool:
         """Whether what is held at once is more than a lane may: copies of the inputs, features of a group, and by

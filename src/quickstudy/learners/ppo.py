@@ -133,8 +133,8 @@ class PPOPupil:
                 steps = min(world.horizon, rounded(longest, 2))
                 cropped = jax.tree.map(lambda leaf, end=steps: leaf[:, :end], lived.learned_from())
                 self._actors, self._moments = _learn(
-                    world, self._trainable, self._actors, self._moments, cropped, self._noise, jnp.int32(first), self._settings,
-                    self._training.epochs, self._training.parts, self.lanes,
+                    world, self._trainable, self._actors, self._moments, cropped, self._noise, jnp.int32(first),
+                    self._settings, self._training.epochs, self._training.parts, self.lanes,
                 )  # fmt: skip
         if not parts:
             raise UsageError(f"no episodes between {start} and {stop}")

@@ -1,5 +1,5 @@
-"""Updates from lessons that follow one another without end, each seen once: a call for every batch, cut to a length
-that its examples need, so that lessons of any task share a few programs and no step of padding is paid for twice.
+"""Lessons that follow one another without end, each seen once: a call for every batch, cut to one of few lengths, so
+that lessons and tests of any task share a handful of programs.
 
 The inputs of a lesson may lie on the device, where they were drawn: they never leave it.
 """
@@ -14,11 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
-from quickstudy.base.lesson import Lesson
+from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.batching import SHORT
-from quickstudy.learners.lanes import Frame, over_lanes, rounded
-from quickstudy.learners.updates import updated_once
+from quickstudy.learners.lanes import Frame, over_lanes
+from quickstudy.learners.updates import answers_at, updated_once
+
+SHORTEST = 64
+"""Batches are this long, or a power of two above: on a GPU a program takes ten seconds to compile, and to halve the
+padding would take twice as many."""
+TESTED_TOGETHER = 64
+"""Sequences of a test that are read side by side."""
 
 
 class Cut(NamedTuple):
@@ -32,34 +37,70 @@ class Cut(NamedTuple):
     shares: Any
 
 
-class StreamedLesson:
-    """A lesson in batches of examples that follow one another in its order."""
+class Batches:
+    """Examples of several lanes in batches. order: (lane, batch, row), their numbers."""
 
-    def __init__(self, lesson: Lesson, batch: int) -> None:
-        self._examples, self._batch = lesson.examples, batch
-        self._order = lesson.order[:, : lesson.items // batch * batch].reshape(len(lesson.order), -1, batch)
-        tables = [_questions(examples) for examples in lesson.examples]
+    def __init__(self, examples: Sequence[Examples], order: NDArray[np.int64]) -> None:
+        self._examples, self.order = examples, order
+        tables = [_questions(lane) for lane in examples]
         self._places = [places for places, _ in tables]
-        self._counts = np.stack([counts for _, counts in tables])
-        self._inputs = jnp.stack([jnp.asarray(lane.inputs) for lane in _equally_long(lesson.examples)])
+        self.counts = [counts for _, counts in tables]
+        steps = max(lane.steps for lane in examples)
+        self._inputs = jnp.stack([_lengthened(jnp.asarray(lane.inputs), steps) for lane in examples])
+
+    @classmethod
+    def of_lesson(cls, lesson: Lesson, batch: int) -> Batches:
+        """Examples that follow one another in the order of the lesson are a batch."""
+        order = lesson.order[:, : lesson.items // batch * batch]
+        return cls(lesson.examples, order.reshape(len(order), -1, batch))
+
+    @classmethod
+    def of_exam(cls, exam: Exam) -> Batches:
+        """By length; the last example fills up the last batch."""
+        most = max(lane.count for lane in exam.examples)
+        size = -(-most // TESTED_TOGETHER) * TESTED_TOGETHER
+        by_length = [np.argsort(lane.lengths, kind="stable") for lane in exam.examples]
+        order = np.stack([np.pad(one, (0, size - len(one)), "edge") for one in by_length])
+        return cls(exam.examples, order.reshape(len(order), -1, TESTED_TOGETHER))
 
     def cuts(self, first: int, last: int) -> Iterator[Cut]:
         """Batches first .. last-1. Those of about the same length have the same shapes."""
         for number in range(first, last):
-            chosen = self._order[:, number]
-            steps = max(int(lane.lengths[own].max(initial=1)) for lane, own in zip(self._examples, chosen, strict=True))
-            counts = np.take_along_axis(self._counts, chosen, axis=1)
-            width, length = rounded(int(counts.max(initial=1)), 1), rounded(max(steps, SHORT), 1)
+            chosen = self.order[:, number]
+            own = list(zip(self._examples, chosen, self.counts, self._places, strict=True))
+            length = _power(max(int(lane.lengths[rows].max(initial=1)) for lane, rows, *_ in own), SHORTEST)
+            counts = np.stack([known[rows] for _, rows, known, _ in own])
+            width = min(length, _power(int(counts.max(initial=1)), SHORTEST // 2))
             places, targets = [], []
-            for lane, own, table in zip(self._examples, chosen, self._places, strict=True):
-                rows = np.zeros((self._batch, width), np.int32)
-                rows[:, : table.shape[1]] = table[own, :width]
-                places.append(np.minimum(rows, length - 1))
-                targets.append(np.asarray(lane.targets)[rows, own[:, None]])
+            for lane, rows, _, table in own:
+                at = np.zeros((len(rows), width), np.int32)
+                at[:, : table.shape[1]] = table[rows, :width]
+                places.append(np.minimum(at, length - 1))
+                targets.append(np.asarray(lane.targets)[at, rows[:, None]])
             there = np.arange(width) < counts[..., None]
-            shares = there / np.maximum(counts[..., None], 1) / self._batch
+            shares = there / np.maximum(counts[..., None], 1) / chosen.shape[1]
             inputs = _cut(self._inputs, chosen.astype(np.int32), length)
             yield Cut(inputs, np.stack(places), np.stack(targets), shares.astype(np.float32))
+
+    def by_question(self, answered: Sequence[NDArray[Any]], questions: int) -> NDArray[Any]:
+        """(lane, question, ...) from what was answered to every batch, (lane, row, Q, ...)."""
+        whole = np.zeros((len(self.order), questions, *answered[0].shape[3:]), answered[0].dtype)
+        for number, scores in enumerate(answered):
+            for lane, counts in enumerate(self.counts):
+                rows = self.order[lane, number]
+                there = np.arange(scores.shape[2]) < counts[rows][:, None]
+                place = (np.cumsum(counts) - counts)[rows][:, None] + np.arange(scores.shape[2])
+                whole[lane, place[there]] = scores[lane][there]
+        return whole
+
+
+def _power(count: int, least: int) -> int:
+    """The least power of two that is no less than either.
+
+    >>> _power(65, 64), _power(3, 64)
+    (128, 64)
+    """
+    return max(least, 1 << (count - 1).bit_length())
 
 
 def _questions(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -71,9 +112,9 @@ def _questions(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.int64]
     return table, counts
 
 
-def _equally_long(examples: Sequence[Examples]) -> Sequence[Examples]:
-    steps = max(lane.steps for lane in examples)
-    return [lane if lane.steps == steps else lane.padded(steps) for lane in examples]
+def _lengthened(inputs: Any, steps: int) -> Any:
+    more = steps - inputs.shape[0]
+    return jnp.pad(inputs, [(0, more), *[(0, 0)] * (inputs.ndim - 1)]) if more else inputs
 
 
 @partial(jax.jit, static_argnums=2)
@@ -99,3 +140,14 @@ def streaming(frame: Frame, losses: Callable[[Any, Any, Any], Any], lanes: int) 
         return Frame.of(over_lanes(single, lanes)(*frame.filled(arrays), cut, settings, words))[0]
 
     return updated
+
+
+@lru_cache
+def answering_streams(frame: Frame, lanes: int) -> Callable[..., Any]:
+    """(lane, row, Q, output) from the arrays of (model, moments), and inputs and places of a cut."""
+
+    @jax.jit
+    def answered(arrays: Any, inputs: Any, places: Any) -> Any:
+        return over_lanes(answers_at, lanes)(frame.filled(arrays)[0], inputs, places)
+
+    return answered

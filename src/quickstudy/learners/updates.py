@@ -76,6 +76,12 @@ def updated_once(
     return eqx.combine(trained, fixed), moments
 
 
+def answers_at(model: Any, inputs: Any, places: Any) -> Any:
+    """(row, Q, output) at the places (row, Q) of sequences (T, row, ...)."""
+    features = _features_at(model.core, inputs, places, len(inputs))
+    return model.head(features.reshape(-1, features.shape[-1])).reshape(*places.shape, -1)
+
+
 def _penalty(trained: Any, settings: Any) -> Any:
     if len(settings) == 2:
         return 0.0

@@ -83,7 +83,7 @@ class GamesProtocol:
             raise NotApplicable(fault)
         pace = pace_of(learner)
         played = self.teaching == "reward" or not isinstance(task, ExampleTask)
-        length = mean_steps(task)
+        length = mean_steps(task, len(streams))
         total = max(1, round(self.observations / length / pace.stride)) * pace.stride
         points = sorted({max(1, math.ceil(total / 2**n / pace.stride)) * pace.stride for n in range(self.tests)})
         inputs, outputs = spaces_of(task)
@@ -156,7 +156,7 @@ class _Asked:
         """Learn from episodes start .. stop-1, in batches of about equal length, then again in every further pass,
         shuffled.
         """
-        examples, orders = [self._task.lesson(stream, start, stop - start) for stream in self._streams], []
+        examples, orders = lessons_of(self._task, self._streams, start, stop - start), []
         # All lanes have short batches and long ones at the same time, so that none waits for another.
         shuffled = Streams(0, f"{self._task.id}, lengths", 0).numpy(f"order-{start}")
         batches = shuffled.permutation((stop - start) // self._batch)
@@ -184,7 +184,10 @@ class _Asked:
     def test(self, episodes: int) -> list[dict[str, NDArray[Any]]]:
         """By lane, what is known of every decision, and whether it was right."""
         if self._exam is None:
-            drawn = [self._task.exam(stream, episodes) for stream in self._streams]
+            if hasattr(self._task, "exams"):
+                drawn = self._task.exams(self._streams, episodes)
+            else:
+                drawn = [self._task.exam(stream, episodes) for stream in self._streams]
             self._exam = Exam([examples for examples, _ in drawn]), [known for _, known in drawn]
         exam, marks = self._exam
         scores = self._pupil.answer(exam)
@@ -238,12 +241,19 @@ def logged(played: Transcript) -> list[dict[str, NDArray[Any]]]:
     return found
 
 
+def lessons_of(task: Any, streams: Sequence[Streams], first: int, count: int) -> list[Examples]:
+    """Episodes to learn from, of every lane: drawn together where the task can."""
+    if hasattr(task, "lessons"):
+        return list(task.lessons(streams, first, count))
+    return [task.lesson(stream, first, count) for stream in streams]
+
+
 @lru_cache(maxsize=64)
-def mean_steps(task: Any) -> float:
-    """Of an episode of the task, from 256 that are the same in all runs."""
+def mean_steps(task: Any, lanes: int = 1) -> float:
+    """Of an episode of the task, from 256 that are the same in all runs; drawn by the program of so many lanes."""
     streams = Streams(0, f"{task.id}, mean length", 0)
     if hasattr(task, "steps"):
-        return float(task.steps(task.lesson(streams, 0, 256)) / 256)
+        return float(task.steps(lessons_of(task, [streams] * lanes, 0, 256)[0]) / 256)
     sizes = task.sizes
     return float((sizes.turns * task.episodes(streams.jax("data"), 0, 256).count - sizes.feedback).mean())
 
