@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
@@ -19,27 +18,14 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.batching import (
-    GroupedExam,
-    Lengths,
-    check_leak,
-    grouped_exam,
-    needed_steps,
-    packed_lesson,
-    padded_lanes,
-    padded_lesson,
-    whole_lesson,
-)
-from quickstudy.learners.features import KEPT, all_states, streamed
+from quickstudy.learners.batching import GroupedExam, check_leak, packed_lesson, padded_lesson, whole_lesson
+from quickstudy.learners.exams import exam_for, is_large
+from quickstudy.learners.features import all_states, streamed
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Head, Model, SteppingPupil
 from quickstudy.learners.streaming import Batches, answering_streams, streaming
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, answering, of_tokens, of_values, updating
-
-PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
-"""Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
-for fast products, few enough to be about equally long."""
 
 
 @training("adam", version=2)
@@ -145,11 +131,9 @@ class AdamPupil(SteppingPupil):
         self._planned = brief.budget // (training.batch or 1) if training.schedule == "cosine" else 0
         self._scheduled = bool(self._planned or training.clip)
         self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
-        self._leaks = models[0].core.leaks
-        self._any_length = hasattr(models[0].core, "unroll_packed")
-        self._few_places = hasattr(models[0].core, "unroll_at")
+        self._core, self._leaks = models[0].core, models[0].core.leaks
         # Side by side with others a sequence waits for the longest of all lanes, and nothing is saved by packing.
-        self._packs = self.lanes == 1 and self._any_length
+        self._packs = self.lanes == 1 and hasattr(self._core, "unroll_packed")
         if self._leaks:
             check_leak(brief)
         # What is read packed goes on being so; a leak needs its answers written in.
@@ -238,7 +222,8 @@ class AdamPupil(SteppingPupil):
         if self._streamed is not None:
             return self._answered_stream(exam)
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, None if self._is_large(exam) else self._grouped(exam)
+            large = not self._leaks and is_large(exam, *self._widths)
+            self._exam = exam, None if large else exam_for(self._core, exam)
         if self._exam[1] is None:
             model = self._frame.filled(self._arrays)[0]
             return streamed(model.core, exam, lambda rows: _headed(model.head, rows, self.lanes))
@@ -254,32 +239,6 @@ class AdamPupil(SteppingPupil):
         batches, answered = self._tested[1], answering_streams(self._frame, self.lanes)
         scores = [answered(self._arrays, cut.inputs, cut.places) for cut in batches.cuts(0, batches.order.shape[1])]
         return batches.by_question([np.asarray(one) for one in scores], exam.counted.shape[1])
-
-    def _is_large(self, exam: Exam) -> bool:
-        """Whether what is held at once is more than a lane may: copies of the inputs, features of a group, and by
-        example and question its place, copied, and the scores.
-        """
-        width, outputs = self._widths
-
-        def held(lane: Examples) -> Any:
-            asked = lane.count * int(lane.asked.sum(axis=0).max(initial=0))
-            return 4 * (lane.inputs.nbytes + PACKED_TOGETHER * lane.steps * width + asked * (outputs + 4))
-
-        return not self._leaks and max(map(held, exam.examples)) > KEPT
-
-    def _grouped(self, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None]:
-        """The exam; for a core that does not take any length, with the lengths that its groups may have."""
-        lanes = padded_lanes(exam.examples, self._leaks)
-        if self._any_length:
-            return grouped_exam(lanes, [needed_steps(lane) for lane in lanes], PACKED_TOGETHER), None
-        needed = [lane.lengths + 1 if self._leaks else needed_steps(lane) for lane in lanes]
-        together = PADDED_TOGETHER
-        if self._few_places:  # more sequences, for no more memory than all their steps would take
-            most = max(int(lane.asked.sum(axis=0).max()) for lane in lanes)
-            together = min(PACKED_TOGETHER, together * lanes[0].steps // most)
-        grouped = grouped_exam(lanes, needed, together)
-        lengths = Lengths.fitted(grouped.steps[:, 0].astype(np.int64), lanes[0].steps)
-        return grouped._replace(steps=lengths.chosen), lengths.allowed
 
     def _speaker(self) -> Model:
         if self._leaks:
