@@ -210,13 +210,13 @@ def game_width(sizes: Sizes) -> int:
 
 def draw_game(
     sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any, target: Any, query: Any,
-    number: Any = 0, coming: Shelves | None = None,
+    played: Any = 0, coming: Shelves | None = None,
 ) -> Game:  # fmt: skip
     """One game about a target. Others are drawn from what was picked in the episode, as often as it was picked.
 
-    coming: all targets in the order of playing, where each comes once. The other stimuli of a query game, of that
-    number, are then first of all those that are yet to come: what was a target is none again, and who remembers that
-    would need no message. Only behind the last there is none to come.
+    coming: all targets in the order of playing, where each comes once; played: games before this one. The other
+    stimuli of a query game are then first of all those that are yet to come: what was a target is none again, and who
+    remembers that would need no message. Only behind the last there is none to come.
     """
     others, phase = sizes.distractors, query.astype(jnp.int32)
     own, coin, of_sample, of_foil, of_foil_sample = uniform[:5]
@@ -245,7 +245,7 @@ def draw_game(
     whole = around.block(phase, target)
     # With one sample only the target's own entry is left out, as published: a repeat of it may be a distractor.
     taken = [(whole[0], jnp.where(~rules.balanced & (rules.samples == 1), 1, whole[1]))]
-    means, later = [target], [(jnp.zeros((), jnp.int32), jnp.asarray(number + 1, jnp.int32))]
+    means, later = [target], [(jnp.zeros((), jnp.int32), jnp.asarray(played + 1, jnp.int32))]
     for uniform_of_pick in picks:
         drawn, place = draw(uniform_of_pick, taken, means)
         block = around.block(phase, drawn)

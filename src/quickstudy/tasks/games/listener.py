@@ -43,20 +43,21 @@ class Listener(MetaGame):
     the next does not, and of results nothing is shown, since there are no decisions to come out well or badly.
 
     shots: times that a value is named at least; 0: all of either pool is played. repeats: times that the support games
-    are played. samples: stimuli that stand for one value (O). distractors: further stimuli of
-    a game (K). dimensions; fewest, most: values of a dimension, uniform between them. words: tokens besides the end of
-    a message (V). length: tokens of a message (L). rounds: N. descriptive: the target may be missing. feedback: the
+    are played. samples: stimuli that stand for one value (O). distractors: further stimuli of a game (K). dimensions;
+    fewest, most: values of a dimension, uniform between them. words: tokens besides the end of a message (V). length: tokens of a message (L). rounds: N. descriptive: the target may be missing. feedback: the
     step that shows what the speaker saw. renaming: of words, `none`, one `shared` by all positions of a message, or one
     for each of the `positions`. language: `posdis`, token i names the value of dimension i; `bosdis`, every value has a
     token of its own and order says nothing; `holistic`, every meaning has a name of its own; `quantised`, token i says
     where coordinate i lies, see `games/pair`. observation: the speaker sees all stimuli, or with `partial` the target.
 
-    foils: `balanced`: what is shown in the place of the target has, in the query phase, a query meaning, and all
-    stimuli of a game mean different things; `mixed`, as published: anything picked in the episode, so that a listener
-    that hears nothing is right in 70 to 85 % of query games. strict: a target that is shown is shown by another sample
-    than the speaker's (published: by any, the same in one of O). query: `all` query meanings once, in random order, or
-    as published enough of them for `shots`, or where that cannot be the whole pool in order. fair: all K + 2 decisions
-    are equally likely; published: the target is missing with probability (K+1)/(K+2).
+    foils: `balanced`: what is shown in the place of the target has, in the query phase, a query meaning, first of all
+    one whose turn as a target is yet to come, and all stimuli of a game mean different things; `mixed`, as published:
+    anything picked in the episode, so that a listener that hears nothing is right in 70 to 85 % of query games
+    (control `blind`), and one that remembers what was a target in up to 93 % (`novelty`). strict: a target that is
+    shown is shown by another sample than the speaker's (published: by any, the same in one of O). query: `all` query
+    meanings once, in random order, or as published enough of them for `shots`, or where that cannot be the whole pool
+    in order. fair: all K + 2 decisions are equally likely; published: the target is missing with probability
+    (K+1)/(K+2).
 
     unequal: how different the sections of an axis may be. warp: axes are bent by random powers up to e to this. Both
     defeat a language of fixed sections. held_out: share of structures (values by dimension) that are only tested on.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache, partial
 from typing import Any, ClassVar
 
@@ -57,6 +57,7 @@ class MetaGame:
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"foils": "mixed", "strict": False, "query": "shots", "fair": False}
     }
+    id: ClassVar[str]
     players: ClassVar[int] = 1
     replies: ClassVar[bool] = False
     speaks: ClassVar[str] = ""
@@ -164,9 +165,16 @@ class MetaGame:
         return self.world().step(key, state, action)
 
     def recordings(self, streams: Streams, count: int) -> list[dict[str, Any]]:
-        """Some episodes written down: values, renamed, games."""
+        """Some episodes written down: task, values, renamed, games."""
         drawn = self.episodes(streams.jax("data"), 0, count)
-        return [recorded(drawn, number) for number in range(count)]
+        return [{"task": self.label, **recorded(drawn, number)} for number in range(count)]
+
+    @property
+    def label(self) -> str:
+        """As it is typed: the id with all parameters that are not the usual ones."""
+        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
+        unusual = ",".join(f"{name}={value}" for name, value, usual in given if value != usual)
+        return f"{self.id}:{unusual}" if unusual else self.id
 
     def tables(self, streams: Streams, count: int) -> list[list[tuple[str, ...]]]:
         """The same for people."""
