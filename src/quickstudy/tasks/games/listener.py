@@ -42,13 +42,15 @@ class Listener(MetaGame):
     As a sequence with questions (`sample`), a game is its rounds 1 .. N and the feedback: round 0 shows nothing that
     the next does not, and of results nothing is shown, since there are no decisions to come out well or badly.
 
-    shots: times that a value is named at least; 0: all of either pool is played. repeats: times that the support games
-    are played. samples: stimuli that stand for one value (O). distractors: further stimuli of a game (K). dimensions;
-    fewest, most: values of a dimension, uniform between them. words: tokens besides the end of a message (V). length: tokens of a message (L). rounds: N. descriptive: the target may be missing. feedback: the
-    step that shows what the speaker saw. renaming: of words, `none`, one `shared` by all positions of a message, or one
-    for each of the `positions`. language: `posdis`, token i names the value of dimension i; `bosdis`, every value has a
-    token of its own and order says nothing; `holistic`, every meaning has a name of its own; `quantised`, token i says
-    where coordinate i lies, see `games/pair`. observation: the speaker sees all stimuli, or with `partial` the target.
+    shots: times that a value is named at least; 0: all of either pool is played. repeats: times that the support
+    games are played. samples: stimuli that stand for one value (O). distractors: further stimuli of a game (K).
+    dimensions; fewest, most: values of a dimension, uniform between them. words: tokens besides the end of a
+    message (V). length: tokens of a message (L). rounds: N. descriptive: the target may be missing. feedback: the
+    step that shows what the speaker saw. renaming: of words, `none`, one `shared` by all positions of a message, or
+    one for each of the `positions`. language: `posdis`, token i names the value of dimension i; `bosdis`, every
+    value has a token of its own and order says nothing; `holistic`, every meaning has a name of its own;
+    `quantised`, token i says where coordinate i lies, see `games/pair`. observation: the speaker sees all stimuli,
+    or with `partial` the target.
 
     foils: `balanced`: what is shown in the place of the target has, in the query phase, a query meaning, first of all
     one whose turn as a target is yet to come, and all stimuli of a game mean different things; `mixed`, as published:

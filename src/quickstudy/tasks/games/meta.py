@@ -76,10 +76,11 @@ class MetaGame:
                 f"no query stimulus has an even value, and {self.shots} shots of it never come",
             ),
             (
-                needed <= sum(pools) and pools[1] >= 2,
-                f"distractors + {needed - self.distractors} <= {sum(pools)}, the meanings of the smallest space, with "
-                f"2 of them for the query, got {needed} and {pools[1]}",
+                needed <= sum(pools),
+                f"distractors + {needed - self.distractors} <= meanings of the smallest space, got {needed} > "
+                f"{sum(pools)}",
             ),
+            (pools[1] >= 2, f"2 query meanings or more in the smallest space, got {pools[1]} < 2"),
             (
                 0 < held_out < len(self._all(self.most)) or not self.held_out,
                 f"some structures held out and some left, got {held_out} of {len(self._all(self.most))}",
