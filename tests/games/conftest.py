@@ -25,7 +25,9 @@ def made(convention: str, distractors: int = 0, **more: Any) -> Any:
 
 @lru_cache
 def drawn(convention: str, distractors: int = 0) -> Any:
-    return made(convention, distractors).episodes(Streams(5, "games", 0).jax("data"), 0, DRAWN)
+    # With distractors and corrected, support games are played twice: one program serves both.
+    more = {"repeats": 2} if distractors and convention == "corrected" else {}
+    return made(convention, distractors, **more).episodes(Streams(5, "games", 0).jax("data"), 0, DRAWN)
 
 
 @pytest.fixture(scope="session", name="made")

@@ -50,8 +50,7 @@ def test_the_right_place_shows_the_target(drawn):
             beside = np.sort(episodes.speaker_means[:, :, 1:] @ [100, 10, 1], axis=-1)
             shown = np.sort(episodes.listener_means @ [100, 10, 1], axis=-1)
             assert all(
-                set(one) <= set(other)
-                for one, other in zip(beside[there].tolist(), shown[there].tolist(), strict=True)
+                set(one) <= set(other) for one, other in zip(beside[there].tolist(), shown[there].tolist(), strict=True)
             )
 
 
@@ -61,7 +60,10 @@ def test_stimuli_are_those_of_the_episode(drawn):
     for number in range(40):
         seen = {}
         for game in range(episodes.count[number]):
-            for shown, means in ((episodes.speaker, episodes.speaker_means), (episodes.listener, episodes.listener_means)):
+            for shown, means in (
+                (episodes.speaker, episodes.speaker_means),
+                (episodes.listener, episodes.listener_means),
+            ):
                 vector, meaning = shown[number, game, 0], means[number, game, 0]
                 for dimension in range(3):
                     seen.setdefault((dimension, meaning[dimension]), set()).add(float(vector[dimension]))
@@ -117,12 +119,9 @@ def test_the_speaker_names_values_by_position(drawn):
     assert (episodes.message == episodes.target + 1).all()
 
 
-def test_support_games_that_are_played_twice_are_the_same_picks(made, drawn):
-    """Entries to draw from are not doubled by it; the targets are."""
-    from quickstudy.base.seeds import Streams
-
-    task = made("corrected", 0, repeats=2, fewest=2, most=3)
-    episodes = task.episodes(Streams(5, "games", 0).jax("data"), 0, 20)
-    for number in range(20):
+def test_support_games_that_are_played_twice_are_the_same_picks(drawn):
+    episodes = drawn("corrected", 3)
+    for number in range(100):
         half = episodes.support[number] // 2
-        assert (episodes.target[number, :half] == episodes.target[number, half : 2 * half]).all()
+        first, second = (episodes.target[number, part] for part in (slice(half), slice(half, 2 * half)))
+        assert (first == second).all()

@@ -166,29 +166,25 @@ class Game(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """Meanings to draw from, sorted: (shelf, entry), with a number behind all where there is none; and how many."""
+    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number behind all for each that
+    is absent, also (shelf, meaning): how many entries are smaller than each meaning.
+    """
 
     entries: Any
     counts: Any
+    before: Any = None
 
     @classmethod
     def of(cls, meanings: Any, there: Any, absent: int) -> Shelves:
-        """Those of the meanings that are there, for every shelf."""
+        """Those of the meanings that are there, for every shelf, sorted."""
         shelves = jnp.stack([jnp.sort(jnp.where(own, meanings, absent)) for own in there])
-        return cls(shelves, jnp.stack([own.sum() for own in there]))
+        before = (shelves[:, None] < jnp.arange(absent + 1)[:, None]).sum(axis=-1)
+        return cls(shelves, jnp.stack([own.sum() for own in there]), before)
 
     def block(self, shelf: Any, meaning: Any) -> tuple[Any, Any]:
         """Where a meaning begins on a shelf, and how many there are of it."""
-        first, last = (self._before(shelf, meaning + behind) for behind in (0, 1))
+        first, last = self.before[shelf, meaning], self.before[shelf, meaning + 1]
         return first, last - first
-
-    def _before(self, shelf: Any, meaning: Any) -> Any:
-        """How many entries are smaller."""
-        place, size = jnp.zeros((), jnp.int32), self.entries.shape[1]
-        for step in (1 << bit for bit in reversed(range(size.bit_length()))):
-            there = (place + step <= size) & (self.entries[shelf, jnp.minimum(place + step, size) - 1] < meaning)
-            place = jnp.where(there, place + step, place)
-        return place
 
     def drawn(self, shelf: Any, uniform: Any, taken: Any) -> tuple[Any, Any, Any]:
         """Any entry of a shelf but those in blocks that are taken, its place, and whether there is any."""
