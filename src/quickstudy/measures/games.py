@@ -27,7 +27,7 @@ _SHARE = "share of decisions"
     version=1,
     kinds=("games",),
     equation="mean over test episodes of right / all decisions of the query phase; exploratory: (1 - e) a + e / D with "
-    "e = 0.186, the mean exploration of the published actors, and D decisions",
+    "e = 0.185, the mean exploration of the published actors, and D decisions",
     chance="1 / D",
     scores=(
         Score("zero-shot-accuracy", "zero-shot accuracy", _SHARE, "higher", (0, 1)),
