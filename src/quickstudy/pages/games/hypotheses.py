@@ -34,7 +34,7 @@ class Hypothesis:
 
     def rows(self, request: Request) -> list[tuple[StudyRow, StudyRow]]:
         """The pairs of rows that are asked for. Raises UsageError for a label that the study does not have."""
-        known = {row.label: row for row in request.study.rows}
+        known = {row.label: row for row in (request.whole or request.study).rows}
         if missing := {label for pair in self.pairs for label in pair} - set(known):
             raise UsageError(f"a hypothesis is about rows that the study does not have: {', '.join(sorted(missing))}")
         asked = {row.label for row in request.rows}
@@ -116,7 +116,8 @@ def _said(contrast: Contrast) -> str:
 
 def _printed(request: Request, hypothesis: Hypothesis) -> str:
     """What the printed means say, without their spread."""
-    known = {row.label: row.published.get(hypothesis.printed) for row in request.study.rows}
+    rows = (request.whole or request.study).rows
+    known = {row.label: row.published.get(hypothesis.printed) for row in rows}
     found = []
     for pair in hypothesis.pairs:
         one, other = (getattr(known[label], "value", None) for label in pair)
