@@ -86,6 +86,8 @@ def test_a_rate_rises_and_falls() -> None:
         found, [1 / 3, 2 / 3 * 0.5 * (1 + np.cos(np.pi / 100)), 0.5 * (1 + np.cos(np.pi / 50)), 0.5, 0, 0], atol=1e-6
     )
     assert float(share_of_rate(jnp.float32(7), jnp.float32(0))) == 1.0
+    late = [float(share_of_rate(jnp.float32(count), jnp.float32(100), 0.75)) for count in (2, 50, 75, 87.5, 100)]
+    np.testing.assert_allclose(late, [1, 1, 1, 0.5, 0], atol=1e-6)
 
 
 @pytest.mark.parametrize(("length", "wanted"), [(1.0, [0.6, 0.8]), (10.0, [3.0, 4.0]), (0.0, [3.0, 4.0])])

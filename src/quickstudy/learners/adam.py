@@ -25,7 +25,7 @@ from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, 
 from quickstudy.learners.stepping import Head, Model, SteppingPupil
 from quickstudy.learners.streaming import Batches, answering_streams, streaming
 from quickstudy.learners.trained import Usual
-from quickstudy.learners.updates import ADAM, answering, of_tokens, of_values, updating
+from quickstudy.learners.updates import ADAM, LATE, answering, of_tokens, of_values, updating
 
 
 @training("adam", version=2)
@@ -39,7 +39,7 @@ class Adam:
     all questions of the whole lesson. among: `seen`, a symbol that has never been an answer is never given as one, as
     by the readouts; or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained numbers
     is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all updates that will be made and
-    fall to 0 with the last of them. clip: a gradient that is longer is cut to this length; 0: none is. The head starts
+    fall to 0 with the last of them; `late` only over the last quarter. clip: a gradient that is longer is cut to this length; 0: none is. The head starts
     uniform in +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns,
     never when it answers. Where real numbers are asked for, batch is 8, rate 0.005 and passes 200; for whole strings,
     batch is 8, passes 100, and the answers are among all symbols. Source: Cisneros et al. 2022: one sequence per update
@@ -53,7 +53,7 @@ class Adam:
     among: str = parameter("seen", choices=("seen", "all"))
     l1: float = parameter(0.0, at_least=0)
     l2: float = parameter(0.0, at_least=0)
-    schedule: str = parameter("constant", choices=("constant", "cosine"), added=True)
+    schedule: str = parameter("constant", choices=("constant", "cosine", "late"), added=True)
     clip: float = parameter(0.0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
@@ -128,7 +128,7 @@ class AdamPupil(SteppingPupil):
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
         # Without penalties the program is the one without them; all penalties share another, in which one of 0 adds
         # exactly nothing, and so do all schedules.
-        self._planned = brief.budget // (training.batch or 1) if training.schedule == "cosine" else 0
+        self._planned = brief.budget // (training.batch or 1) if training.schedule != "constant" else 0
         self._scheduled = bool(self._planned or training.clip)
         self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
         self._core, self._leaks = models[0].core, models[0].core.leaks
@@ -196,7 +196,8 @@ class AdamPupil(SteppingPupil):
     def _settings(self, batches: NDArray[Any]) -> Any:
         """(lane, setting), as `updating` reads them."""
         scales = batches if self._training.total == "sum" else np.ones(self.lanes)
-        planned = [self._planned, self._training.clip] if self._scheduled else []
+        begins = LATE if self._training.schedule == "late" else 0.0
+        planned = [self._planned, self._training.clip, begins] if self._scheduled else []
         rows = [
             [own.rate, scale, *([own.l1, own.l2] if self._penalised else []), *planned]
             for own, scale in zip(self._by_lane, scales, strict=True)

@@ -44,7 +44,7 @@ class Bandit:
     batch: int = parameter(16, at_least=1)
     entropy: float = parameter(0.005, at_least=0)
     value: float = parameter(0.5, at_least=0)
-    schedule: str = parameter("cosine", choices=("constant", "cosine"))
+    schedule: str = parameter("late", choices=("constant", "cosine", "late"))
     clip: float = parameter(1.0, at_least=0)
 
     programs: ClassVar[int] = 2

@@ -24,9 +24,9 @@ def updating(
     """The arrays of (model, moments), which the frame has lost, after some updates.
 
     From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings (lane, 2): step size and
-    what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are, or (lane, 6):
-    and over how many updates the rate rises and falls (0: never) and how long a gradient may be (0: as it is); and the
-    words of the lanes' random keys or None. allowed: lengths that batches are cut to; None: they are packed. whole:
+    what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are, or (lane, 7):
+    and over how many updates the rate rises and falls (0: never), how long a gradient may be (0: as it is), and after
+    which part of the updates the rate begins to fall; and the words of the lanes' random keys or None. allowed: lengths that batches are cut to; None: they are packed. whole:
     there is one batch, and every update takes it.
     """
 
@@ -93,20 +93,23 @@ def _stepped(trained: Any, moments: Any, gradient_by: Callable[..., Any], settin
     # The moments count the updates, over all lessons and calls.
     key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
     gradient, rate = gradient_by(key), settings[0]
-    if len(settings) == 6:
-        gradient, rate = cut(gradient, settings[5]), rate * share_of_rate(moments.count, settings[4])
+    if len(settings) == 7:
+        gradient = cut(gradient, settings[5])
+        rate = rate * share_of_rate(moments.count, settings[4], settings[6])
     steps, moments = ADAM.update(gradient, moments)
     return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
 
 
-RISE = 0.03
-"""The part of all updates over which a rate with a schedule rises."""
+RISE, LATE = 0.03, 0.75
+"""The part of all updates over which a rate with a schedule rises, and after which a late one falls."""
 
 
-def share_of_rate(count: Any, planned: Any) -> Any:
-    """Of the rate, after so many updates of those that are planned; all of it if none are."""
+def share_of_rate(count: Any, planned: Any, begins: Any = 0.0) -> Any:
+    """Of the rate, after so many updates of those that are planned; all of it if none are. begins: the part of them
+    after which it falls.
+    """
     part = count / jnp.maximum(planned, 1.0)
-    falling = 0.5 * (1 + jnp.cos(jnp.pi * jnp.minimum(part, 1.0)))
+    falling = 0.5 * (1 + jnp.cos(jnp.pi * jnp.clip((part - begins) / (1 - begins), 0.0, 1.0)))
     return jnp.where(planned > 0, jnp.minimum(1.0, (count + 1) / (RISE * planned)) * falling, 1.0)
 
 
