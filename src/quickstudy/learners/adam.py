@@ -39,11 +39,11 @@ class Adam:
     all questions of the whole lesson. among: `seen`, a symbol that has never been an answer is never given as one, as
     by the readouts; or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained numbers
     is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all updates that will be made and
-    fall to 0 with the last of them; `late` only over the last quarter. clip: a gradient that is longer is cut to this length; 0: none is. The head starts
-    uniform in +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns,
-    never when it answers. Where real numbers are asked for, batch is 8, rate 0.005 and passes 200; for whole strings,
-    batch is 8, passes 100, and the answers are among all symbols. Source: Cisneros et al. 2022: one sequence per update
-    in its text, the gradients of 8 added in its programs.
+    fall to 0 with the last of them; `late` only over the last quarter. clip: a gradient that is longer is cut to this
+    length; 0: none is. The head starts uniform in +- 1/sqrt(features), unless the core says otherwise. A core with
+    noise (dropout) has it while it learns, never when it answers. Where real numbers are asked for, batch is 8, rate
+    0.005 and passes 200; for whole strings, batch is 8, passes 100, and the answers are among all symbols. Source:
+    Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
     """
 
     rate: float = parameter(0.001, above=0)

@@ -26,8 +26,8 @@ def updating(
     From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings (lane, 2): step size and
     what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are, or (lane, 7):
     and over how many updates the rate rises and falls (0: never), how long a gradient may be (0: as it is), and after
-    which part of the updates the rate begins to fall; and the words of the lanes' random keys or None. allowed: lengths that batches are cut to; None: they are packed. whole:
-    there is one batch, and every update takes it.
+    which part of the updates the rate begins to fall; and the words of the lanes' random keys or None. allowed: lengths
+    that batches are cut to; None: they are packed. whole: there is one batch, and every update takes it.
     """
 
     def single(model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any) -> Any:
