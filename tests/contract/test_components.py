@@ -53,18 +53,24 @@ def broken(findings):
     return [str(finding) for finding in findings if not finding.ok]
 
 
+SMALL = {"units": 12, "keys": 6, "features": 6, "slots": 6, "word": 4}
+"""Sizes of a core that is quickly compiled, as far as it has them."""
+
+
 def small(name):
     """A core of few units, if it has units."""
     spec = catalogue.core.get(name)
     fields = {field.name for field in dataclasses.fields(spec)}
-    return configure(name, spec, {"units": 12} if "units" in fields else {})
+    return configure(name, spec, {size: value for size, value in SMALL.items() if size in fields})
 
 
 def trained_names():
     """Every core with every training that takes it."""
     for core in ids("core"):
         for training in ids("training"):
-            size = ":units=24" if hasattr(small(core), "units") else ""
+            own = {"units": 24, **{name: SMALL[name] for name in list(SMALL)[1:]}}
+            sizes = ",".join(f"{name}={value}" for name, value in own.items() if hasattr(small(core), name))
+            size = f":{sizes}" if sizes else ""
             try:
                 choose_learner(f"{core}+{training}", "corrected")
             except UsageError:
