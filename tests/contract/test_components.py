@@ -74,10 +74,15 @@ def small(name):
     return configure(name, spec, {size: value for size, value in SMALL.items() if size in fields})
 
 
+def shown_answers(training):
+    """Whether a training learns from them; those that do not have tests of their own."""
+    return "cross-entropy" in getattr(catalogue.training.get(training), "losses", ("cross-entropy",))
+
+
 def trained_names():
     """Every core with every training that takes it."""
     for core in ids("core"):
-        for training in ids("training"):
+        for training in filter(shown_answers, ids("training")):
             own = {"units": 24, **{name: SMALL[name] for name in list(SMALL)[1:]}}
             sizes = ",".join(f"{name}={value}" for name, value in own.items() if hasattr(small(core), name))
             size = f":{sizes}" if sizes else ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.seeds import Streams
@@ -16,6 +18,9 @@ from quickstudy.cores.recurrent import GRU
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.episodes import Lived
 from quickstudy.learners.ppo import PPO, Settings, _advantages
+from quickstudy.learners.trained import Trained
+from quickstudy.testing import check_learner
+from quickstudy.testing.small_tasks import PureLevers
 
 BRIEF = Brief(Reals(4), Tokens(3), "reward", 4, 100_000)
 
@@ -102,6 +107,16 @@ def test_advantages_by_hand() -> None:
     short = 3 - 1.0
     wanted = [[first, 1 + 0.5 * 1 - 2 + 0.25 * short], [middle, short], [last, 0.0]]
     np.testing.assert_allclose(_advantages(lived, mask, settings), wanted, rtol=1e-6)
+
+
+def test_keeps_the_promises_of_who_rehearses() -> None:
+    findings = check_learner("gru+ppo:units=6,batch=8,parts=1", PureLevers())
+    assert [str(finding) for finding in findings if not finding.ok] == []
+
+
+def test_is_not_for_right_answers() -> None:
+    with pytest.raises(NotApplicable, match="not from right answers"):
+        Trained(GRU(units=4), PPO()).begin(replace(BRIEF, loss="cross-entropy"), [Streams(0, "", 0)])
 
 
 def test_a_batch_that_cannot_be_parted() -> None:
