@@ -166,8 +166,8 @@ class Game(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number behind all for each that
-    is absent, also (shelf, meaning): how many entries are smaller than each meaning.
+    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number behind all for each
+    that is absent, also (shelf, meaning): how many entries are smaller than each meaning.
     """
 
     entries: Any
