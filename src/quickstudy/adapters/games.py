@@ -108,7 +108,8 @@ class Table:
 
     def open(self, seed: int) -> None:
         """From the first episode of a root seed on."""
-        self._key, self._next, self._drawn = Streams(seed, self.task.id, 0).jax("data"), 0, []  # type: list[Episode]
+        self._key, self._next = Streams(seed, self.task.id, 0).jax("data"), 0
+        self._drawn: list[Episode] = []
 
     def begin(self) -> dict[str, dict[str, Any]]:
         """The next episode: what both players see."""
@@ -240,7 +241,8 @@ class PairEnv(ParallelEnv[str, Any, Any]):
     def __init__(self, convention: str = "corrected", flat: bool = False, **parameters: Any) -> None:
         self._table = Table(_task("games/pair", convention, parameters))
         self._actions = Actions(self._table.sizes, "flat" if flat else "both")
-        self.possible_agents, self.agents = list(PLAYERS), []
+        self.possible_agents = list(PLAYERS)
+        self.agents: list[str] = []
         self.observation_spaces = {player: self._table.space() for player in PLAYERS}
         self.action_spaces = {player: Actions(self._table.sizes, self._actions.form).space for player in PLAYERS}
         self.render_mode = None
