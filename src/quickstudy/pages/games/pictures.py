@@ -51,7 +51,7 @@ def _game(request: Request, task: Any) -> Graph:
     ]  # fmt: skip
     edges = [
         Edge("target", "speaker"), Edge("stimuli", "listener"),
-        Edge("speaker", "listener", f"up to {task.length} of {task.words} tokens, {task.rounds} round(s)"),
+        Edge("speaker", "listener", f"{task.length} of {task.words} tokens"),
         Edge("listener", "decision"),
     ]  # fmt: skip
     if task.rounds > 1:
@@ -65,19 +65,19 @@ def _game(request: Request, task: Any) -> Graph:
 
 def _made(request: Request, task: Any) -> Graph:
     nodes = [
-        Node("structure", "values of every dimension", "input"), Node("renaming", "renaming of the words", "input"),
-        Node("stimuli", f"stimuli, {task.samples} for each value"), Node("support", "support: every value named"),
-        Node("query", "query: new combinations"), Node("game", "one game"), Node("said", "message, renamed"),
-        Node("decision", "decision and reward", "output"), Node("feedback", "what the speaker saw", "output"),
+        Node("structure", "values", "input"), Node("renaming", "renaming", "input"),
+        Node("stimuli", "stimuli"), Node("support", "support targets"), Node("query", "query targets"),
+        Node("game", "game"), Node("said", "message"), Node("decision", "decision", "output"),
+        Node("feedback", "feedback", "output"),
     ]  # fmt: skip
     edges = [
-        Edge("structure", "stimuli"), Edge("structure", "support", f"{task.shots} shot(s)"), Edge("structure", "query"),
+        Edge("structure", "stimuli"), Edge("structure", "support", f"{task.shots} of each"), Edge("structure", "query"),
         Edge("stimuli", "game", "target, foil, distractors"), Edge("support", "game"), Edge("query", "game"),
         Edge("renaming", "said"), Edge("game", "said"), Edge("said", "decision"), Edge("decision", "feedback"),
     ]  # fmt: skip
     caption = (
-        "An episode: space, stimuli and renaming are drawn anew; support games come first, then those about "
-        "combinations that were not named. Nothing is learned across games but what the listener remembers."
+        f"An episode: values of every dimension, {task.samples} stimuli for each and a renaming of the words are drawn "
+        "anew. Support games name every value, query games new combinations; feedback shows what the speaker saw."
     )
     return Graph(f"{request.name}-episode", caption, "How an episode is drawn and played.", nodes, edges)
 
@@ -141,18 +141,18 @@ def _messages(request: Request, task: Any, episode: Any) -> list[Block]:
     said = episode.message[:games, : task.length]
     heard = episode.renamed[np.arange(task.length), said]
     made: list[Block] = []
-    for name, tokens, words in (("said", said, "says"), ("heard", heard, "so reaches the listener, after renaming")):
+    for name, tokens, what in (("said", said, "the speaker says"), ("heard", heard, "so reaches the listener")):
         made.append(
             HeatMap(
                 name=f"{request.name}-{name}",
-                caption=f"What the speaker {words}: tokens by position, game by game; {int(episode.support)} support "
+                caption=f"What {what}: tokens by position, game by game; {int(episode.support)} support "
                 "games come first.",
                 label=f"Tokens that are {name} in {games} games.",
                 rows=[f"token {place + 1}" for place in range(task.length)],
                 columns=[str(game) for game in range(games)],
                 values=tokens.T.astype(float).tolist(),
-                low="1",
-                high=str(task.words),
+                low="least",
+                high="greatest",
             )
         )
     return made
@@ -180,8 +180,8 @@ def _representations(request: Request, values: list[int]) -> list[Block]:
                 rows=[str(place) for place in range(table.shape[1])],
                 columns=columns,
                 values=table.T.tolist(),
-                low="0" if kind == "one-hot" else "-1",
-                high="1",
+                low="least",
+                high="greatest",
             )
         )
     return made
