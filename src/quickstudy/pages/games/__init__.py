@@ -1,1 +1,1 @@
-"""What is special to the games family's studies."""
+"""Pages and pictures of meta-referential games."""

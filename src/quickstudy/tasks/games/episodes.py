@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,9 +137,8 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     coming = (
         Shelves(targets[None], jnp.where(rules.balanced, count, 0)[None]) if sizes.whole and not sizes.ordered else None
     )
-    games = jax.vmap(lambda *game: draw_game(sizes, rules, pools, around, *game, coming))(
-        of_games, targets, asked, number
-    )
+    draw = partial(draw_game, sizes, rules, pools, around, coming=coming)
+    games = jax.vmap(lambda *game: draw(*game))(of_games, targets, asked, number)
     shown = [materialised(stimuli, meanings[means], sample) for means, sample in (games.speaker, games.listener)]
     alone = jnp.arange(sizes.distractors + 1) > 0
     seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
@@ -166,8 +166,8 @@ class Game(NamedTuple):
 
 
 class Shelves(NamedTuple):
-    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number behind all for each that
-    is absent, also (shelf, meaning): how many entries are smaller than each meaning.
+    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number behind all for each
+    that is absent, also (shelf, meaning): how many entries are smaller than each meaning.
     """
 
     entries: Any

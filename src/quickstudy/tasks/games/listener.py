@@ -23,7 +23,7 @@ from quickstudy.tasks.worlds import episode_keys
 @task(
     "games/listener",
     version=1,
-    controls=["uniform-decision", "always-none", "blind", "novelty", "binning"],
+    controls=["uniform-decision", "always-none", "blind", "novelty"],
     oracle="nearest-neighbour",
 )
 @dataclass(frozen=True)

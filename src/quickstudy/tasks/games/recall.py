@@ -200,7 +200,7 @@ class RecallWorld(eqx.Module):
         result = jnp.where(decides, jnp.stack([~right, right]).astype(jnp.float32), result)
         info = {
             "decided": decides, "right": right & decides, "query": time >= shown.second, "game": time // 2,
-            "foil": jnp.zeros((), jnp.int32),
+            "foil": jnp.zeros((), jnp.int32), "second": time + 1 >= shown.second,
         }  # fmt: skip
         state = shown, jnp.minimum(time + 1, shown.count - 1), result
         return state, Turn(self._seen(state), reward, time + 1 >= shown.count, info)

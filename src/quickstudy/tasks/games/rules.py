@@ -148,11 +148,11 @@ class NearestNeighbour(ListenerRule):
         return jnp.where(known, named == view.tokens[:, None], apart.min(axis=1) > APART)
 
 
-@control("binning", version=1, role="control", compiled=True)
+@control("binning", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True, init=False)
 class Binning(ListenerRule):
     """Cuts every axis into as many equal sections as its position has had tokens, and counts which section each token,
-    wherever it stands, has named most often.
+    wherever it stands, has named most often. A second oracle: it knows how spaces are made.
     """
 
     @property
