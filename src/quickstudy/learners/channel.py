@@ -197,8 +197,10 @@ def _learn(
         renamed = jax.nn.one_hot(episodes.renamed, world.sizes.words + 1)  # (row, place, said, heard)
 
         def vectors(stimuli: Any, tokens: Any, turn: int, role: int) -> Any:
-            each = jax.vmap(lambda *one: _vectors(world, *one, turn, role))
-            return jnp.swapaxes(each(stimuli, tokens, query), 0, 1)  # (game, row, width)
+            def each(stimuli: Any, tokens: Any, query: Any) -> Any:
+                return _vectors(world, stimuli, tokens, query, turn, role)
+
+            return jnp.swapaxes(jax.vmap(each)(stimuli, tokens, query), 0, 1)  # (game, row, width)
 
         def loss(trained: Any) -> Any:
             pair = eqx.combine(trained, fixed)
@@ -253,6 +255,7 @@ def _perform(world: Any, pairs: Any, begun: Any, keys: Any, numbers: Any, lanes:
             pair.listener.core.start(rows, 2 * world.sizes.games),
         )
         state = jnp.int32(0), memories, jnp.zeros((rows, world.sizes.length), jnp.int32)
-        return play(world, state, step, *keys, numbers, begun)[1]
+        of_world, noise = keys
+        return play(world, state, step, of_world, noise, numbers, begun)[1]
 
     return over_lanes(single, lanes)(pairs, begun, keys, numbers)
