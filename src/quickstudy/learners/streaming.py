@@ -45,8 +45,8 @@ class Batches:
         tables = [_questions(lane) for lane in examples]
         self._places = [places for places, _ in tables]
         self.counts = [counts for _, counts in tables]
-        steps = max(lane.steps for lane in examples)
-        self._inputs = jnp.stack([_lengthened(jnp.asarray(lane.inputs), steps) for lane in examples])
+        sizes = [max(lane.asked.shape[axis] for lane in examples) for axis in (0, 1)]
+        self._inputs = jnp.stack([_filled(jnp.asarray(lane.inputs), sizes) for lane in examples])
 
     @classmethod
     def of_lesson(cls, lesson: Lesson, batch: int) -> Batches:
@@ -112,9 +112,10 @@ def _questions(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.int64]
     return table, counts
 
 
-def _lengthened(inputs: Any, steps: int) -> Any:
-    more = steps - inputs.shape[0]
-    return jnp.pad(inputs, [(0, more), *[(0, 0)] * (inputs.ndim - 1)]) if more else inputs
+def _filled(inputs: Any, sizes: Sequence[int]) -> Any:
+    """With zeros up to so many steps and examples."""
+    more = [(0, size - there) for size, there in zip(sizes, inputs.shape, strict=False)]
+    return jnp.pad(inputs, [*more, *[(0, 0)] * (inputs.ndim - 2)]) if any(one for _, one in more) else inputs
 
 
 @partial(jax.jit, static_argnums=2)
