@@ -20,6 +20,10 @@ KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
 """Where the stimulus in the target's place comes from: it is the target, or a foil of either pool."""
 
 
+SWAPPED = 6
+"""Blocks that are sorted by swapping; more of them would be too many operations to compile."""
+
+
 @dataclass(frozen=True)
 class Sizes:
     """What the shapes of a compiled program depend on; the parameters of the same names are in `MetaGame`.
@@ -188,15 +192,30 @@ class Shelves(NamedTuple):
 
     def drawn(self, shelf: Any, uniform: Any, taken: Any) -> tuple[Any, Any, Any]:
         """Any entry of a shelf but those in blocks that are taken, its place, and whether there is any."""
-        firsts, counts = (jnp.stack(part) for part in zip(*taken, strict=True))
-        if len(taken) > 1:
-            order = jnp.argsort(firsts)
-            firsts, counts = firsts[order], counts[order]
-        left = self.counts[shelf] - counts.sum()
+        taken = _sorted(taken)
+        left = self.counts[shelf] - sum(count for _, count in taken)
         place = jnp.floor(uniform * left).astype(jnp.int32)
-        for first, count in zip(firsts, counts, strict=True):
+        for first, count in taken:
             place = jnp.where(place >= first, place + count, place)
         return self.entries[shelf, jnp.clip(place, 0, self.entries.shape[1] - 1)], place, left > 0
+
+
+def _sorted(blocks: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Blocks by their beginnings. Few are swapped: a sort along a short axis takes twice as long to run."""
+    if len(blocks) > SWAPPED:
+        firsts, counts = (jnp.stack(part) for part in zip(*blocks, strict=True))
+        order = jnp.argsort(firsts)
+        return list(zip(firsts[order], counts[order], strict=True))
+    found = list(blocks)
+    for end in range(len(found) - 1, 0, -1):
+        for at in range(end):
+            (first, count), (second, other) = found[at : at + 2]
+            swap = first > second
+            found[at : at + 2] = (
+                (jnp.where(swap, second, first), jnp.where(swap, other, count)),
+                (jnp.where(swap, first, second), jnp.where(swap, count, other)),
+            )
+    return found
 
 
 def game_width(sizes: Sizes) -> int:
@@ -256,7 +275,8 @@ def draw_game(
     kept_sample = jnp.where(rules.strict, (speaker_sample + another) % rules.samples, sample(of_sample))
     beside, distant = jnp.stack(means)[1:], sample(samples)
     first = jnp.where(kept, target, foil), jnp.where(kept, kept_sample, sample(of_foil_sample))
-    order = jnp.argsort(shuffle) if others else jnp.zeros(1, jnp.int32)
+    rank = (shuffle < shuffle[:, None]).sum(axis=1) if others else jnp.zeros(1, jnp.int32)
+    order = (rank == jnp.arange(others + 1)[:, None]).argmax(axis=1)
     return Game(
         (jnp.append(target, beside), jnp.append(speaker_sample, distant)),
         (jnp.append(first[0], beside)[order], jnp.append(first[1], distant)[order]),
