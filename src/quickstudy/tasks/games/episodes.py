@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import Limits, draw_stimuli, grid, pick_targets, split, stimulus_shape
 
 KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
@@ -165,40 +166,6 @@ class Game(NamedTuple):
     foil: Any
 
 
-class Shelves(NamedTuple):
-    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number behind all for each
-    that is absent, also (shelf, meaning): how many entries are smaller than each meaning.
-    """
-
-    entries: Any
-    counts: Any
-    before: Any = None
-
-    @classmethod
-    def of(cls, meanings: Any, there: Any, absent: int) -> Shelves:
-        """Those of the meanings that are there, for every shelf, sorted."""
-        shelves = jnp.stack([jnp.sort(jnp.where(own, meanings, absent)) for own in there])
-        before = (shelves[:, None] < jnp.arange(absent + 1)[:, None]).sum(axis=-1)
-        return cls(shelves, jnp.stack([own.sum() for own in there]), before)
-
-    def block(self, shelf: Any, meaning: Any) -> tuple[Any, Any]:
-        """Where a meaning begins on a shelf, and how many there are of it."""
-        first, last = self.before[shelf, meaning], self.before[shelf, meaning + 1]
-        return first, last - first
-
-    def drawn(self, shelf: Any, uniform: Any, taken: Any) -> tuple[Any, Any, Any]:
-        """Any entry of a shelf but those in blocks that are taken, its place, and whether there is any."""
-        firsts, counts = (jnp.stack(part) for part in zip(*taken, strict=True))
-        if len(taken) > 1:
-            order = jnp.argsort(firsts)
-            firsts, counts = firsts[order], counts[order]
-        left = self.counts[shelf] - counts.sum()
-        place = jnp.floor(uniform * left).astype(jnp.int32)
-        for first, count in zip(firsts, counts, strict=True):
-            place = jnp.where(place >= first, place + count, place)
-        return self.entries[shelf, jnp.clip(place, 0, self.entries.shape[1] - 1)], place, left > 0
-
-
 def game_width(sizes: Sizes) -> int:
     """Uniform numbers that a game takes."""
     return 5 + 3 * sizes.distractors + (sizes.distractors > 0)
@@ -256,7 +223,8 @@ def draw_game(
     kept_sample = jnp.where(rules.strict, (speaker_sample + another) % rules.samples, sample(of_sample))
     beside, distant = jnp.stack(means)[1:], sample(samples)
     first = jnp.where(kept, target, foil), jnp.where(kept, kept_sample, sample(of_foil_sample))
-    order = jnp.argsort(shuffle) if others else jnp.zeros(1, jnp.int32)
+    rank = (shuffle < shuffle[:, None]).sum(axis=1) if others else jnp.zeros(1, jnp.int32)
+    order = (rank == jnp.arange(others + 1)[:, None]).argmax(axis=1)
     return Game(
         (jnp.append(target, beside), jnp.append(speaker_sample, distant)),
         (jnp.append(first[0], beside)[order], jnp.append(first[1], distant)[order]),
