@@ -101,7 +101,6 @@ class _Lesson(NamedTuple):
 
 class AdamPupil(SteppingPupil):
     """A model in training. An update is made when its batch is full, so what is shown between two changes nothing.
-
     further: outputs of the head besides those that are asked for.
     """
 
@@ -237,9 +236,9 @@ class AdamPupil(SteppingPupil):
         """In the lengths in which it has learned."""
         if self._tested is None or self._tested[0] is not exam:
             self._tested = exam, Batches.of_exam(exam)
-        batches, answered = self._tested[1], answering_streams(self._frame, self.lanes)
-        scores = [answered(self._arrays, cut.inputs, cut.places) for cut in batches.cuts(0, batches.order.shape[1])]
-        return batches.by_question([np.asarray(one) for one in scores], exam.counted.shape[1])
+        batches, program = self._tested[1], answering_streams(self._frame, self.lanes)
+        scores = [program(self._arrays, cut.inputs, cut.places) for cut in batches.cuts(0, batches.order.shape[1])]
+        return batches.by_question([*map(np.asarray, scores)], exam.counted.shape[1])
 
     def _speaker(self) -> Model:
         if self._leaks:
