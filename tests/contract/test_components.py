@@ -99,9 +99,11 @@ def trained_names():
 
 
 def answers(training):
-    """Whether it is asked for answers; others act, by reward, and are looked at in worlds."""
-    asked = {usual.asked for usual in getattr(catalogue.training.get(training), "usual_for", ())}
-    return not asked or bool(asked & {"symbols", "reals", "strings"})
+    """Whether it is shown right answers and asked for some; others learn by reward, and are looked at elsewhere."""
+    found = catalogue.training.get(training)
+    asked = {usual.asked for usual in getattr(found, "usual_for", ())}
+    shown = "cross-entropy" in getattr(found, "losses", ("cross-entropy",))
+    return shown and (not asked or bool(asked & {"symbols", "reals", "strings"}))
 
 
 def ruled_tasks():

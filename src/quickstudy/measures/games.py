@@ -13,7 +13,7 @@ from quickstudy.base.catalogue import measure
 from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 
-EXPLORATION = (0.4 + sum(0.4 ** (1 + 2 * actor / 31) for actor in range(1, 32))) / 32
+EXPLORATION: float = (0.4 + sum(0.4 ** (1 + 2 * actor / 31) for actor in range(1, 32))) / 32
 """The mean share of random decisions over the 32 actors of the published training, whose logs are of these."""
 LEVELS = (0.7, 0.9, 0.97)
 BLOCK = 4
@@ -27,7 +27,7 @@ _SHARE = "share of decisions"
     version=1,
     kinds=("games",),
     equation="mean over test episodes of right / all decisions of the query phase; exploratory: (1 - e) a + e / D with "
-    "e = 0.186, the mean exploration of the published actors, and D decisions",
+    "e = 0.185, the mean exploration of the published actors, and D decisions",
     chance="1 / D",
     scores=(
         Score("zero-shot-accuracy", "zero-shot accuracy", _SHARE, "higher", (0, 1)),

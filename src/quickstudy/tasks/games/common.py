@@ -14,8 +14,10 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.gateway import jax, jnp, key_from_words
-from quickstudy.tasks.games.episodes import Shelves, draw_game, game_width, materialised, named, uniforms
-from quickstudy.tasks.games.listener import Listener, together
+from quickstudy.tasks.games.episodes import draw_game, game_width, materialised, named, uniforms
+from quickstudy.tasks.games.listener import Listener
+from quickstudy.tasks.games.meta import together
+from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
 
 

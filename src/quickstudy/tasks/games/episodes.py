@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import Limits, draw_stimuli, grid, pick_targets, split, stimulus_shape
 
 KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
@@ -130,10 +132,14 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     asked, count = number >= repeated, picked.count - picked.support + repeated
     place = jnp.where(asked, number - repeated + picked.support, number % jnp.maximum(picked.support, 1))
     targets = picked.targets[jnp.minimum(place, len(picked.targets) - 1)]
-    # What the other stimuli of a game are drawn from.
-    in_support, in_query = ~asked, asked & (number < count)
+    # What the other stimuli of a game are drawn from: picks, however often they are played.
+    in_support, in_query = number < picked.support, asked & (number < count)
     around = Shelves.of(targets, [in_support, in_query | (in_support & ~rules.balanced)], len(meanings))
-    games = jax.vmap(lambda *game: draw_game(sizes, rules, pools, around, *game))(of_games, targets, asked)
+    coming = (
+        Shelves(targets[None], jnp.where(rules.balanced, count, 0)[None]) if sizes.whole and not sizes.ordered else None
+    )
+    draw = partial(draw_game, sizes, rules, pools, around, coming=coming)
+    games = jax.vmap(lambda *game: draw(*game))(of_games, targets, asked, number)
     shown = [materialised(stimuli, meanings[means], sample) for means, sample in (games.speaker, games.listener)]
     alone = jnp.arange(sizes.distractors + 1) > 0
     seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
@@ -160,51 +166,21 @@ class Game(NamedTuple):
     foil: Any
 
 
-class Shelves(NamedTuple):
-    """Meanings to draw from, sorted: (shelf, entry), with a number behind all where there is none; and how many."""
-
-    entries: Any
-    counts: Any
-
-    @classmethod
-    def of(cls, meanings: Any, there: Any, absent: int) -> Shelves:
-        """Those of the meanings that are there, for every shelf."""
-        shelves = jnp.stack([jnp.sort(jnp.where(own, meanings, absent)) for own in there])
-        return cls(shelves, jnp.stack([own.sum() for own in there]))
-
-    def block(self, shelf: Any, meaning: Any) -> tuple[Any, Any]:
-        """Where a meaning begins on a shelf, and how many there are of it."""
-        first, last = (self._before(shelf, meaning + behind) for behind in (0, 1))
-        return first, last - first
-
-    def _before(self, shelf: Any, meaning: Any) -> Any:
-        """How many entries are smaller."""
-        place, size = jnp.zeros((), jnp.int32), self.entries.shape[1]
-        for step in (1 << bit for bit in reversed(range(size.bit_length()))):
-            there = (place + step <= size) & (self.entries[shelf, jnp.minimum(place + step, size) - 1] < meaning)
-            place = jnp.where(there, place + step, place)
-        return place
-
-    def drawn(self, shelf: Any, uniform: Any, taken: Any) -> tuple[Any, Any, Any]:
-        """Any entry of a shelf but those in blocks that are taken, its place, and whether there is any."""
-        firsts, counts = (jnp.stack(part) for part in zip(*taken, strict=True))
-        if len(taken) > 1:
-            order = jnp.argsort(firsts)
-            firsts, counts = firsts[order], counts[order]
-        left = self.counts[shelf] - counts.sum()
-        place = jnp.floor(uniform * left).astype(jnp.int32)
-        for first, count in zip(firsts, counts, strict=True):
-            place = jnp.where(place >= first, place + count, place)
-        return self.entries[shelf, jnp.clip(place, 0, self.entries.shape[1] - 1)], place, left > 0
-
-
 def game_width(sizes: Sizes) -> int:
     """Uniform numbers that a game takes."""
     return 5 + 3 * sizes.distractors + (sizes.distractors > 0)
 
 
-def draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any, target: Any, query: Any) -> Game:
-    """One game about a target. Others are drawn from what was picked in the episode, as often as it was picked."""
+def draw_game(
+    sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any, target: Any, query: Any,
+    played: Any = 0, coming: Shelves | None = None,
+) -> Game:  # fmt: skip
+    """One game about a target. Others are drawn from what was picked in the episode, as often as it was picked.
+
+    coming: all targets in the order of playing, where each comes once; played: games before this one. The other
+    stimuli of a query game are then first of all those that are yet to come: what was a target is none again, and who
+    remembers that would need no message. Only behind the last there is none to come.
+    """
     others, phase = sizes.distractors, query.astype(jnp.int32)
     own, coin, of_sample, of_foil, of_foil_sample = uniform[:5]
     picks, samples, shuffle = jnp.split(uniform[5:], [others, 2 * others])
@@ -218,6 +194,12 @@ def draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any,
     def draw(uniform: Any, taken: Any, used: Any) -> tuple[Any, Any]:
         """A meaning, and its place. taken: blocks of entries; used: meanings that it must not be."""
         drawn, place, there = around.drawn(phase, uniform, taken)
+        if coming is not None:
+            other, at, more = coming.drawn(0, uniform, later)
+            more &= query
+            drawn = jnp.where(more, other, drawn)
+            later.append((jnp.where(more, at, 0), jnp.where(more, 1, 0)))
+            place, there = jnp.where(more, around.block(phase, drawn)[0], place), there | more
         for shelf in (phase, 2) if others else ():
             other, _, more = spare.drawn(shelf, uniform, [spare.block(shelf, one) for one in used])
             drawn, there = jnp.where(there, drawn, other), there | more
@@ -226,7 +208,7 @@ def draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any,
     whole = around.block(phase, target)
     # With one sample only the target's own entry is left out, as published: a repeat of it may be a distractor.
     taken = [(whole[0], jnp.where(~rules.balanced & (rules.samples == 1), 1, whole[1]))]
-    means = [target]
+    means, later = [target], [(jnp.zeros((), jnp.int32), jnp.asarray(played + 1, jnp.int32))]
     for uniform_of_pick in picks:
         drawn, place = draw(uniform_of_pick, taken, means)
         block = around.block(phase, drawn)
@@ -241,7 +223,8 @@ def draw_game(sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any,
     kept_sample = jnp.where(rules.strict, (speaker_sample + another) % rules.samples, sample(of_sample))
     beside, distant = jnp.stack(means)[1:], sample(samples)
     first = jnp.where(kept, target, foil), jnp.where(kept, kept_sample, sample(of_foil_sample))
-    order = jnp.argsort(shuffle) if others else jnp.zeros(1, jnp.int32)
+    rank = (shuffle < shuffle[:, None]).sum(axis=1) if others else jnp.zeros(1, jnp.int32)
+    order = (rank == jnp.arange(others + 1)[:, None]).argmax(axis=1)
     return Game(
         (jnp.append(target, beside), jnp.append(speaker_sample, distant)),
         (jnp.append(first[0], beside)[order], jnp.append(first[1], distant)[order]),

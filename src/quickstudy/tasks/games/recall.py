@@ -19,7 +19,7 @@ from quickstudy.base.task import Turn
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.games.episodes import uniforms
-from quickstudy.tasks.games.listener import together
+from quickstudy.tasks.games.meta import together
 from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
 from quickstudy.tasks.worlds import episode_keys
 
@@ -51,8 +51,8 @@ class Recall:
     dimensions; fewest, most: values of a dimension, uniform between them. coding: `reals`, one number a dimension, the
     same for a value throughout the episode; `one-hot`, a block of zeros with a one, for which every dimension has
     `most` values, and the question is ones over the block. stimuli: `all` of the space once a shot; `drawn`, as
-    published, from the support pool with replacement, as many as it has. reward: of a right and of a wrong answer, 1
-    and 0; as published 0 and -1.
+    published, from the support pool with replacement, as many as it has. punished: a right answer brings 0
+    and a wrong one -1, as published.
 
     Source: Denamganaï, Missaoui and Walker 2022. Departure: the third pass of the original, which repeats its last
     stimulus, is left out.
@@ -200,7 +200,7 @@ class RecallWorld(eqx.Module):
         result = jnp.where(decides, jnp.stack([~right, right]).astype(jnp.float32), result)
         info = {
             "decided": decides, "right": right & decides, "query": time >= shown.second, "game": time // 2,
-            "foil": jnp.zeros((), jnp.int32),
+            "foil": jnp.zeros((), jnp.int32), "second": time + 1 >= shown.second,
         }  # fmt: skip
         state = shown, jnp.minimum(time + 1, shown.count - 1), result
         return state, Turn(self._seen(state), reward, time + 1 >= shown.count, info)

@@ -74,6 +74,8 @@ def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
     that does not fit.
     """
     episode = _episode(sizes, line)
+    if line.get("messages") is None and (sizes.language != "posdis" or (episode.message > sizes.words).any()):
+        raise UsageError("messages is missing, and no speaker that names dimension i by token i can stand in")
     games = len(line["games"])
     steps = sizes.turns * games - sizes.feedback
     acted = {
@@ -156,7 +158,9 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
         at = f"games[{number}]"
         if missing := [name for name in found if name not in game]:
             raise UsageError(f"{at} has no {missing[0]}")
-        found["query"].append(bool(game["query"]))
+        if not isinstance(game["query"], bool):
+            raise UsageError(f"{at}.query must be true or false, got {game['query']!r}")
+        found["query"].append(game["query"])
         target = _whole(f"{at}.target", game["target"], (sizes.dimensions,))
         if not ((target >= 0) & (target < values)).all():
             raise UsageError(f"{at}.target must be below values {values.tolist()}, got {target.tolist()}")
@@ -199,7 +203,7 @@ def _whole(name: str, given: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
         array = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{name} must be whole numbers, got {given}") from error
-    if array.shape != shape or not (array == np.floor(array)).all():
+    if array.shape != shape or not ((array == np.floor(array)) & (np.abs(array) < 2**31)).all():
         wanted = f"{'a whole number' if shape == () else f'{shape[0]} whole numbers'}"
         raise UsageError(f"{name} must be {wanted}, got {given}")
     return array.astype(np.int64)

@@ -1,11 +1,11 @@
-"""Rules that play meta-referential games, compiled with the world: what can be had without learning anything across
-episodes, without hearing, and without a language.
+"""Rules that listen in meta-referential games, compiled with the world: what can be had within an episode, without
+learning anything across episodes; and chance.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from quickstudy.base.actions import Policy
 from quickstudy.base.catalogue import control
@@ -14,25 +14,31 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Space
 from quickstudy.gateway import jax, jnp
 from quickstudy.tasks.games.episodes import Sizes
-from quickstudy.tasks.games.play import LISTENER, SPEAKER
 
 APART = 0.05
 """A coordinate so far from all that were named is taken for a value that was not."""
-LENIENT = 0.2
-"""How far from a named section a coordinate may lie where a value has several samples: they may straddle sections."""
 
 
 class Heard(NamedTuple):
-    """What feedback has shown: coordinates (row, game, dimension) with the tokens that named them, and how many."""
+    """What feedback has shown: coordinates (row, game, dimension) with the tokens that named them, and how many games;
+    named: (row, dimension, token), which tokens have stood where; tally: (row, ...), what the rule itself counts.
+    """
 
     coordinates: Any
     tokens: Any
     count: Any
+    named: Any
+    tally: Any
 
     @property
     def there(self) -> Any:
         """(row, game, 1): which are filled."""
         return (jnp.arange(self.tokens.shape[1]) < self.count[:, None])[..., None]
+
+    @property
+    def values(self) -> Any:
+        """(row, dimension): how many different tokens each position has had, at least 1."""
+        return jnp.maximum(self.named[..., 1:].sum(axis=-1), 1)
 
 
 class View(NamedTuple):
@@ -54,32 +60,52 @@ class ListenerRule:
     sizes: Sizes
     outputs: Space
 
+    languages: ClassVar[tuple[str, ...]] = ("posdis", "quantised")
+    """Of the world's speaker: those that the rule can read."""
+
     def __init__(self, task: Any, brief: Brief) -> None:
         sizes = task.sizes
-        if sizes.length < sizes.dimensions:
+        if self.languages and sizes.length < sizes.dimensions:
             raise NotApplicable(f"{type(self).__name__} reads whole messages, of {sizes.dimensions} tokens or more")
+        if self.languages and sizes.language not in self.languages:
+            raise NotApplicable(f"{type(self).__name__} reads token i as dimension i, and {sizes.language} is not so")
         for name, value in (("sizes", sizes), ("outputs", brief.outputs), ("lenient", task.samples > 1)):
             if name in type(self).__dataclass_fields__:
                 object.__setattr__(self, name, value)
 
     def start(self, batch: int, capacity: int) -> Heard:
         """Nothing heard."""
-        shape = batch, self.sizes.games, self.sizes.dimensions
-        return Heard(jnp.zeros(shape), jnp.zeros(shape, jnp.int32), jnp.zeros(batch, jnp.int32))
+        sizes, shape = self.sizes, (batch, self.sizes.games, self.sizes.dimensions)
+        named = jnp.zeros((batch, sizes.dimensions, sizes.words + 1), bool)
+        tally = jnp.zeros((batch, *self.counts))
+        return Heard(jnp.zeros(shape), jnp.zeros(shape, jnp.int32), jnp.zeros(batch, jnp.int32), named, tally)
 
     def step(self, state: Heard, observation: Any, *, key: Any) -> tuple[Heard, Any]:
         """(state, decisions)."""
         view = self.view(observation)
         decision = self.decide(state, view)
-        now = (jnp.arange(self.sizes.games) == state.count[:, None]) & view.feedback[:, None]
+        shown, now = view.feedback, (jnp.arange(self.sizes.games) == state.count[:, None]) & view.feedback[:, None]
+        said = jax.nn.one_hot(view.tokens, self.sizes.words + 1)
+        counted = self.counted(view.stimuli[:, 0], said)
         return (
             Heard(
                 jnp.where(now[..., None], view.stimuli[:, :1], state.coordinates),
                 jnp.where(now[..., None], view.tokens[:, None], state.tokens),
-                state.count + view.feedback,
+                state.count + shown,
+                state.named | ((said > 0) & shown[:, None, None]),
+                state.tally + jnp.where(shown.reshape(-1, *[1] * len(self.counts)), counted, 0.0),
             ),
             decision,
         )
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The shape of what the rule counts; none unless it says so."""
+        return ()
+
+    def counted(self, coordinates: Any, said: Any) -> Any:
+        """(row, ...): what one feedback adds to it, from coordinates (row, dimension) and one-hot tokens."""
+        return jnp.zeros(len(coordinates))
 
     def view(self, observation: Any) -> View:
         """The parts of `as_vector`."""
@@ -104,12 +130,6 @@ class ListenerRule:
         raise NotImplementedError
 
 
-def _values(heard: Heard, words: int) -> Any:
-    """(row, dimension): how many different tokens each position has had, at least 1."""
-    named = (jax.nn.one_hot(heard.tokens, words + 1) * heard.there[..., None]).any(axis=1)
-    return jnp.maximum(named[..., 1:].sum(axis=-1), 1)
-
-
 @control("nearest-neighbour", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True, init=False)
 class NearestNeighbour(ListenerRule):
@@ -128,109 +148,44 @@ class NearestNeighbour(ListenerRule):
         return jnp.where(known, named == view.tokens[:, None], apart.min(axis=1) > APART)
 
 
-@control("binning", version=1, role="control", compiled=True)
+@control("binning", version=1, role="oracle", compiled=True)
 @dataclass(frozen=True, init=False)
 class Binning(ListenerRule):
     """Cuts every axis into as many equal sections as its position has had tokens, and counts which section each token,
-    wherever it stands, has named most often.
+    wherever it stands, has named most often. A second oracle: it knows how spaces are made.
     """
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """(dimension, number of sections, token, section): which number is the right one shows only later."""
+        sizes = self.sizes
+        return sizes.dimensions, sizes.words, sizes.words + 1, sizes.words
+
+    def counted(self, coordinates: Any, said: Any) -> Any:
+        """The section of every coordinate, for every number of sections."""
+        where = jax.nn.one_hot(
+            self._section(coordinates[..., None], jnp.arange(1, self.sizes.words + 1)), self.sizes.words
+        )
+        return where[:, :, :, None] * said[:, :, None, :, None]
 
     def agrees(self, heard: Heard, view: View) -> Any:
         """The section that the token stands for is the one in which the coordinate lies."""
-        values = _values(heard, self.sizes.words)
-        most = self.sizes.most
-
-        def section(coordinates: Any) -> Any:
-            return jnp.clip(jnp.floor((coordinates + 1) * values[:, None] / 2), 0, most - 1).astype(jnp.int32)
-
-        seen = jax.nn.one_hot(heard.tokens, self.sizes.words + 1) * heard.there[..., None]
-        where = jax.nn.one_hot(section(heard.coordinates), most)
-        tally = jnp.einsum("bgdt,bgds->bts", seen, where)
+        values = heard.values
+        tally = jnp.take_along_axis(heard.tally, (values - 1)[..., None, None, None], axis=2)[:, :, 0].sum(axis=1)
         counted = jnp.take_along_axis(tally, view.tokens[..., None], axis=1)
         meant, known = counted.argmax(axis=-1), counted.sum(axis=-1) > 0
-        return (section(view.stimuli) == meant[:, None]) | ~known[:, None]
+        return (self._section(view.stimuli, values[:, None]) == meant[:, None]) | ~known[:, None]
 
-
-@control("blind", version=1, role="control", compiled=True)
-@dataclass(frozen=True, init=False)
-class Blind(ListenerRule):
-    """Ignores what is said of the stimuli: in the query phase it takes one that could be a query target, two of whose
-    values are odd; before, any. How many values there are it knows from the feedback of earlier games.
-    """
-
-    def agrees(self, heard: Heard, view: View) -> Any:
-        """Whether it could be a target."""
-        values = _values(heard, self.sizes.words)
-        number = jnp.floor((view.stimuli + 1) * values[:, None] / 2)
-        could = ((number % 2).sum(axis=-1) >= 2) | ~view.query[:, None]
-        return jnp.broadcast_to(could[..., None], view.stimuli.shape)
-
-
-@control("always-none", version=1, role="control", compiled=True)
-@dataclass(frozen=True, init=False)
-class AlwaysNone(ListenerRule):
-    """None of them, always; the first, where that is no decision."""
-
-    def agrees(self, heard: Heard, view: View) -> Any:
-        """Nothing does."""
-        return jnp.zeros(view.stimuli.shape, bool)
-
-
-@control("quantised-listener", version=1, role="control", compiled=True)
-@dataclass(frozen=True, init=False)
-class QuantisedListener(ListenerRule):
-    """Understands coordinates sent in equal sections, one for every word: which section a token stands for it learns
-    from feedback, for all positions together. A token that was never explained fits everything.
-    """
-
-    lenient: bool
-
-    def agrees(self, heard: Heard, view: View) -> Any:
-        """The coordinate lies in the section, or a little beside it where a value has several samples."""
-        words = self.sizes.words
-        seen = jax.nn.one_hot(heard.tokens, words + 1) * heard.there[..., None]
-        section = jax.nn.one_hot(quantised(heard.coordinates, words), words)
-        tally = jnp.einsum("bgdt,bgds->bts", seen, section)
-        counted = jnp.take_along_axis(tally, view.tokens[..., None], axis=1)
-        meant, known = counted.argmax(axis=-1)[:, None], counted.sum(axis=-1)[:, None] > 0
-        slack = LENIENT if self.lenient else 1e-6
-        low, high = -1 + 2 * meant / words - slack, -1 + 2 * (meant + 1) / words + slack
-        # What lies beyond either end was sent as the last section.
-        inside = jnp.clip(view.stimuli, -1.0, 1.0)
-        return ((low <= inside) & (inside <= high)) | ~known
-
-
-def quantised(coordinates: Any, words: int) -> Any:
-    """In which of so many equal sections of -1 .. 1 a coordinate lies."""
-    return jnp.clip(jnp.floor((coordinates + 1) * words / 2), 0, words - 1).astype(jnp.int32)
-
-
-@control("quantising-pair", version=1, role="oracle", compiled=True)
-@dataclass(frozen=True, init=False)
-class QuantisingPair(QuantisedListener):
-    """The speaker sends every coordinate of its target in equal sections, one for every word; the listener is
-    `quantised-listener`. No value, no structure and no earlier episode is needed for it.
-    """
-
-    def step(self, state: Heard, observation: Any, *, key: Any) -> tuple[Heard, Any]:
-        """(state, actions of both)."""
-        sizes = self.sizes
-        state, decision = super().step(state, observation[:, LISTENER], key=key)
-        target = observation[:, SPEAKER, : sizes.dimensions]
-        tokens = jnp.pad(quantised(target, sizes.words) + 1, ((0, 0), (0, sizes.length - sizes.dimensions)))
-        return state, {
-            "decision": jnp.stack([jnp.zeros_like(decision), decision], axis=1),
-            "message": {
-                str(place): jnp.stack([tokens[:, place], jnp.zeros_like(tokens[:, place])], axis=1)
-                for place in range(sizes.length)
-            },
-        }
+    def _section(self, coordinates: Any, values: Any) -> Any:
+        return jnp.clip(jnp.floor((coordinates + 1) * values / 2), 0, values - 1).astype(jnp.int32)
 
 
 @control("uniform-decision", version=1, role="control", compiled=True)
 @dataclass(frozen=True, init=False)
 class UniformDecision(ListenerRule):
     """Any decision, by chance."""
+
+    languages: ClassVar[tuple[str, ...]] = ()
 
     def step(self, state: Heard, observation: Any, *, key: Any) -> tuple[Heard, Any]:
         """(state, actions)."""

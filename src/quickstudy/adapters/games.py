@@ -1,0 +1,296 @@
+"""Meta-referential games as environments of other programs: Gymnasium for the listener, PettingZoo for both players.
+
+    import gymnasium
+    import quickstudy.adapters.games
+    env = gymnasium.make("quickstudy/Listener-v1", shots=1, samples=4)
+
+    from quickstudy.adapters.games import parallel_env
+    env = parallel_env(shots=1, samples=4)
+
+Observations have the keys of the original, without its batch axis of 1 and without the noise in its `other_agent_id`;
+what a player must not see stands in `info`. The ids of the original are registered too, with its defaults. Needs the
+extras `learners` and `rl`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.base.parameters import configure
+from quickstudy.base.seeds import Streams
+from quickstudy.gateway import jax
+from quickstudy.tasks.games.episodes import Episode, Sizes
+from quickstudy.tasks.games.play import LISTENER, SPEAKER, begin, observe, proceed, round_of, spoken
+
+try:
+    import gymnasium
+    from pettingzoo import ParallelEnv
+except ModuleNotFoundError as error:
+    raise MissingExtra(error.name or "pettingzoo", "rl") from error
+
+spaces = gymnasium.spaces
+PLAYERS = ("speaker", "listener")
+FARTHEST = 2.0
+"""No stimulus lies beyond: 5.3 deviations, 3 of them inside a section that is at most 2 wide."""
+BUFFERED = 256
+"""Episodes that are drawn at once."""
+
+
+class Actions:
+    """What a player may do: a plain decision, a decision with a message, or one number for both, as in the original.
+
+    flat: decision x (number of messages) + number of the message, and behind all the action that does nothing
+    (decision 0, no message). Messages are numbered in the base of the words, the first position least significant, with
+    digits from 1: 0 is the empty one, 1 .. V have one token, V + 1 is (1, 1). form: `decision`, `both` or `flat`.
+    """
+
+    def __init__(self, sizes: Sizes, form: str) -> None:
+        self.sizes, self.form = sizes, form
+        self.messages = sum(sizes.words**length for length in range(sizes.length + 1))
+        decision = spaces.Discrete(sizes.decisions)
+        if form == "flat":
+            self.space: Any = spaces.Discrete(sizes.decisions * self.messages + 1)
+        elif form == "both":
+            said = spaces.MultiDiscrete([sizes.words + 1] * sizes.length)
+            self.space = spaces.Dict({"decision": decision, "communication_channel": said})
+        else:
+            self.space = decision
+
+    def read(self, action: Any, player: str) -> tuple[int, NDArray[np.int32]]:
+        """(decision, tokens). Raises UsageError for what is outside the space."""
+        if isinstance(action, int) and not isinstance(action, bool):
+            action = np.int64(action)
+        if isinstance(action, Mapping):
+            action = {name: np.asarray(part) if name != "decision" else np.int64(part) for name, part in action.items()}
+        if not self.space.contains(action):
+            raise UsageError(f"action of the {player} must be in {self.space}, got {action!r}")
+        silence = np.zeros(self.sizes.length, np.int32)
+        if self.form == "both":
+            return int(action["decision"]), action["communication_channel"].astype(np.int32)
+        if self.form == "decision":
+            return int(action), silence
+        if int(action) == self.space.n - 1:
+            return 0, silence
+        decision, number = divmod(int(action), self.messages)
+        return decision, self.tokens(number)
+
+    def tokens(self, number: int) -> NDArray[np.int32]:
+        """The message of a number."""
+        said = np.zeros(self.sizes.length, np.int32)
+        for place in range(self.sizes.length):
+            if number:
+                said[place] = (number - 1) % self.sizes.words + 1
+                number = (number - 1) // self.sizes.words
+        return said
+
+    def mask(self, player: str, deciding: bool) -> NDArray[np.int8]:
+        """Which flat actions are legal: a listener does nothing but at the decision, and all else is."""
+        acts = player == "speaker" or deciding
+        mask = np.full(self.space.n, acts, dtype=np.int8)
+        mask[-1] = not acts
+        return mask
+
+
+class Table:
+    """A task's episodes, one after another, played step by step in the program that learners play in."""
+
+    def __init__(self, task: Any) -> None:
+        self.task, self.sizes = task, task.sizes
+        self.program = _program(task.sizes, bool(getattr(task, "replies", False)))
+        self.open(0)
+
+    def open(self, seed: int) -> None:
+        """From the first episode of a root seed on."""
+        self._key, self._next = Streams(seed, self.task.id, 0).jax("data"), 0
+        self._drawn: list[Episode] = []
+
+    def begin(self) -> dict[str, dict[str, Any]]:
+        """The next episode: what both players see."""
+        if not self._drawn:
+            drawn = self.task.episodes(self._key, self._next, BUFFERED)
+            self._drawn = [jax.tree.map(lambda part, row=row: part[row], drawn) for row in range(BUFFERED)]
+            self._next += BUFFERED
+        self.episode, self._standing = self._drawn.pop(0), begin(self.sizes)
+        self._steps, self._right, self._games = 0, 0, 0
+        return self._views(self.program[0](self.episode, self._standing))
+
+    def step(self, message: Any, decision: int, reply: Any) -> tuple[dict[str, dict[str, Any]], float, bool]:
+        """(views, reward, done). message: None for the speaker by rule."""
+        if message is None:
+            message = self.program[2](self.episode, self._standing)
+        query = bool(self._standing.game >= self.episode.support)
+        self._standing, reward, info, views = self.program[1](self.episode, self._standing, message, decision, reply)
+        self._steps += 1
+        if info["decided"]:
+            self._games, self._right = self._games + 1, self._right + int(info["right"])
+        if bool(self._standing.game >= self.episode.support) != query:
+            self._games = self._right = 0
+        return self._views(views), float(reward), bool(self._standing.over)
+
+    def _views(self, views: Any) -> dict[str, dict[str, Any]]:
+        kinds = {"stimulus": np.float32, "previous_game_reward": np.float32, "communication_channel": np.int64}
+        seen = {}
+        for role, (player, view) in enumerate(zip(PLAYERS, views, strict=True)):
+            own = {key: np.asarray(part).astype(kinds.get(key, np.int8)) for key, part in view.items()}
+            seen[player] = {**own, "role_id": np.eye(2, dtype=np.int8)[role]}
+        return seen
+
+    def space(self) -> Any:
+        """Of a player's observation."""
+        sizes = self.sizes
+        width = (sizes.distractors + 1) * sizes.dimensions
+        return spaces.Dict(
+            {
+                "stimulus": spaces.Box(-FARTHEST, FARTHEST, (width,), np.float32),
+                "communication_channel": spaces.MultiDiscrete([sizes.words + 1] * sizes.length),
+                "mode_id": spaces.MultiBinary(2),
+                "previous_game_result": spaces.MultiBinary(2),
+                "previous_game_reward": spaces.Box(-2.0, 1.0, (1,), np.float32),
+                "role_id": spaces.MultiBinary(2),
+            }
+        )
+
+    def info(self, player: str, actions: Actions) -> dict[str, Any]:
+        """What is not for learners, by the original's names: latents, round, phase, how it has gone."""
+        turn, game = int(self._standing.turn), int(self._standing.game)
+        feedback, query = turn > self.sizes.rounds, game >= int(self.episode.support)
+        speaker = self.episode.speaker_means[game].copy()
+        passed = game // max(int(self.episode.support) // self.sizes.repeats, 1)
+        found = {
+            "speaker_exp_latents": speaker,
+            "listener_exp_latents": (speaker if feedback else self.episode.listener_means[game]).copy(),
+            "round_idx": int(round_of(self.sizes, self._standing)),
+            "round_id": np.eye(self.sizes.rounds + 2, dtype=np.int8)[turn][:-1],
+            "nbr_communication_rounds": self.sizes.rounds,
+            "step_idx": self._steps,
+            "mode": "test" if query else f"train{passed}",
+            "nbr_games": self._games,
+            "nbr_successes": self._right,
+            "running_accuracy": 100.0 * self._right / max(self._games, 1),
+        }
+        if actions.form == "flat":
+            found["action_mask"] = actions.mask(player, turn == self.sizes.rounds)
+            found["legal_actions"] = found["action_mask"]
+        return found
+
+
+@lru_cache(maxsize=32)
+def _program(sizes: Sizes, replies: bool) -> tuple[Any, Any, Any]:
+    """(observe, proceed and observe, what the speaker by rule says), compiled."""
+
+    def step(episode: Episode, standing: Any, message: Any, decision: Any, reply: Any) -> Any:
+        standing, reward, info = proceed(sizes, episode, standing, message, decision, reply if replies else None)
+        return standing, reward, info, observe(sizes, episode, standing)
+
+    looked = jax.jit(lambda episode, standing: observe(sizes, episode, standing))
+    return looked, jax.jit(step), jax.jit(lambda episode, standing: spoken(sizes, episode, standing))
+
+
+def _task(id: str, convention: str, parameters: Mapping[str, Any]) -> Any:
+    return configure(id, catalogue.task.get(id), parameters, convention)
+
+
+class ListenerEnv(gymnasium.Env[Any, Any]):
+    """`games/listener` for one learner; the speaker is the one by rule.
+
+    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages nobody reads. Other arguments
+    are parameters of the task. An action is asked for at every step, and counts where `round_idx` is N.
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012, as Gymnasium wants it
+
+    def __init__(self, convention: str = "corrected", flat: bool = False, **parameters: Any) -> None:
+        self._table = Table(_task("games/listener", convention, parameters))
+        self._actions = Actions(self._table.sizes, "flat" if flat else "decision")
+        self.observation_space, self.action_space = self._table.space(), self._actions.space
+        self._on = False
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """The first observation of the next episode, or of the first of a root seed."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self._table.open(seed)
+        self._on, views = True, self._table.begin()
+        return views["listener"], self._table.info("listener", self._actions)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """One action."""
+        if not self._on:
+            raise UsageError("reset the environment before the first step")
+        decision, _ = self._actions.read(action, "listener")
+        views, reward, done = self._table.step(None, decision, None)
+        self._on = not done
+        return views["listener"], reward, done, False, self._table.info("listener", self._actions)
+
+
+class PairEnv(ParallelEnv[str, Any, Any]):
+    """`games/pair`: speaker and listener act at every step, and are given the same reward.
+
+    flat: one number for decision and message. Other arguments are parameters of the task.
+    """
+
+    metadata = {"name": "quickstudy_pair_v1", "render_modes": []}  # noqa: RUF012, as PettingZoo wants it
+
+    def __init__(self, convention: str = "corrected", flat: bool = False, **parameters: Any) -> None:
+        self._table = Table(_task("games/pair", convention, parameters))
+        self._actions = Actions(self._table.sizes, "flat" if flat else "both")
+        self.possible_agents = list(PLAYERS)
+        self.agents: list[str] = []
+        self.observation_spaces = {player: self._table.space() for player in PLAYERS}
+        self.action_spaces = {player: Actions(self._table.sizes, self._actions.form).space for player in PLAYERS}
+        self.render_mode = None
+
+    def observation_space(self, agent: str) -> Any:
+        """The same for both."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """The same for both."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
+        """(observations, infos) by player."""
+        if seed is not None:
+            self._table.open(seed)
+        self.agents, views = list(PLAYERS), self._table.begin()
+        return views, self._infos()
+
+    def step(self, actions: Mapping[str, Any]) -> tuple[Any, Any, Any, Any, Any]:
+        """(observations, rewards, terminations, truncations, infos) by player."""
+        if not self.agents:
+            raise UsageError("reset the environment before the first step")
+        if missing := [player for player in PLAYERS if player not in actions]:
+            raise UsageError(f"an action of the {missing[0]} is missing")
+        read = [self._actions.read(actions[player], player) for player in PLAYERS]
+        views, reward, done = self._table.step(read[SPEAKER][1], read[LISTENER][0], read[LISTENER][1])
+        everybody = list(PLAYERS)
+        self.agents = [] if done else everybody
+        ends, cuts = dict.fromkeys(everybody, done), dict.fromkeys(everybody, False)
+        return views, dict.fromkeys(everybody, reward), ends, cuts, self._infos()
+
+    def _infos(self) -> dict[str, Any]:
+        return {player: self._table.info(player, self._actions) for player in PLAYERS}
+
+
+parallel_env = PairEnv
+
+ORIGINAL = {"convention": "published", "shots": 0, "distractors": 1, "descriptive": False, "feedback": False}
+"""The defaults of the original's factory; its 2-shot variant plays the same support games twice."""
+_BENCHMARK = "SymbolicBehaviourBenchmark"
+for _id, _entry, _given in (
+    ("quickstudy/Listener-v1", "games:ListenerEnv", {}),
+    ("quickstudy/Recall-v1", "recall:RecallEnv", {}),
+    (f"{_BENCHMARK}-ReceptiveConstructiveTestEnv-v0", "games:ListenerEnv", ORIGINAL),
+    (f"{_BENCHMARK}-ReceptiveConstructiveTestEnv-2Shots-v0", "games:ListenerEnv", {**ORIGINAL, "repeats": 2}),
+    (f"{_BENCHMARK}-RecallTestEnv-v0", "recall:RecallEnv", {"convention": "published", "shots": 1}),
+    (f"{_BENCHMARK}-RecallTestEnv-2Shots-v0", "recall:RecallEnv", {"convention": "published"}),
+):
+    if _id not in gymnasium.registry:
+        gymnasium.register(id=_id, entry_point=f"quickstudy.adapters.{_entry}", kwargs=_given)

@@ -1,0 +1,71 @@
+"""The recall task as a Gymnasium environment, by the original's keys. Needs the extras `learners` and `rl`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.base.parameters import configure
+from quickstudy.base.seeds import Streams
+from quickstudy.tasks.worlds import PureWorld
+
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    raise MissingExtra("gymnasium", "rl") from error
+
+spaces = gymnasium.spaces
+
+
+class RecallEnv(gymnasium.Env[Any, Any]):
+    """`games/recall` for one learner: a stimulus, then the question for one of its values.
+
+    shots: 2, or 1 for the first alone. flat: the original's space, with one more action behind all values, which does
+    nothing. Other arguments are parameters of the task.
+    """
+
+    metadata = {"render_modes": []}  # noqa: RUF012, as Gymnasium wants it
+
+    def __init__(self, convention: str = "corrected", shots: int = 2, flat: bool = False, **parameters: Any) -> None:
+        if shots not in (1, 2):
+            raise UsageError(f"shots must be 1 or 2, got {shots}")
+        id = "games/recall"
+        self._task: Any = configure(id, catalogue.task.get(id), parameters, convention)
+        self._shots, self._world = shots, PureWorld(self._task, Streams(0, id, 0))
+        width = self._task.inputs.width - 2
+        self.observation_space = spaces.Dict(
+            {"stimulus": spaces.Box(-2.0, 2.0, (width,), np.float32), "previous_game_result": spaces.MultiBinary(2)}
+        )
+        self.action_space = spaces.Discrete(self._task.outputs.size + flat)
+        self._on = False
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """The first observation of the next episode, or of the first of a root seed."""
+        super().reset(seed=seed)
+        if seed is not None:
+            self._world = PureWorld(self._task, Streams(seed, self._task.id, 0))
+        self._on = True
+        return self._seen(self._world.reset()), {"mode": "train0"}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """One action."""
+        if not self._on:
+            raise UsageError("reset the environment before the first step")
+        if not self.action_space.contains(np.int64(action) if isinstance(action, int) else action):
+            raise UsageError(f"action must be in {self.action_space}, got {action!r}")
+        answer = -1 if int(action) == self._task.outputs.size else int(action)  # no value: never the right one
+        turn = self._world.step(answer)
+        second = bool(turn.info["second"])
+        done = bool(turn.done) or (self._shots == 1 and second)
+        self._on = not done
+        info = {"mode": f"train{int(second)}", "right": bool(turn.info["right"])}
+        return self._seen(turn.observation), float(turn.reward), done, False, info
+
+    @staticmethod
+    def _seen(observation: Any) -> dict[str, Any]:
+        seen = np.asarray(observation)
+        return {"stimulus": seen[:-2].astype(np.float32), "previous_game_result": seen[-2:].astype(np.int8)}

@@ -1,0 +1,217 @@
+"""What all meta-referential games share (Denamganaï et al. 2022): parameters, what can be played, and the world."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache, partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Fields, Reals, Space, Tokens
+from quickstudy.gateway import device_kind, jax, jnp
+from quickstudy.tasks.games.episodes import Episode, Rules, Sizes, draw_episode
+from quickstudy.tasks.games.play import GameWorld, message_space, view_width
+from quickstudy.tasks.games.recordings import recorded, replayed, table_of
+from quickstudy.tasks.games.spaces import grid
+from quickstudy.tasks.worlds import episode_keys
+
+COLUMNS = 16
+"""Samples of a value that are drawn even where fewer are shown, so that settings share programs."""
+TOGETHER = {"cpu": 256}
+"""Episodes that one call draws; on an accelerator 2,048."""
+
+
+@dataclass(frozen=True)
+class MetaGame:
+    """What both tasks share; their docstrings have the parameters."""
+
+    shots: int = parameter(1, at_least=0, at_most=16)
+    samples: int = parameter(1, at_least=1, at_most=256)
+    distractors: int = parameter(0, at_least=0, at_most=16)
+    dimensions: int = parameter(3, at_least=2, at_most=6)
+    fewest: int = parameter(2, at_least=2)
+    most: int = parameter(5, at_least=2, at_most=20)
+    words: int = parameter(6, at_least=1)
+    length: int = parameter(3, at_least=1)
+    rounds: int = parameter(1, at_least=1)
+    repeats: int = parameter(1, at_least=1, at_most=8)
+    descriptive: bool = True
+    feedback: bool = True
+    renaming: str = parameter("shared", choices=("none", "shared", "positions"))
+    foils: str = parameter("balanced", choices=("balanced", "mixed"))
+    strict: bool = True
+    query: str = parameter("all", choices=("all", "shots"))
+    fair: bool = True
+    observation: str = parameter("full", choices=("full", "partial"))
+    unequal: float = parameter(0.0, at_least=0, at_most=0.9)
+    warp: float = parameter(0.0, at_least=0, at_most=2)
+    held_out: float = parameter(0.0, at_least=0, at_most=0.9)
+    tested_most: int | None = parameter(None, at_least=2, at_most=20)
+
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "published": {"foils": "mixed", "strict": False, "query": "shots", "fair": False}
+    }
+    id: ClassVar[str]
+    players: ClassVar[int] = 1
+    replies: ClassVar[bool] = False
+    speaks: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        largest, smallest = self._largest, self.fewest
+        pools = [_pool_size((smallest,) * self.dimensions, query) for query in (False, True)]
+        needed = self.distractors + 1 + self.descriptive
+        held_out = sum(self._is_held_out(one) for one in self._all(self.most)) if self.held_out else 1
+        for holds, said in (
+            (self.fewest <= self.most, f"fewest <= most, got {self.fewest} > {self.most}"),
+            (largest >= self.most, f"tested_most >= most, got {self.tested_most} < {self.most}"),
+            (
+                self.query == "all" or self.dimensions >= 3 or not self.shots,
+                f"dimensions >= 3 where shots are counted in the query phase as well: in {self.dimensions} dimensions "
+                f"no query stimulus has an even value, and {self.shots} shots of it never come",
+            ),
+            (
+                needed <= sum(pools),
+                f"distractors + {needed - self.distractors} <= meanings of the smallest space, got {needed} > "
+                f"{sum(pools)}",
+            ),
+            (pools[1] >= 2, f"2 query meanings or more in the smallest space, got {pools[1]} < 2"),
+            (
+                0 < held_out < len(self._all(self.most)) or not self.held_out,
+                f"some structures held out and some left, got {held_out} of {len(self._all(self.most))}",
+            ),
+        ):
+            if not holds:
+                raise ValueError(f"cannot be played: needs {said}")
+
+    @property
+    def _largest(self) -> int:
+        return self.most if self.tested_most is None else self.tested_most
+
+    @property
+    def sizes(self) -> Sizes:
+        """What shapes depend on. Limits leave one episode in some 100,000 to be hurried."""
+        scale = self.dimensions * self._largest / 15
+        support = math.ceil((24 + 32 * self.shots) * scale)
+        query = _pool_size((self._largest,) * self.dimensions, True)
+        whole, ordered = self.query == "all", self.query == "shots"
+        if not self.shots:
+            each = self.samples if ordered else 1
+            support, query = _pool_size((self._largest,) * self.dimensions, False) * each, query * each
+        elif ordered:
+            query = math.ceil((40 + 32 * self.shots) * scale)
+        return Sizes(
+            self.dimensions, self._largest, self.distractors, self.words, self.length, self.rounds, support, query,
+            self.repeats, max(COLUMNS, self.samples), whole if self.shots else 2, ordered, self.descriptive,
+            self.feedback, self.speaks,
+        )  # fmt: skip
+
+    def rules(self, tested: bool = False) -> Rules:
+        """What is traced, of the episodes that are learned from or of those that are tested on."""
+        choices = self.distractors + 2
+        kept = (choices - 1) / choices if self.fair else 1 / choices
+        known = self._all(self.most)
+        structures = [one for one in known if not self._is_held_out(one)]
+        if tested and self.held_out:
+            structures = [one for one in known if self._is_held_out(one)]
+        elif tested and self.tested_most is not None:
+            structures = [one for one in self._all(self._largest) if max(one) > self.most]
+        drawn = np.array(structures, np.int32)
+        arrays = (
+            drawn, self.shots, self.samples, np.float32(kept), self.foils == "balanced",
+            self.strict and self.samples > 1, ("none", "shared", "positions").index(self.renaming),
+            self.observation == "partial", np.float32(self.unequal), np.float32(self.warp), 2,
+        )  # fmt: skip
+        return Rules(*map(jnp.asarray, arrays))
+
+    def _all(self, most: int) -> list[tuple[int, ...]]:
+        return list(itertools.product(range(self.fewest, most + 1), repeat=self.dimensions))
+
+    def _is_held_out(self, structure: tuple[int, ...]) -> bool:
+        """By a number that belongs to the structure, the same in all runs."""
+        word = np.random.SeedSequence(list(structure)).generate_state(1)[0]
+        return bool(word / 2**32 < self.held_out)
+
+    @property
+    def inputs(self) -> Space:
+        """An observation as one vector: `quickstudy.tasks.games.play.as_vector`."""
+        return Reals(view_width(self.sizes, self.players))
+
+    @property
+    def outputs(self) -> Space:
+        """The decision; with two players, of each a decision and a message."""
+        decision = Tokens(self.sizes.decisions)
+        return decision if self.players == 1 else Fields({"decision": decision, "message": message_space(self.sizes)})
+
+    @property
+    def horizon(self) -> int:
+        """Steps of the longest episode."""
+        return self.sizes.horizon
+
+    def world(self, tested: bool = False) -> GameWorld:
+        """The pure world of episodes to learn from, or of those that are tested on."""
+        return _world(self, tested)
+
+    def reset(self, key: Any) -> tuple[Any, Any]:
+        """A fresh episode."""
+        return self.world().reset(key)
+
+    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Any]:
+        """One step."""
+        return self.world().step(key, state, action)
+
+    def recordings(self, streams: Streams, count: int) -> list[dict[str, Any]]:
+        """Some episodes written down: task, values, renamed, games."""
+        drawn = self.episodes(streams.jax("data"), 0, count)
+        return [{"task": self.label, **recorded(drawn, number)} for number in range(count)]
+
+    @property
+    def label(self) -> str:
+        """As it is typed: the id with all parameters that are not the usual ones."""
+        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
+        unusual = ",".join(f"{name}={value}" for name, value, usual in given if value != usual)
+        return f"{self.id}:{unusual}" if unusual else self.id
+
+    def tables(self, streams: Streams, count: int) -> list[list[tuple[str, ...]]]:
+        """The same for people."""
+        drawn = self.episodes(streams.jax("data"), 0, count)
+        return [table_of(drawn, number, self.length) for number in range(count)]
+
+    def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
+        """A recorded episode played again. Raises UsageError, with the field, for one that does not fit."""
+        return {"steps": replayed(self.sizes, line)}
+
+    def episodes(self, key: Any, first: int, count: int, tested: bool = False) -> Episode:
+        """Episodes first .. first+count-1 of a key, in NumPy: those that a `Rehearsal` with that key has."""
+        world, rows = self.world(tested), []
+        for start in range(first, first + count, together()):
+            numbers = start + np.arange(together())
+            rows.append(jax.tree.map(np.asarray, _drawn(world.sizes, world.rules, key, numbers)))
+        return jax.tree.map(lambda *parts: np.concatenate(parts)[:count], *rows)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=64)
+def _world(task: MetaGame, tested: bool) -> GameWorld:
+    return GameWorld(task.rules(tested), task.sizes, task.players, task.replies, task.inputs, task.outputs)
+
+
+def together() -> int:
+    """Episodes that one call draws."""
+    return TOGETHER.get(device_kind(), 2048)
+
+
+def _pool_size(structure: tuple[int, ...], query: bool) -> int:
+    """Meanings of a space that are of the support, or of the query."""
+    odd = (grid(len(structure), max(structure)) % 2).sum(axis=1)
+    there = (grid(len(structure), max(structure)) < np.array(structure)).all(axis=1)
+    return int((there & ((odd >= 2) == query)).sum())
+
+
+@partial(jax.jit, static_argnums=0)
+def _drawn(sizes: Sizes, rules: Rules, key: Any, numbers: Any) -> Episode:
+    return jax.vmap(lambda number: draw_episode(sizes, rules, episode_keys(key, number)[0]))(numbers)

@@ -1,0 +1,60 @@
+"""Shelves of meanings, from which the stimuli beside a target are drawn without replacement, in JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from quickstudy.gateway import jnp
+
+SWAPPED = 6
+"""Blocks that are sorted by swapping; more of them would be too many operations to compile."""
+
+
+class Shelves(NamedTuple):
+    """Meanings to draw from: (shelf, entry), and how many. Where they are sorted, with a number behind all for each
+    that is absent, also (shelf, meaning): how many entries are smaller than each meaning.
+    """
+
+    entries: Any
+    counts: Any
+    before: Any = None
+
+    @classmethod
+    def of(cls, meanings: Any, there: Any, absent: int) -> Shelves:
+        """Those of the meanings that are there, for every shelf, sorted."""
+        shelves = jnp.stack([jnp.sort(jnp.where(own, meanings, absent)) for own in there])
+        before = (shelves[:, None] < jnp.arange(absent + 1)[:, None]).sum(axis=-1)
+        return cls(shelves, jnp.stack([own.sum() for own in there]), before)
+
+    def block(self, shelf: Any, meaning: Any) -> tuple[Any, Any]:
+        """Where a meaning begins on a shelf, and how many there are of it."""
+        first, last = self.before[shelf, meaning], self.before[shelf, meaning + 1]
+        return first, last - first
+
+    def drawn(self, shelf: Any, uniform: Any, taken: Any) -> tuple[Any, Any, Any]:
+        """Any entry of a shelf but those in blocks that are taken, its place, and whether there is any."""
+        taken = _sorted(taken)
+        left = self.counts[shelf] - sum(count for _, count in taken)
+        place = jnp.floor(uniform * left).astype(jnp.int32)
+        for first, count in taken:
+            place = jnp.where(place >= first, place + count, place)
+        return self.entries[shelf, jnp.clip(place, 0, self.entries.shape[1] - 1)], place, left > 0
+
+
+def _sorted(blocks: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Blocks by their beginnings. Few are swapped: a sort along a short axis takes twice as long to run."""
+    if len(blocks) > SWAPPED:
+        firsts, counts = (jnp.stack(part) for part in zip(*blocks, strict=True))
+        order = jnp.argsort(firsts)
+        return list(zip(firsts[order], counts[order], strict=True))
+    found = list(blocks)
+    for end in range(len(found) - 1, 0, -1):
+        for at in range(end):
+            (first, count), (second, other) = found[at : at + 2]
+            swap = first > second
+            found[at : at + 2] = (
+                (jnp.where(swap, second, first), jnp.where(swap, other, count)),
+                (jnp.where(swap, first, second), jnp.where(swap, count, other)),
+            )
+    return found

@@ -1,0 +1,123 @@
+"""Rules that do well in meta-referential games without what they were meant to examine: without hearing, without
+remembering names, without symbols of the space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from quickstudy.base.catalogue import control
+from quickstudy.gateway import jax, jnp
+from quickstudy.tasks.games.play import LISTENER, SPEAKER
+from quickstudy.tasks.games.rules import Heard, ListenerRule, View
+
+LENIENT = 0.2
+"""How far from a named section a coordinate may lie where a value has several samples: they may straddle sections."""
+
+
+@control("blind", version=1, role="control", compiled=True)
+@dataclass(frozen=True, init=False)
+class Blind(ListenerRule):
+    """Ignores what is said of the stimuli: in the query phase it takes one that could be a query target, two of whose
+    values are odd; before, any. How many values there are it knows from the feedback of earlier games.
+    """
+
+    def agrees(self, heard: Heard, view: View) -> Any:
+        """Whether it could be a target."""
+        could = (_numbers(view.stimuli, heard.values) % 2).sum(axis=-1) >= 2
+        return jnp.broadcast_to((could | ~view.query[:, None])[..., None], view.stimuli.shape)
+
+
+def _numbers(stimuli: Any, values: Any) -> Any:
+    """(row, stimulus, dimension): the numbers of the values that coordinates stand for, in equal sections."""
+    return jnp.clip(jnp.floor((stimuli + 1) * values[:, None] / 2), 0, values[:, None] - 1)
+
+
+@control("novelty", version=1, role="control", compiled=True)
+@dataclass(frozen=True, init=False)
+class Novelty(Blind):
+    """Ignores what is said of the stimuli, and remembers: as `blind`, but what was a target in the query phase is none
+    again. Where every query meaning comes once, and foils do not wait for their turn, that alone is worth 25 %.
+    """
+
+    def agrees(self, heard: Heard, view: View) -> Any:
+        """Whether it could be a target, and was none."""
+        now, before = (_numbers(stimuli, heard.values) for stimuli in (view.stimuli, heard.coordinates))
+        same = (now[:, :, None] == before[:, None]).all(axis=-1) & heard.there[:, None, :, 0]
+        named = same.any(axis=-1) & view.query[:, None]
+        return super().agrees(heard, view) & ~named[..., None]
+
+
+@control("always-none", version=1, role="control", compiled=True)
+@dataclass(frozen=True, init=False)
+class AlwaysNone(ListenerRule):
+    """None of them, always; the first, where that is no decision."""
+
+    languages: ClassVar[tuple[str, ...]] = ()
+
+    def agrees(self, heard: Heard, view: View) -> Any:
+        """Nothing does."""
+        return jnp.zeros(view.stimuli.shape, bool)
+
+
+@control("quantised-listener", version=1, role="control", compiled=True)
+@dataclass(frozen=True, init=False)
+class QuantisedListener(ListenerRule):
+    """Understands coordinates sent in equal sections, one for every word: which section a token stands for it learns
+    from feedback, for all positions together. A token that was never explained fits everything.
+    """
+
+    lenient: bool
+
+    languages: ClassVar[tuple[str, ...]] = ("quantised",)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """(token, section)."""
+        return self.sizes.words + 1, self.sizes.words
+
+    def counted(self, coordinates: Any, said: Any) -> Any:
+        """The section of every coordinate."""
+        section = jax.nn.one_hot(quantised(coordinates, self.sizes.words), self.sizes.words)
+        return jnp.einsum("bdt,bds->bts", said, section)
+
+    def agrees(self, heard: Heard, view: View) -> Any:
+        """The coordinate lies in the section, or a little beside it where a value has several samples."""
+        words = self.sizes.words
+        counted = jnp.take_along_axis(heard.tally, view.tokens[..., None], axis=1)
+        meant, known = counted.argmax(axis=-1)[:, None], counted.sum(axis=-1)[:, None] > 0
+        slack = LENIENT if self.lenient else 1e-6
+        low, high = -1 + 2 * meant / words - slack, -1 + 2 * (meant + 1) / words + slack
+        # What lies beyond either end was sent as the last section.
+        inside = jnp.clip(view.stimuli, -1.0, 1.0)
+        return ((low <= inside) & (inside <= high)) | ~known
+
+
+def quantised(coordinates: Any, words: int) -> Any:
+    """In which of so many equal sections of -1 .. 1 a coordinate lies."""
+    return jnp.clip(jnp.floor((coordinates + 1) * words / 2), 0, words - 1).astype(jnp.int32)
+
+
+@control("quantising-pair", version=1, role="oracle", compiled=True)
+@dataclass(frozen=True, init=False)
+class QuantisingPair(QuantisedListener):
+    """The speaker sends every coordinate of its target in equal sections, one for every word; the listener is
+    `quantised-listener`. No value, no structure and no earlier episode is needed for it.
+    """
+
+    languages: ClassVar[tuple[str, ...]] = ("posdis",)
+
+    def step(self, state: Heard, observation: Any, *, key: Any) -> tuple[Heard, Any]:
+        """(state, actions of both)."""
+        sizes = self.sizes
+        state, decision = super().step(state, observation[:, LISTENER], key=key)
+        target = observation[:, SPEAKER, : sizes.dimensions]
+        tokens = jnp.pad(quantised(target, sizes.words) + 1, ((0, 0), (0, sizes.length - sizes.dimensions)))
+        return state, {
+            "decision": jnp.stack([jnp.zeros_like(decision), decision], axis=1),
+            "message": {
+                str(place): jnp.stack([tokens[:, place], jnp.zeros_like(tokens[:, place])], axis=1)
+                for place in range(sizes.length)
+            },
+        }

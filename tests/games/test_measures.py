@@ -1,0 +1,147 @@
+"""Languages and codes by hand; scores of games from traces by hand."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from quickstudy.base.trace import Trace
+from quickstudy.measures.compositionality import language_scores
+from quickstudy.measures.disentanglement import disentanglement_scores, factor_vae_score
+from quickstudy.measures.games import EXPLORATION, learning_in_games, zero_shot_accuracy
+
+GRID = np.array(list(itertools.product(range(5), repeat=3)))
+
+
+def test_the_speaker_by_position_on_the_full_grid():
+    """Five values in three dimensions: topsim is below 1, since an edit can align shifted symbols."""
+    found = language_scores(GRID, GRID + 1)
+    assert found["topsim"] == pytest.approx(0.9421, abs=5e-5)
+    assert found["posdis"] == pytest.approx(1.0)
+    assert found["bosdis"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_topsim_agrees_with_a_plain_reckoning():
+    from scipy.stats import spearmanr
+
+    rng = np.random.default_rng(4)
+    said = rng.integers(0, 4, (40, 3))
+    said = said * np.cumprod(said != 0, axis=1)
+    meanings = rng.integers(0, 3, (40, 2))
+
+    def edits(one, other):
+        table = np.arange(len(other) + 1)
+        for place, token in enumerate(one):
+            new = [place + 1]
+            for at, sign in enumerate(other):
+                new.append(min(table[at + 1] + 1, new[at] + 1, table[at] + (token != sign)))
+            table = new
+        return table[-1]
+
+    spoken = [[int(token) for token in row if token] for row in said]
+    pairs = list(itertools.combinations(range(40), 2))
+    distance = [edits(spoken[a], spoken[b]) / max((len(spoken[a]) + len(spoken[b])) / 2, 1e-9) for a, b in pairs]
+    apart = [(meanings[a] != meanings[b]).sum() for a, b in pairs]
+    assert language_scores(meanings, said)["topsim"] == pytest.approx(spearmanr(distance, apart).statistic, abs=1e-9)
+
+
+def test_a_bag_of_symbols_by_hand():
+    """Every value has a symbol of its own, and their order says nothing: bosdis 1, posdis 0."""
+    meanings = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2
+    said = [[1, 3], [1, 4], [2, 3], [2, 4], [3, 1], [4, 1], [3, 2], [4, 2]]
+    found = language_scores(meanings, said)
+    assert found["bosdis"] == pytest.approx(1.0)
+    assert found["posdis"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_language_of_one_word_has_nothing():
+    assert set(language_scores([[0], [1], [2]], [[1, 0], [1, 0], [1, 0]]).values()) == {0.0}
+
+
+@given(arrays(np.int64, (12, 3), elements=st.integers(0, 3)))
+def test_scores_stay_in_their_ranges_and_do_not_know_the_order_of_the_list(said):
+    meanings = np.array(list(itertools.product(range(3), range(4))))
+    found = language_scores(meanings, said)
+    assert -1 <= found["topsim"] <= 1
+    assert all(-1e-9 <= found[name] <= 1 + 1e-9 for name in found if name != "topsim")
+    backwards = language_scores(meanings[::-1], said[::-1])
+    assert all(found[name] == pytest.approx(backwards[name], abs=1e-9) for name in found)
+
+
+def test_125_meanings_are_scored_in_a_moment():
+    language_scores(GRID, GRID + 1)
+    before = time.process_time()
+    for _ in range(20):
+        language_scores(GRID, GRID + 1)
+    assert (time.process_time() - before) / 20 / 125 < 0.0005
+
+
+def test_codes_that_are_factors_and_codes_that_are_mixed():
+    factors = np.array(list(itertools.product(range(4), repeat=3)))
+    plain = disentanglement_scores(factors, factors + 0.5)
+    assert plain == {"mig": pytest.approx(1.0), "modularity": pytest.approx(1.0)}
+    mixed = disentanglement_scores(factors, factors @ np.array([[1, 1, 0], [1, -1, 0], [0, 0, 1]]))
+    assert mixed["mig"] < 0.5
+    # Two copies of one code: no gap between them. A code that says nothing has modularity 0.
+    copied = disentanglement_scores(factors, np.column_stack([factors, factors[:, 0], np.zeros(len(factors))]))
+    assert copied["mig"] == pytest.approx(2 / 3)
+    assert copied["modularity"] == pytest.approx(4 / 5)
+
+
+def test_the_factor_that_is_fixed_is_found():
+    def draw(rng, count):
+        factors = rng.integers(0, 5, (count, 3))
+        return factors, factors + 0.1 * rng.random((count, 3))
+
+    def fix(rng, factor, count):
+        _, codes = draw(rng, count)
+        codes[:, factor] = codes[0, factor]
+        return codes
+
+    assert factor_vae_score(draw, fix, np.random.default_rng(0)) == 1.0
+    noise = factor_vae_score(
+        lambda rng, count: (rng.integers(0, 5, (count, 3)), rng.random((count, 3))),
+        lambda rng, factor, count: rng.random((count, 3)),
+        np.random.default_rng(0),
+    )
+    assert noise < 0.6
+
+
+def trace():
+    """Two episodes: 2 of 2 and 1 of 4 query decisions right; one support game each, one of them right."""
+    return Trace(
+        "games",
+        {
+            "right": np.array([1, 1, 1, 0, 1, 0, 0, 0], bool),
+            "query": np.array([0, 1, 1, 0, 1, 1, 1, 1], bool),
+            "foil": np.array([0, 0, 1, 0, 2, 1, 1, 0]),
+            "episode": np.array([0, 0, 0, 1, 1, 1, 1, 1]),
+            "game": np.array([0, 1, 2, 0, 1, 2, 3, 4]),
+            "observations": np.array([100.0, 200.0, 400.0]),
+            "correct": np.array([50, 80, 95]),
+            "asked": np.array([100, 100, 100]),
+        },
+        {"decisions": 2},
+    )
+
+
+def test_accuracy_is_a_mean_over_episodes_by_hand():
+    found = zero_shot_accuracy(trace(), "corrected")
+    assert found["zero-shot-accuracy"] == (1 + 1 / 4) / 2
+    assert found["support-accuracy"] == 1 / 2
+    assert (found["target-accuracy"], found["foil-support"], found["foil-query"]) == (1 / 2, 1 / 3, 1)
+    assert pytest.approx(0.185, abs=5e-4) == EXPLORATION
+    assert found["exploratory-accuracy"] == pytest.approx(0.625 * (1 - EXPLORATION) + EXPLORATION / 2)
+
+
+def test_curves_by_hand():
+    found = learning_in_games(trace(), "corrected")
+    assert (found["observations-to-0.7"], found["observations-to-0.9"]) == (200, 400)
+    assert found["observations-to-0.97"] == np.inf
+    assert found["curve-area"] == pytest.approx((0.65 + 0.875) / 2)

@@ -1,0 +1,151 @@
+"""Tasks as they are asked for: refusals with their inequality, golden recordings, sequences, recall, common games."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import configure
+from quickstudy.base.seeds import Streams
+
+pytest.importorskip("jax")
+GOLDEN = pathlib.Path(__file__).with_name("golden.json")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"words": 4}, "needs words >= most values of a dimension, got 4 < 5"),
+        ({"distractors": 9}, "needs distractors + 2 <= meanings of the smallest space, got 11 > 8"),
+        ({"length": 2}, "needs length + rounds - 1 >= dimensions, got 2 < 3"),
+        ({"dimensions": 2, "query": "shots"}, "needs dimensions >= 3 where shots are counted in the query phase"),
+        ({"dimensions": 2, "fewest": 2}, "needs 2 query meanings or more in the smallest space, got 1 < 2"),
+        ({"fewest": 5, "most": 4}, "needs fewest <= most, got 5 > 4"),
+        ({"tested_most": 3}, "needs tested_most >= most, got 3 < 5"),
+        ({"language": "bosdis"}, "needs words >= dimensions x most values, got 6 < 15"),
+        ({"language": "holistic", "words": 4}, "needs words^length >= most^dimensions, got 64 < 125"),
+        ({"shots": -1}, "shots must be at least 0"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_with_the_inequality(given, said):
+    with pytest.raises(UsageError) as error:
+        configure("games/listener", catalogue.task.get("games/listener"), given)
+    assert said in str(error.value)
+
+
+def test_structures_that_are_held_out_are_only_tested_on():
+    task = configure("games/listener", catalogue.task.get("games/listener"), {"held_out": 0.3})
+    learned, tested = (set(map(tuple, np.asarray(task.rules(part).structures).tolist())) for part in (False, True))
+    assert not learned & tested
+    assert len(learned | tested) == 64
+    larger = configure("games/listener", catalogue.task.get("games/listener"), {"tested_most": 6, "most": 4})
+    assert np.asarray(larger.rules(False).structures).max() == 4
+    assert (np.asarray(larger.rules(True).structures).max(axis=1) > 4).all()
+
+
+def test_the_first_episodes_are_what_they_were(drawn, made):
+    """A change here needs a new version of the task."""
+    from quickstudy.tasks.games.recordings import recorded
+
+    found = {convention: recorded(drawn(convention), 3) for convention in ("published", "corrected")}
+    stored = json.loads(GOLDEN.read_text())
+    for convention, line in found.items():
+        told = stored[convention]
+        assert (line["values"], line["renamed"]) == (told["values"], told["renamed"])
+        assert len(line["games"]) == len(told["games"])
+        for game, other in zip(line["games"], told["games"], strict=True):
+            assert {name: game[name] for name in ("query", "target", "correct")} == {
+                name: other[name] for name in ("query", "target", "correct")
+            }
+            for name in ("speaker", "listener"):
+                assert np.allclose(game[name], other[name], atol=1e-6)
+
+
+def test_sequences_are_what_a_world_shows(made, drawn):
+    """Rounds 1 and the feedback of every game, and the right decision at the first of the two."""
+    task, episodes = made("corrected"), drawn("corrected")
+    examples = task.examples(Streams(5, "games", 0).jax("data"), 0, 3)
+    sizes = task.sizes
+    for number in range(3):
+        count = int(episodes.count[number])
+        assert examples.lengths[number] == 2 * count
+        inputs = examples.inputs[:, number]
+        assert np.allclose(inputs[0 : 2 * count : 2, :3], episodes.listener[number, :count, 0], atol=1e-6)
+        assert np.allclose(inputs[1 : 2 * count : 2, :3], episodes.speaker[number, :count, 0], atol=1e-6)
+        heard = inputs[: 2 * count, 3:24].reshape(-1, 3, sizes.words + 1).argmax(axis=-1)
+        renamed = episodes.renamed[number, np.arange(3), episodes.message[number, :count]]
+        assert (heard[0::2] == renamed).all()
+        assert (heard[1::2] == renamed).all()
+        assert (examples.targets[0 : 2 * count : 2, number] == episodes.correct[number, :count]).all()
+        assert examples.asked[:, number].sum() == count
+    assert task.steps(examples) == int((3 * episodes.count[:3] - 1).sum())
+
+
+@pytest.fixture(scope="module")
+def recall():
+    found = {}
+    for convention in ("corrected", "published"):
+        task = configure("games/recall", catalogue.task.get("games/recall"), {"most": 4}, convention)
+        found[convention] = task, task.exam(Streams(1, "games/recall", 0), 8)
+    return found
+
+
+def test_recall_by_hand(recall):
+    """A stimulus, then a one at the place of a dimension; the answer is the rank of the stimulus' number there."""
+    for convention, (task, (examples, known)) in recall.items():
+        rule = catalogue.control.get("recall-rank")(task, None, 0)
+        for number in range(8):
+            length = examples.lengths[number]
+            inputs, targets = examples.inputs[:length, number, :3], examples.targets[:length, number]
+            shown, asked = inputs[0::2], inputs[1::2]
+            assert (np.sort(asked, axis=1) == [0, 0, 1]).all()
+            place = asked.argmax(axis=1)
+            distinct = [np.unique(shown[:, dimension]) for dimension in range(3)]
+            # All of the space in both shots: ranks are the numbers of the values.
+            if convention == "corrected":
+                ranks = [np.searchsorted(distinct[at], row[at]) for at, row in zip(place, shown, strict=True)]
+                assert (targets[1::2] == ranks).all()
+                total = np.prod([len(one) for one in distinct])
+                assert length == 4 * total
+                assert len(np.unique(shown[:total], axis=0)) == total
+                said = rule.predict(examples.inputs[:length, number])
+                assert (said[1::2] == targets[1::2])[total:].all()
+        second = known["query"]
+        assert abs(second.mean() - 0.5) < 1e-9
+    drawn = recall["published"][1][0]
+    once = drawn.inputs[0 : drawn.lengths[0] // 2 : 2, 0, :3]
+    assert len(np.unique(once, axis=0)) < len(once) or len(once) < 6  # with replacement
+
+
+def test_recall_pays_as_its_convention_says(recall):
+    from quickstudy.gateway import jax
+
+    for convention, pay in (("corrected", (1.0, 0.0)), ("published", (0.0, -1.0))):
+        task = recall[convention][0]
+        state, _ = jax.jit(task.reset)(jax.random.key(0))
+        step, right = jax.jit(task.step), int(state[0].answers[1])
+        state, turn = step(None, state, 0)
+        assert turn.reward == 0
+        for answer, paid in ((right, pay[0]), ((right + 1) % 4, pay[1])):
+            assert step(None, state, answer)[1].reward == paid
+
+
+def test_the_ordinary_game_keeps_query_meanings_for_the_test():
+    task = configure("games/common", catalogue.task.get("games/common"), {"most": 3})
+    streams = Streams(0, "games/common", 0)
+    lesson, (exam, known) = task.lesson(streams, 0, 256), task.exam(streams, 256)
+
+    def named(examples):
+        return examples.inputs[0, :, 3:].reshape(256, 3, 7).argmax(axis=-1) - 1
+
+    assert ((named(lesson) % 2).sum(axis=1) < 2).all()
+    assert ((named(exam) % 2).sum(axis=1) >= 2).all()
+    assert abs((exam.targets[0] == 1).mean() - 0.5) < 0.15
+    assert set(known["foil"]) <= {0, 2}
+    # One space: a coordinate has as many floats as its dimension has values.
+    assert all(len(np.unique(lesson.inputs[0, :, at])) <= 3 for at in range(3))
