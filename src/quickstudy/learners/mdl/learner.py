@@ -101,7 +101,8 @@ class Mdlrnn:
 
     activations: those a unit may have, the names between `/`. products: units may multiply. search: `tempering`,
     replicas of one network at rising temperatures; or `evolution`, the published one, with islands of `population`
-    networks for so many `generations`, that exchange every `exchange`. effort: of tempering, in thousands of changes.
+    networks for so many `generations`, that exchange every `exchange`, and end earlier after `patience` of them in
+    which nothing shorter is found (0: they do not, as in the released program). effort: of tempering, in thousands of changes.
     Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward cycles are never made;
     at most 60 units; exchanges are counted in generations, not by the clock; islands take turns in one process.
     """
@@ -114,6 +115,7 @@ class Mdlrnn:
     generations: int = parameter(25_000, at_least=1)
     islands: int = parameter(2, at_least=1)
     exchange: int = parameter(1_000, at_least=1)
+    patience: int = parameter(0, at_least=0)
 
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
@@ -138,7 +140,8 @@ class Mdlrnn:
         parts = Parts(tree.counts.shape[1], activations, self.products)
         if self.search == TEMPERING:
             return Tempering(tree, parts, generator, self.effort * 1_000)
-        return Archipelago(tree, parts, generator, self.islands, self.population, self.generations, self.exchange)
+        sizes = self.islands, self.population, self.generations, self.exchange, self.patience
+        return Archipelago(tree, parts, generator, *sizes)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A fresh pupil, of one lane."""
