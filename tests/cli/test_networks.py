@@ -44,6 +44,7 @@ def test_score_mdl(quickstudy, inside, tmp_path):
             (3, 3, 606, 1, None),
         ),
         (("bliss-dyck-1", "dyck-1", "--start", "256", "--count", "100"), (100, 100, None, 0, None)),
+        (("exact-dyck-1", "dyck-1", "--start", "256", "--count", "3000"), (3000, 3000, None, 0, None)),
         (("bliss-dyck-1", "dyck-1", "--count", "100", "--margin", "0.32"), (100, None, None, None, 0)),
         (("built-dyck-2", "dyck-2", "--start", "828", "--count", "100"), (100, 100, None, 0, None)),
         (("built-dyck-2", "dyck-2", "--count", "100", "--precision", "exact"), (100, 100, None, 0, None)),
