@@ -52,19 +52,32 @@ def main() -> int:
 
 
 def with_ids(text: str) -> str:
-    """The text of the README with the ids that the package has now, in the rows `| tasks | ... |` and so on."""
+    """The text of the README with the ids that the package has now, in the rows `| cores | ... |` and so on."""
     for kind, names in inside().items():
-        row = f"| {kind} | {', '.join(f'`{name}`' for name in names)} |"
+        row = f"| {kind} | {', '.join(_shortened(names))} |"
         text = re.sub(rf"^\| {kind} \| .*\|$", row, text, flags=re.MULTILINE)
     return text
 
 
+def _shortened(names: list[str]) -> list[str]:
+    """Ids as they are read: of more than three that are alike up to a last number or word, one and how many."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(name.split("-")[0], []).append(name)
+    return [
+        text
+        for stem, alike in found.items()
+        for text in ([f"`{stem}*` ({len(alike)})"] if len(alike) > 3 else [f"`{name}`" for name in alike])
+    ]
+
+
 def inside() -> dict[str, list[str]]:
-    """The ids of the package by kind; what else has been registered in this process is left out."""
+    """The ids of the package by kind, tasks by family; what else has been registered in this process is left out."""
     registries: dict[str, Registry[Any]] = {
         "tasks": catalogue.task,
         "cores": catalogue.core,
         "trainings": catalogue.training,
+        "learners": catalogue.learner,
         "controls": catalogue.control,
         "measures": catalogue.measure,
     }
@@ -73,8 +86,14 @@ def inside() -> dict[str, list[str]]:
         kind: [entry.id for entry in registry.entries() if entry.origin.startswith(package)]
         for kind, registry in registries.items()
     }
-    oracles = [name for name in found["controls"] if name.endswith("-oracle")]
-    return {**found, "controls": [name for name in found["controls"] if name not in oracles], "oracles": oracles}
+    families: dict[str, list[str]] = {}
+    for name in found.pop("tasks"):
+        family, _, rest = name.partition("/")
+        families.setdefault(f"tasks of `{family}/`", []).append(rest)
+    roles: dict[str, list[str]] = {"control": [], "oracle": []}
+    for name in found.pop("controls"):
+        roles[catalogue.control.get(name).role].append(name)
+    return {**families, **found, "controls": roles["control"], "oracles": roles["oracle"]}
 
 
 def refresh(page: pathlib.Path) -> list[str]:

@@ -49,6 +49,16 @@ def own(tasks):
     return [name for name in tasks if not hasattr(catalogue.task.get(name), "variant_of")]
 
 
+def made(task, convention="corrected"):
+    """As it is by default. One that is nothing without a file of the user's is looked at by its family's tests."""
+    try:
+        return configure(task, catalogue.task.get(task), {}, convention)
+    except UsageError as error:
+        if "must be given" not in str(error):
+            raise
+        pytest.skip(str(error))
+
+
 def broken(findings):
     return [str(finding) for finding in findings if not finding.ok]
 
@@ -84,7 +94,7 @@ def ruled_tasks():
 @pytest.mark.parametrize("convention", CONVENTIONS)
 @pytest.mark.parametrize("name", own(names("task")))
 def test_tasks(name, convention):
-    assert broken(check_task(configure(name, catalogue.task.get(name), {}, convention))) == []
+    assert broken(check_task(made(name, convention))) == []
 
 
 @pytest.mark.parametrize("name", names("core"))
@@ -114,10 +124,10 @@ def test_whole_learners(name):
 @pytest.mark.parametrize(("task", "rule"), list(ruled_tasks()))
 def test_controls_and_oracles(task, rule):
     """A rule that never learns breaks one promise, and only that one."""
-    made = configure(task, catalogue.task.get(task), {})
-    findings = check_learner(rule, made, sequences=30)
+    about = made(task)
+    findings = check_learner(rule, about, sequences=30)
     assert [finding for finding in findings if not finding.ok and finding.what != LEARNS_NOTHING] == []
-    oracle = getattr(made, "oracle", None) == rule
+    oracle = getattr(about, "oracle", None) == rule
     assert catalogue.control.get(rule).role == ("oracle" if oracle else "control")
 
 

@@ -114,12 +114,19 @@ def test_the_command_behind_make_run_is_known(refresh: Any) -> None:
 def test_the_readme_names_all_there_is(refresh: Any) -> None:
     text = (ROOT / "README.md").read_text()
     assert refresh.with_ids(text) == text, "type: python docs/refresh.py --ids"
-    assert {"language/qa", "language/periodic"} <= set(refresh.inside()["tasks"])
+    assert {"qa", "periodic"} <= set(refresh.inside()["tasks of `language/`"])
     assert "qa-oracle" in refresh.inside()["oracles"]
     assert all(f"| {kind} | `" in text for kind in refresh.inside())
 
 
+def test_many_ids_that_begin_alike_are_one(refresh: Any) -> None:
+    assert refresh._shortened(["mso-1", "mso-2", "mso-3", "xor", "xor-far"]) == [
+        f"`{name}`" for name in ("mso-1", "mso-2", "mso-3", "xor", "xor-far")
+    ]
+    assert refresh._shortened(["arm", *(f"mso-{number}" for number in range(4))]) == ["`arm`", "`mso*` (4)"]
+
+
 def test_a_missing_id_is_put_in(refresh: Any) -> None:
-    made = refresh.with_ids("| tasks | `old` |\n| families | `old` |\n")
-    assert "`language/qa`" in made
+    made = refresh.with_ids("| tasks of `language/` | `old` |\n| families | `old` |\n")
+    assert "`qa`" in made
     assert made.endswith(" |\n| families | `old` |\n")
