@@ -1,7 +1,7 @@
 """The shortest network near a given one that is still right: `python benchmarks/shorten.py dyck-1 100 bliss-dyck-1`.
 
 A cold search with the activations linear, relu, tanh and sigmoid begins at the networks that are named, and after every
-round asks of all that are shorter than the best so far whether they are right on 1,000 strings of the released list
+round asks of all that are shorter than the best so far whether they are right on 2,000 strings of the released list
 (5,000 of pairs and brackets). It knows the language by that question, and so tells how short exact networks can be, not
 what a search finds that knows strings alone. So the networks `exact-*` that come with the package were made.
 """
@@ -40,7 +40,7 @@ def right(network, task, file):
     counted = isinstance(task.grammar, Counting)
     marking = Marking("det" if counted else "cat", (0.0,))
     (column,) = marking.columns()
-    strings = TestList(task, "released", 0, 1000 if counted and len(task.grammar.stops) == 1 else 5000)
+    strings = TestList(task, "released", 0, 2000 if counted and len(task.grammar.stops) == 1 else 5000)
     (found,) = outcomes(pupil, strings, task.grammar, marking, lambda so_far: bool(so_far[0][column].any()))
     return not found[column].any()
 
