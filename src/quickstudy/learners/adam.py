@@ -100,8 +100,8 @@ class Adam:
     among: str = parameter("seen", choices=("seen", "all"))
     l1: float = parameter(0.0, at_least=0)
     l2: float = parameter(0.0, at_least=0)
-    schedule: str = parameter("constant", choices=("constant", "cosine"))
-    clip: float = parameter(0.0, at_least=0)
+    schedule: str = parameter("constant", choices=("constant", "cosine"), added=True)
+    clip: float = parameter(0.0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
