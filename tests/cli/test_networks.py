@@ -13,18 +13,18 @@ def scored(quickstudy, *arguments):
     return json.loads(done.out)
 
 
-def test_score_mdl(quickstudy, tmp_path):
+def test_score_mdl(quickstudy, inside, tmp_path):
     Network.read("bliss-an-bn").write(tmp_path / "network.json")
     arguments = ("mdl", "network.json", "--language", "an-bn", "--size", "100", "--activations", "linear,relu,tanh")
-    found = scored(quickstudy, *arguments)
+    found = scored(quickstudy, *arguments)  # as a user types it; everything else in this process, which is quicker
     assert found == {"h_bits": 178, "d_bits": pytest.approx(309.477, abs=6e-4), "mdl_bits": found["d_bits"] + 178}
-    assert "|H| 178  |D:H| 309.477  in all 487.477 bits" in quickstudy("score", *arguments).out
-    done = quickstudy("score", "mdl", "bliss-an-bn-cn", "--language", "an-bn-cn", "--json")
+    assert "|H| 178  |D:H| 309.477  in all 487.477 bits" in inside("score", *arguments).out
+    done = inside("score", "mdl", "bliss-an-bn-cn", "--language", "an-bn-cn", "--json")
     assert "units with sigmoid, which --activations does not name" in done.err
     assert json.loads(done.out)["h_bits"] == 256
     # A network for other strings holds some of these for impossible.
     found = scored(
-        quickstudy, "mdl", "bliss-an-bn-cn", "--language", "an-bm-cnm", "--activations", "linear/relu/sigmoid/tanh"
+        inside, "mdl", "bliss-an-bn-cn", "--language", "an-bm-cnm", "--activations", "linear/relu/sigmoid/tanh"
     )
     assert found == {"h_bits": 256, "d_bits": "inf", "mdl_bits": "inf"}
 
@@ -44,14 +44,15 @@ def test_score_mdl(quickstudy, tmp_path):
             (3, 3, 606, 1, None),
         ),
         (("bliss-dyck-1", "dyck-1", "--start", "256", "--count", "100"), (100, 100, None, 0, None)),
+        (("exact-dyck-1", "dyck-1", "--start", "256", "--count", "3000"), (3000, 3000, None, 0, None)),
         (("bliss-dyck-1", "dyck-1", "--count", "100", "--margin", "0.32"), (100, None, None, None, 0)),
         (("built-dyck-2", "dyck-2", "--start", "828", "--count", "100"), (100, 100, None, 0, None)),
         (("built-dyck-2", "dyck-2", "--count", "100", "--precision", "exact"), (100, 100, None, 0, None)),
     ],
 )
-def test_score_grammar(quickstudy, arguments, found):
+def test_score_grammar(inside, arguments, found):
     name, language, *options = arguments
-    facts = scored(quickstudy, "grammar", name, "--language", language, *options)
+    facts = scored(inside, "grammar", name, "--language", language, *options)
     names = ("strings", "strings_right", "steps", "wrong", "first_wrong")
     assert tuple(facts) == names
     for fact, wanted in zip(names, found, strict=True):
@@ -72,8 +73,8 @@ def test_score_grammar(quickstudy, arguments, found):
         ),
     ],
 )
-def test_bad_input_is_refused_in_a_line(quickstudy, arguments, said):
-    done = quickstudy("score", *arguments)
+def test_bad_input_is_refused_in_a_line(inside, arguments, said):
+    done = inside("score", *arguments)
     assert done.status == 2
     assert said in done.err
     assert done.err.count("\n") <= 2

@@ -63,23 +63,47 @@ def broken(findings):
     return [str(finding) for finding in findings if not finding.ok]
 
 
+FEW = {"units": 12, "features": 6, "hidden": 8, "keys": 6, "slots": 8, "word": 4, "heads": 1, "nearest": 2}
+"""Sizes, of those a core may have, with which it is soon compiled."""
+
+
+def few(name):
+    """Those that a core has; those of attention go together and are small as they are."""
+    fields = {field.name for field in dataclasses.fields(catalogue.core.get(name))}
+    return {size: number for size, number in FEW.items() if size in fields} if "units" in fields else {}
+
+
 def small(name):
     """A core of few units, if it has units."""
-    spec = catalogue.core.get(name)
-    fields = {field.name for field in dataclasses.fields(spec)}
-    return configure(name, spec, {"units": 12} if "units" in fields else {})
+    return configure(name, catalogue.core.get(name), few(name))
 
 
 def trained_names():
-    """Every core with every training that takes it."""
+    """Every core with what is usual for it, and every training that answers with two cores that it takes, the first
+    that is a reservoir and the first that is not.
+    """
+    made = {}
     for core in ids("core"):
+        sizes = {**few(core), "units": 24} if few(core) else {}
+        size = ":" + ",".join(f"{name}={number}" for name, number in sizes.items()) if sizes else ""
+        usual = [default_training(catalogue.core.get(core), convention) for convention in CONVENTIONS]
         for training in ids("training"):
-            size = ":units=24" if hasattr(small(core), "units") else ""
             try:
                 choose_learner(f"{core}+{training}", "corrected")
             except UsageError:
                 continue
-            yield f"{core}+{training}{size}"
+            kind = training, catalogue.core.get(core).frozen
+            if answers(training) and (training in usual or kind not in made):
+                made[kind] = None
+                yield f"{core}+{training}{size}"
+
+
+def answers(training):
+    """Whether it is shown right answers and asked for some; others learn by reward, and are looked at elsewhere."""
+    found = catalogue.training.get(training)
+    asked = {usual.asked for usual in getattr(found, "usual_for", ())}
+    shown = "cross-entropy" in getattr(found, "losses", ("cross-entropy",))
+    return shown and (not asked or bool(asked & {"symbols", "reals", "strings"}))
 
 
 def ruled_tasks():

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
+from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.learners.host import Hosted
 from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
 from quickstudy.protocols.grammar import GrammarProtocol
 from quickstudy.runs.job import examine
+from quickstudy.runs.plan import make_plan
 from quickstudy.runs.setting import Setting, make_task
 
 
@@ -160,6 +162,13 @@ def test_a_factor_without_enough_strings_is_left_out_and_the_record_says_so():
     alone = outcome("bigram", "grammar/dyck-2", "published", order=3, factors=(1.0,))
     assert alone.record.status == "failed"
     assert "use test=exhaustive" in alone.record.reason
+
+
+def test_where_no_factor_has_enough_strings_nothing_is_run():
+    setting = Setting("grammar/dyck-2", "bigram", "published", 0, {"factors": (2.0, 1.0)})
+    with pytest.raises(UsageError, match=r"the released list has 0 strings .*; use test=exhaustive"):
+        make_plan([setting], 1)
+    assert len(make_plan([Setting("grammar/dyck-2", "bigram", "published", 0, {"factors": (4.0, 1.0)})], 1).cells) == 1
 
 
 def test_published_data_are_the_same_for_all_repetitions():

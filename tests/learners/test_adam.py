@@ -18,7 +18,8 @@ from quickstudy.cores.esn import EchoState
 from quickstudy.cores.recurrent import LSTM
 from quickstudy.cores.transformer import Transformer
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.adam import Adam, Head, Model
+from quickstudy.learners.adam import Adam
+from quickstudy.learners.stepping import Head, Model
 
 CORE = LSTM(units=4)
 RATE = 0.01

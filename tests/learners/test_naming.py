@@ -47,7 +47,7 @@ def test_a_core_is_a_learner_with_its_usual_training():
     made = chosen.make(None)
     assert isinstance(made, Trained)
     assert made.pace == Pace(passes=1, batch=1, by_question=True, peeks=False)
-    assert choose("lstm").make(None).pace == Pace(passes=10, batch=8)
+    assert choose("lstm").make(None).pace == Pace(passes=10, batch=1)
 
 
 def test_a_convention_has_its_own_training_and_parameters():

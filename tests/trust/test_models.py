@@ -280,7 +280,7 @@ def first_step(trace, convention):
 
 
 def test_a_measure_of_ones_own_is_shown_without_its_file(tmp_path, monkeypatch, capsys):
-    """Where it was asked for: in the terminal and on the page, behind the protocol's own columns."""
+    """Where it was asked for: in the terminal and on the page, before the protocol's own columns."""
     monkeypatch.chdir(tmp_path)
     pathlib.Path("first.py").write_text(HALF)
     assert ran("-l", "majority", "--quiet", "--include", "first.py", "--measure", "first-step") == 0
@@ -288,7 +288,7 @@ def test_a_measure_of_ones_own_is_shown_without_its_file(tmp_path, monkeypatch, 
     del catalogue.measure._entries["first-step", 1]
     capsys.readouterr()
     (table,) = gather([pathlib.Path("r")]).tables
-    assert [score.title for score in table.columns][-2:] == ["steps to 0.9", "the very first"]
+    assert "the very first" in [score.title for score in table.columns][:2]
     with pytest.raises(SystemExit):
         main(["report", "r", "--format", "text"])
     assert "the very first ↓" in capsys.readouterr().out

@@ -160,8 +160,8 @@ def _attend_back(factor: float, saved: tuple[Any, ...], gradient: Array) -> tupl
 attend.defvjp(_attend, _attend_back)
 
 
-def draw_layer(embedding: int, hidden: int, heads: int, rng: np.random.Generator) -> EncoderLayer:
-    """Weights as PyTorch's layer of this kind draws them, in the order of the fields."""
+def draw_layer(embedding: int, hidden: int, heads: int, rng: np.random.Generator, alike: bool = False) -> EncoderLayer:
+    """Weights as PyTorch's layer of this kind draws them, in the order of the fields. alike: keys start as queries."""
 
     def uniform(bound: float, *shape: int) -> Array:
         return jnp.asarray(rng.uniform(-bound, bound, shape), jnp.float32)
@@ -173,8 +173,11 @@ def draw_layer(embedding: int, hidden: int, heads: int, rng: np.random.Generator
     def norm() -> Norm:
         return Norm(jnp.ones(embedding), jnp.zeros(embedding))
 
+    mix = uniform(np.sqrt(6.0 / (4 * embedding)), embedding, 3 * embedding)
+    if alike:
+        mix = mix.at[:, embedding : 2 * embedding].set(mix[:, :embedding])
     return EncoderLayer(
-        Affine(uniform(np.sqrt(6.0 / (4 * embedding)), embedding, 3 * embedding), jnp.zeros(3 * embedding)),
+        Affine(mix, jnp.zeros(3 * embedding)),
         Affine(uniform(1.0 / np.sqrt(embedding), embedding, embedding), jnp.zeros(embedding)),
         affine(embedding, hidden),
         affine(hidden, embedding),

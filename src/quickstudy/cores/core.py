@@ -146,22 +146,24 @@ class InputWeights(eqx.Module):
 
 
 class WaveWeights(InputWeights):
-    """The same, where every real number is also seen as sines and cosines of its multiples by pi, 2 pi, 4 pi ...: what
-    lies close together can then be told apart by a product. weights: (`waved_width`, units).
+    """The same, where real numbers, of a vector the first `waved` or with 0 all, are also seen as sines and cosines of
+    their multiples by pi, 2 pi, 4 pi ...: what lies close together can then be told apart by a product. weights:
+    (`waved_width`, units).
     """
 
     waves: int = eqx.field(static=True)
+    waved: int = eqx.field(static=True, default=0)
 
     def __call__(self, x: Any) -> Array:
         """(..., units) contributions of inputs x."""
-        return jnp.concatenate(_waved(self.space, x, self.waves), axis=-1) @ self.weights
+        return jnp.concatenate(_waved(self.space, x, self.waves, self.waved), axis=-1) @ self.weights
 
 
-def waved_width(space: Space, waves: int) -> int:
+def waved_width(space: Space, waves: int, waved: int = 0) -> int:
     """Numbers that stand for a value: those of its vector, and two more for every wave of a real number."""
     if isinstance(space, Fields):
-        return sum(waved_width(part, waves) for _, part in space.parts)
-    return space.width * (1 + 2 * waves) if isinstance(space, Reals) else space.width
+        return sum(waved_width(part, waves, waved) for _, part in space.parts)
+    return space.width + 2 * waves * min(space.width, waved or space.width) if isinstance(space, Reals) else space.width
 
 
 def as_numbers(space: Space, x: Any) -> Array:
@@ -169,15 +171,16 @@ def as_numbers(space: Space, x: Any) -> Array:
     return jnp.concatenate(_waved(space, x, 0), axis=-1)
 
 
-def _waved(space: Space, x: Any, waves: int) -> list[Array]:
+def _waved(space: Space, x: Any, waves: int, waved: int = 0) -> list[Array]:
     if isinstance(space, Fields):
-        return [row for name, part in space.parts for row in _waved(part, x[name], waves)]
+        return [row for name, part in space.parts for row in _waved(part, x[name], waves, waved)]
     if isinstance(space, Tokens):
         return [jax.nn.one_hot(x, space.size)]
     numbers = jnp.asarray(x, jnp.float32)
     if not isinstance(space, Reals) or not waves:
         return [numbers]
-    angles = (numbers[..., None] * (np.pi * 2.0 ** np.arange(waves, dtype=np.float32))).reshape(*numbers.shape[:-1], -1)
+    chosen = numbers[..., : waved or None, None]
+    angles = (chosen * (np.pi * 2.0 ** np.arange(waves, dtype=np.float32))).reshape(*numbers.shape[:-1], -1)
     return [numbers, jnp.sin(angles), jnp.cos(angles)]
 
 

@@ -105,7 +105,8 @@ def _alike(memory: Array, keys: Array, strength: Array) -> Array:
 
 def _allocated(usage: Array) -> Array:
     """(B, slot): where there is room, the least used slots first."""
-    usage = 1e-6 + (1 - 1e-6) * usage
+    # A share, whatever the state that was handed in: products of many numbers above 1 would have no gradient.
+    usage = 1e-6 + (1 - 1e-6) * jnp.clip(usage, 0.0, 1.0)
     order = jnp.argsort(usage, axis=-1)
     ordered = jnp.take_along_axis(usage, order, axis=-1)
     before = jnp.concatenate([jnp.ones_like(ordered[:, :1]), jnp.cumprod(ordered, axis=-1)[:, :-1]], axis=-1)

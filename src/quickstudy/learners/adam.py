@@ -11,68 +11,21 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.cores.core import CoreSpec, precision_of
+from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.batching import (
-    GroupedExam,
-    Lengths,
-    check_leak,
-    grouped_exam,
-    needed_steps,
-    packed_lesson,
-    padded_lanes,
-    padded_lesson,
-    whole_lesson,
-)
-from quickstudy.learners.features import KEPT, all_states, streamed
+from quickstudy.learners.batching import GroupedExam, check_leak, packed_lesson, padded_lesson, whole_lesson
+from quickstudy.learners.exams import exam_for, is_large
+from quickstudy.learners.features import all_states, streamed
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
-from quickstudy.learners.stepping import Speaker, SteppingPupil
+from quickstudy.learners.stepping import Head, Model, SteppingPupil
+from quickstudy.learners.streaming import Batches, answering_streams, streaming
 from quickstudy.learners.trained import Usual
-from quickstudy.learners.updates import ADAM, answering, updating
-
-PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
-"""Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
-for fast products, few enough to be about equally long."""
-
-
-class Head(eqx.Module):
-    """An affine map from features to outputs."""
-
-    weights: Any
-    bias: Any
-
-    @classmethod
-    def drawn(cls, core: Any, outputs: int, rng: np.random.Generator) -> Head:
-        """On top of a core, uniform within the bounds that it names: weights, then bias."""
-        of_weights, of_bias = core.head_bounds
-        weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
-        bias = rng.uniform(-of_bias, of_bias, outputs)
-        kind = precision_of(core)
-        return cls(*(jnp.asarray(np.asarray(part, np.float32), kind) for part in (weights, bias)))
-
-    def __call__(self, features: Any) -> Any:
-        """(..., V) from (..., F)."""
-        return features @ self.weights + self.bias
-
-
-class Model(Speaker):
-    """A core and its head."""
-
-    head: Head
-
-    def scores(self, features: Any) -> Any:
-        """What the head makes of them."""
-        return self.head(features)
-
-    def trainable(self) -> Any:
-        """What the core lets be trained, and the whole head."""
-        return Model(self.core.trainable(), jax.tree.map(lambda _: True, self.head))
+from quickstudy.learners.updates import ADAM, LATE, answering, of_tokens, of_values, updating
 
 
 @training("adam", version=2)
@@ -86,11 +39,11 @@ class Adam:
     all questions of the whole lesson. among: `seen`, a symbol that has never been an answer is never given as one, as
     by the readouts; or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained numbers
     is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all updates that will be made and
-    fall to 0 with the last of them. clip: a gradient that is longer is cut to this length; 0: none is. The head starts
-    uniform in +- 1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns,
-    never when it answers. Where real numbers are asked for, batch is 8, rate 0.005 and passes 200; for whole strings,
-    batch is 8, passes 100, and the answers are among all symbols. Source: Cisneros et al. 2022: one sequence per update
-    in its text, the gradients of 8 added in its programs.
+    fall to 0 with the last of them; `late` only over the last quarter. clip: a gradient that is longer is cut to this
+    length; 0: none is. The head starts uniform in +- 1/sqrt(features), unless the core says otherwise. A core with
+    noise (dropout) has it while it learns, never when it answers. Where real numbers are asked for, batch is 8, rate
+    0.005 and passes 200; for whole strings, batch is 8, passes 100, and the answers are among all symbols. Source:
+    Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -100,8 +53,8 @@ class Adam:
     among: str = parameter("seen", choices=("seen", "all"))
     l1: float = parameter(0.0, at_least=0)
     l2: float = parameter(0.0, at_least=0)
-    schedule: str = parameter("constant", choices=("constant", "cosine"))
-    clip: float = parameter(0.0, at_least=0)
+    schedule: str = parameter("constant", choices=("constant", "cosine", "late"), added=True)
+    clip: float = parameter(0.0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
@@ -147,15 +100,18 @@ class _Lesson(NamedTuple):
 
 
 class AdamPupil(SteppingPupil):
-    """A model in training. An update is made when its batch is full, so what is shown between two changes nothing."""
+    """A model in training. An update is made when its batch is full, so what is shown between two changes nothing.
+    further: outputs of the head besides those that are asked for.
+    """
 
     def __init__(
-        self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams], by_lane: Sequence[Adam]
-    ) -> None:
+        self, training: Adam, core: CoreSpec, brief: Brief, streams: Sequence[Streams], by_lane: Sequence[Adam],
+        further: int = 0,
+    ) -> None:  # fmt: skip
         self.lanes = len(streams)
         self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
-        models = [_model(core, brief, stream) for stream in streams]
+        models = [_model(core, brief, stream, further) for stream in streams]
         trained = eqx.filter(models[0], models[0].trainable())
         # By NumPy: an array of zeros made by JAX is a call of a program.
         moments = jax.tree.map(
@@ -165,22 +121,25 @@ class AdamPupil(SteppingPupil):
         # Model and moments are kept as bare arrays: what they are part of is put together where it is compiled.
         self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
         self._sizes = size_of(trained), size_of(eqx.filter(models[0], eqx.is_inexact_array)) - size_of(trained)
-        self._widths = models[0].core.width, brief.outputs.width
+        self._widths = models[0].core.width, brief.outputs.width + further
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
         self._keys = stack_lanes([jax.random.key_data(stream.jax("noise")) for stream in streams]) if noisy else None
         # Without penalties the program is the one without them; all penalties share another, in which one of 0 adds
         # exactly nothing, and so do all schedules.
-        self._planned = brief.budget // (training.batch or 1) if training.schedule == "cosine" else 0
+        self._planned = brief.budget // (training.batch or 1) if training.schedule != "constant" else 0
         self._scheduled = bool(self._planned or training.clip)
         self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
-        self._leaks = models[0].core.leaks
-        self._any_length = hasattr(models[0].core, "unroll_packed")
-        self._few_places = hasattr(models[0].core, "unroll_at")
+        self._core, self._leaks = models[0].core, models[0].core.leaks
         # Side by side with others a sequence waits for the longest of all lanes, and nothing is saved by packing.
-        self._packs = self.lanes == 1 and self._any_length
+        self._packs = self.lanes == 1 and hasattr(self._core, "unroll_packed")
         if self._leaks:
             check_leak(brief)
+        # What is read packed goes on being so; a leak needs its answers written in.
+        self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
+        self._losses: Callable[[Any, Any, Any], Any] = of_tokens if self._tokens else of_values
+        self._streamed: tuple[Lesson, Batches] | None = None
+        self._tested: tuple[Exam, Batches] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
         self._shown = np.zeros(self.lanes, dtype=np.int64)
@@ -191,6 +150,8 @@ class AdamPupil(SteppingPupil):
         """All updates whose batch fills up between start and stop, in one call."""
         if lesson.item != "example":
             raise UsageError("adam learns from whole examples, not from single questions")
+        if lesson.stream and self.reads_streams:
+            return self._learn_stream(lesson, start, stop)
         if self._lesson is None or self._lesson[0] is not lesson:
             self._lesson = lesson, self._prepared(lesson)
         prepared = self._lesson[1]
@@ -198,6 +159,21 @@ class AdamPupil(SteppingPupil):
         self._arrays = prepared.train(self._arrays, prepared.material, bounds, prepared.settings, self._keys)
         self._shown += np.diff(lesson.within(start, stop))[:, 0]
         self._known |= prepared.first < (bounds[:, 1] * prepared.batches)[:, None]
+        jax.block_until_ready(self._arrays)
+
+    def _learn_stream(self, lesson: Lesson, start: int, stop: int) -> None:
+        """The same for a lesson that is one of many: an update is a call."""
+        if self._streamed is None or self._streamed[0] is not lesson:
+            self._streamed = lesson, Batches.of_lesson(lesson, self._training.batch)
+            known = self._known.all()
+            self._new = np.zeros_like(self._known, np.int64) if known else _first_answers(lesson, self._known.shape[1])
+        bounds = np.array([start, stop]) // self._training.batch
+        settings = self._settings(np.full(self.lanes, self._training.batch))
+        update = streaming(self._frame, self._losses, self.lanes)
+        for cut in self._streamed[1].cuts(*bounds):
+            self._arrays = update(self._arrays, cut, settings, self._keys)
+        self._shown += stop - start
+        self._known |= self._new < bounds[1] * self._training.batch
         jax.block_until_ready(self._arrays)
 
     def _prepared(self, lesson: Lesson) -> _Lesson:
@@ -213,17 +189,19 @@ class AdamPupil(SteppingPupil):
             if self._packs
             else padded_lesson(lesson, batch, self._leaks, weights)
         )
-        scales = batches if self._training.total == "sum" else np.ones(self.lanes)
-        planned = [self._planned, self._training.clip] if self._scheduled else []
-        settings = jnp.asarray(
-            [
-                [own.rate, scale, *([own.l1, own.l2] if self._penalised else []), *planned]
-                for own, scale in zip(self._by_lane, scales, strict=True)
-            ],
-            jnp.float32,
-        )
         train = updating(self._frame, allowed, batch, whole, self._tokens, self.lanes)
-        return _Lesson(material, train, batches, settings, first)
+        return _Lesson(material, train, batches, self._settings(batches), first)
+
+    def _settings(self, batches: NDArray[Any]) -> Any:
+        """(lane, setting), as `updating` reads them."""
+        scales = batches if self._training.total == "sum" else np.ones(self.lanes)
+        begins = LATE if self._training.schedule == "late" else 0.0
+        planned = [self._planned, self._training.clip, begins] if self._scheduled else []
+        rows = [
+            [own.rate, scale, *([own.l1, own.l2] if self._penalised else []), *planned]
+            for own, scale in zip(self._by_lane, scales, strict=True)
+        ]
+        return jnp.asarray(rows, jnp.float32)
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
@@ -241,8 +219,11 @@ class AdamPupil(SteppingPupil):
         return state, self._among_known(scores)
 
     def _answered(self, exam: Exam) -> NDArray[np.float32]:
+        if self._streamed is not None:
+            return self._answered_stream(exam)
         if self._exam is None or self._exam[0] is not exam:
-            self._exam = exam, None if self._is_large(exam) else self._grouped(exam)
+            large = not self._leaks and is_large(exam, *self._widths)
+            self._exam = exam, None if large else exam_for(self._core, exam)
         if self._exam[1] is None:
             model = self._frame.filled(self._arrays)[0]
             return streamed(model.core, exam, lambda rows: _headed(model.head, rows, self.lanes))
@@ -251,31 +232,13 @@ class AdamPupil(SteppingPupil):
         scores = np.asarray(answered(self._arrays, grouped.inputs, grouped.asked, grouped.steps))
         return np.take_along_axis(scores.reshape(self.lanes, -1, scores.shape[-1]), grouped.found[:, :, None], axis=1)
 
-    def _is_large(self, exam: Exam) -> bool:
-        """Whether what is held at once is more than a lane may: copies of the inputs, features of a group, and by
-        example and question its place, copied, and the scores.
-        """
-        width, outputs = self._widths
-
-        def held(lane: Examples) -> Any:
-            asked = lane.count * int(lane.asked.sum(axis=0).max(initial=0))
-            return 4 * (lane.inputs.nbytes + PACKED_TOGETHER * lane.steps * width + asked * (outputs + 4))
-
-        return not self._leaks and max(map(held, exam.examples)) > KEPT
-
-    def _grouped(self, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None]:
-        """The exam; for a core that does not take any length, with the lengths that its groups may have."""
-        lanes = padded_lanes(exam.examples, self._leaks)
-        if self._any_length:
-            return grouped_exam(lanes, [needed_steps(lane) for lane in lanes], PACKED_TOGETHER), None
-        needed = [lane.lengths + 1 if self._leaks else needed_steps(lane) for lane in lanes]
-        together = PADDED_TOGETHER
-        if self._few_places:  # more sequences, for no more memory than all their steps would take
-            most = max(int(lane.asked.sum(axis=0).max()) for lane in lanes)
-            together = min(PACKED_TOGETHER, together * lanes[0].steps // most)
-        grouped = grouped_exam(lanes, needed, together)
-        lengths = Lengths.fitted(grouped.steps[:, 0].astype(np.int64), lanes[0].steps)
-        return grouped._replace(steps=lengths.chosen), lengths.allowed
+    def _answered_stream(self, exam: Exam) -> NDArray[np.float32]:
+        """In the lengths in which it has learned."""
+        if self._tested is None or self._tested[0] is not exam:
+            self._tested = exam, Batches.of_exam(exam)
+        batches, program = self._tested[1], answering_streams(self._frame, self.lanes)
+        scores = [program(self._arrays, cut.inputs, cut.places) for cut in batches.cuts(0, batches.order.shape[1])]
+        return batches.by_question([*map(np.asarray, scores)], exam.counted.shape[1])
 
     def _speaker(self) -> Model:
         if self._leaks:
@@ -331,7 +294,7 @@ def _headed(head: Any, rows: Any, lanes: int) -> Any:
     return over_lanes(lambda head, rows: head(rows), lanes)(head, rows)
 
 
-def _model(core: CoreSpec, brief: Brief, streams: Streams) -> Model:
+def _model(core: CoreSpec, brief: Brief, streams: Streams, further: int) -> Model:
     rng = streams.numpy("core")
     built = core.build(brief.inputs, rng)
-    return Model(built, Head.drawn(built, brief.outputs.width, rng))
+    return Model(built, Head.drawn(built, brief.outputs.width + further, rng))

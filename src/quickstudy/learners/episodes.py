@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from quickstudy.base.learner import Brief, Cost
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
+from quickstudy.base.task import players_of
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.tasks.worlds import episode_keys
@@ -142,3 +143,38 @@ def play_until(world: Any, state: Any, act: Callable[..., Any], key: Any, number
     *_, kept = lax.while_loop(is_on, go_on, (jnp.int32(0), jnp.zeros(len(numbers), bool), *begun, blank))
     happened: Transcript = jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1), kept)
     return happened
+
+
+class Lived(NamedTuple):
+    """What happened, (lane, step, episode, ...), with the players behind the episode where there are several."""
+
+    observations: Any
+    actions: Any
+    chances: Any
+    expected: Any
+    rewards: Any
+    done: Any
+    info: Any
+
+    def transcript(self) -> Transcript:
+        """The same as others log it."""
+        parts = self.actions, self.rewards, self.done, self.info
+        return Transcript(*jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 1, 2), parts))
+
+    def learned_from(self) -> Lived:
+        """Without what is only logged."""
+        return self._replace(info=None)
+
+
+def as_rows(world: Any, tree: Any) -> Any:
+    """Episodes and players as rows of one batch: (episode, player, ...) to (episode * player, ...)."""
+    if players_of(world) == 1:
+        return tree
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), tree)
+
+
+def by_player(world: Any, tree: Any) -> Any:
+    """The reverse: (episode * player, ...) to (episode, player, ...)."""
+    if players_of(world) == 1:
+        return tree
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, players_of(world), *leaf.shape[1:]), tree)

@@ -19,9 +19,9 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
-from quickstudy.learners.adam import Head
-from quickstudy.learners.episodes import begin_episodes, play
+from quickstudy.learners.episodes import Lived, as_rows, begin_episodes, by_player, play
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, size_of, stack_lanes, with_arrays
+from quickstudy.learners.stepping import Head
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, cut, share_of_rate
 
@@ -81,6 +81,7 @@ class PPO:
 
     programs: ClassVar[int] = 4
     passes: ClassVar[int] = 1
+    losses: ClassVar[tuple[str, ...]] = ("reward",)
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("episodes"),)
     by_question: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -133,8 +134,8 @@ class PPOPupil:
                 steps = min(world.horizon, rounded(longest, 2))
                 cropped = jax.tree.map(lambda leaf, end=steps: leaf[:, :end], lived.learned_from())
                 self._actors, self._moments = _learn(
-                    world, self._trainable, self._actors, self._moments, cropped, self._noise, first, self._settings,
-                    self._training.epochs, self._training.parts, self.lanes,
+                    world, self._trainable, self._actors, self._moments, cropped, self._noise, jnp.int32(first),
+                    self._settings, self._training.epochs, self._training.parts, self.lanes,
                 )  # fmt: skip
         if not parts:
             raise UsageError(f"no episodes between {start} and {stop}")
@@ -167,40 +168,6 @@ class PPOPupil:
         return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]
 
 
-class Lived(NamedTuple):
-    """What happened, (lane, step, episode, ...), with the players behind the episode where there are several."""
-
-    observations: Any
-    actions: Any
-    chances: Any
-    expected: Any
-    rewards: Any
-    done: Any
-    info: Any
-
-    def transcript(self) -> Transcript:
-        """The same as others log it."""
-        parts = self.actions, self.rewards, self.done, self.info
-        return Transcript(*jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 1, 2), parts))
-
-    def learned_from(self) -> Lived:
-        """Without what is only logged."""
-        return self._replace(info=None)
-
-
-def _rows(world: Any, tree: Any) -> Any:
-    """Episodes and players as rows of one batch: (episode, player, ...) to (episode * player, ...)."""
-    if players_of(world) == 1:
-        return tree
-    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), tree)
-
-
-def _apart(world: Any, tree: Any) -> Any:
-    if players_of(world) == 1:
-        return tree
-    return jax.tree.map(lambda leaf: leaf.reshape(-1, players_of(world), *leaf.shape[1:]), tree)
-
-
 @eqx.filter_jit
 def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: int) -> Lived:
     """Play episodes by drawn actions, until all are over: what comes behind is zeros, and done."""
@@ -208,13 +175,13 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
     def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Lived:
         def turn(carry: Any, time: Any) -> Any:
             memory, places, seen, over = carry
-            memory, features = actor.core.step(memory, _rows(world, seen))
-            policy = Policy(world.outputs, _apart(world, actor.policy(features)))
+            memory, features = actor.core.step(memory, as_rows(world, seen))
+            policy = Policy(world.outputs, by_player(world, actor.policy(features)))
             own = jax.vmap(lambda number: jax.random.fold_in(jax.random.fold_in(keys[1], number), time))(numbers)
             uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(own)
             action = policy.draw(uniform)
             places, said = jax.vmap(world.step)(own, places, action)
-            expected = _apart(world, actor.value(features)[:, 0])
+            expected = by_player(world, actor.value(features)[:, 0])
             lived = Lived(seen, action, policy.log_probability(action), expected, said.reward, said.done, said.info)
             return (memory, places, said.observation, over | said.done), lived
 
@@ -242,8 +209,8 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
 def _perform(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: int) -> Any:
     def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Transcript:
         def step(memory: Any, seen: Any, key: Any) -> Any:
-            memory, features = actor.core.step(memory, _rows(world, seen))
-            return memory, Policy(world.outputs, _apart(world, actor.policy(features))).draw()
+            memory, features = actor.core.step(memory, as_rows(world, seen))
+            return memory, Policy(world.outputs, by_player(world, actor.policy(features))).draw()
 
         memory = actor.core.start(len(numbers) * players_of(world), world.horizon)
         world_key, noise = keys
@@ -273,13 +240,13 @@ def _learn(
             actor = eqx.combine(trained, fixed)
             part = jax.tree.map(lambda leaf: leaf[:, chosen], (lived, advantage, returns, mask))
             shown, gained, wanted, counted = part
-            inputs = jax.vmap(partial(_rows, world))(shown.observations)
+            inputs = jax.vmap(partial(as_rows, world))(shown.observations)
             rows = jax.tree.leaves(inputs)[0].shape[1]
             features = actor.core.unroll(actor.core.start(rows, world.horizon), inputs)[1]
-            policy = Policy(world.outputs, jax.vmap(partial(_apart, world))(actor.policy(features)))
+            policy = Policy(world.outputs, jax.vmap(partial(by_player, world))(actor.policy(features)))
             ratio = jnp.exp(policy.log_probability(shown.actions) - shown.chances)
             near = jnp.clip(ratio, 1 - settings.ratio, 1 + settings.ratio)
-            expected = jax.vmap(partial(_apart, world))(actor.value(features)[..., 0])
+            expected = jax.vmap(partial(by_player, world))(actor.value(features)[..., 0])
             each = (
                 -jnp.minimum(ratio * gained, near * gained)
                 + 0.5 * jnp.square(expected - wanted)

@@ -18,8 +18,8 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Space, Tokens, check_spaces
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
-from quickstudy.learners.adam import Head, Model
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
+from quickstudy.learners.stepping import Head, Model
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM
 

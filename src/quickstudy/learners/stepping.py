@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.cores.core import precision_of
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
 
@@ -40,6 +41,40 @@ class Speaker(eqx.Module):
     def rows(self, state: Any, numbers: Any) -> Any:
         """Some rows of a state."""
         return self.core.rows(state, numbers)
+
+
+class Head(eqx.Module):
+    """An affine map from features to outputs."""
+
+    weights: Any
+    bias: Any
+
+    @classmethod
+    def drawn(cls, core: Any, outputs: int, rng: np.random.Generator) -> Head:
+        """On top of a core, uniform within the bounds that it names: weights, then bias."""
+        of_weights, of_bias = core.head_bounds
+        weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
+        bias = rng.uniform(-of_bias, of_bias, outputs)
+        kind = precision_of(core)
+        return cls(*(jnp.asarray(np.asarray(part, np.float32), kind) for part in (weights, bias)))
+
+    def __call__(self, features: Any) -> Any:
+        """(..., V) from (..., F)."""
+        return features @ self.weights + self.bias
+
+
+class Model(Speaker):
+    """A core and its head."""
+
+    head: Head
+
+    def scores(self, features: Any) -> Any:
+        """What the head makes of them."""
+        return self.head(features)
+
+    def trainable(self) -> Any:
+        """What the core lets be trained, and the whole head."""
+        return Model(self.core.trainable(), jax.tree.map(lambda _: True, self.head))
 
 
 class _Programs(NamedTuple):

@@ -122,7 +122,10 @@ class Trained:
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> Pupil:
         """A fresh pupil with one lane per stream. Raises NotApplicable for spaces that it is not for."""
         check_spaces(self.training.id, self.training, brief.inputs, brief.outputs)
-        if brief.loss not in getattr(self.training, "losses", (*SHOWN, "reward")):
+        losses = getattr(self.training, "losses", (*SHOWN, "reward"))
+        if brief.loss not in losses:
+            if brief.loss in SHOWN:
+                raise NotApplicable(f"{self.training.id} learns from {' or '.join(losses)}, not from right answers")
             raise NotApplicable(f"{self.training.id} learns from right answers, and none are shown")
         if getattr(self.core, "precision", "float32") == "float64":
             return DoublePupil(lambda: self._begun(brief, streams))

@@ -24,10 +24,10 @@ def updating(
     """The arrays of (model, moments), which the frame has lost, after some updates.
 
     From the arrays before, the material of a lesson, bounds (lane, 2) of the updates, settings (lane, 2): step size and
-    what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are, or (lane, 6):
-    and over how many updates the rate rises and falls (0: never) and how long a gradient may be (0: as it is); and the
-    words of the lanes' random keys or None. allowed: lengths that batches are cut to; None: they are packed. whole:
-    there is one batch, and every update takes it.
+    what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are, or (lane, 7):
+    and over how many updates the rate rises and falls (0: never), how long a gradient may be (0: as it is), and after
+    which part of the updates the rate begins to fall; and the words of the lanes' random keys or None. allowed: lengths
+    that batches are cut to; None: they are packed. whole: there is one batch, and every update takes it.
     """
 
     def single(model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any) -> Any:
@@ -36,23 +36,14 @@ def updating(
         def loss(trained: Any, number: Any, key: Any) -> Any:
             model, place = eqx.combine(trained, fixed), 0 if whole else number
             if allowed is None:
-                total = settings[1] * _packed_loss(model, material, place, batch, tokens)
+                total = _packed_loss(model, material, place, batch, tokens)
             else:
-                total = settings[1] * _loss(model, material, allowed, place, batch, key, tokens)
-            if len(settings) == 2:
-                return total
-            sizes = [(jnp.abs(leaf).sum(), jnp.square(leaf).sum()) for leaf in jax.tree.leaves(trained)]
-            return total + sum(settings[2] * first + settings[3] * second for first, second in sizes)
+                total = _loss(model, material, allowed, place, batch, key, tokens)
+            return settings[1] * total + _penalty(trained, settings)
 
         def update(number: Any, carry: Any) -> Any:
             trained, moments = carry
-            # The moments count the updates, over all lessons and calls.
-            key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
-            gradient, rate = jax.grad(loss)(trained, number, key), settings[0]
-            if len(settings) == 6:
-                gradient, rate = cut(gradient, settings[5]), rate * share_of_rate(moments.count, settings[4])
-            steps, moments = ADAM.update(gradient, moments)
-            return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
+            return _stepped(trained, moments, lambda key: jax.grad(loss)(trained, number, key), settings, words)
 
         trained, moments = lax.fori_loop(bounds[0], bounds[1], update, (trained, moments))
         return eqx.combine(trained, fixed), moments
@@ -64,20 +55,67 @@ def updating(
     return updated
 
 
-RISE = 0.03
-"""The part of all updates over which a rate with a schedule rises."""
+def updated_once(
+    model: Any, moments: Any, batch: Any, settings: Any, words: Any, losses: Callable[[Any, Any, Any], Any]
+) -> Any:
+    """(model, moments) after one update. batch: inputs (T, row, ...), places (row, Q) of questions, their targets, and
+    what each counts; settings and words are those of one lane of `updating`. losses: of outputs, targets and a key.
+    """
+    trained, fixed = eqx.partition(model, model.trainable())
+
+    def loss(trained: Any, key: Any) -> Any:
+        model = eqx.combine(trained, fixed)
+        own, dice = (None, None) if key is None else jax.random.split(key)
+        noise = own if model.core.noisy else None
+        features = _features_at(model.core, batch.inputs, batch.places, len(batch.inputs), noise)
+        outputs = model.head(features.reshape(-1, features.shape[-1]))
+        each = losses(outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), dice)
+        return settings[1] * (batch.shares.ravel() * each).sum() + _penalty(trained, settings)
+
+    trained, moments = _stepped(trained, moments, lambda key: jax.grad(loss)(trained, key), settings, words)
+    return eqx.combine(trained, fixed), moments
 
 
-def share_of_rate(count: Any, planned: Any) -> Any:
-    """Of the rate, after so many updates of those that are planned; all of it if none are."""
+def answers_at(model: Any, inputs: Any, places: Any) -> Any:
+    """(row, Q, output) at the places (row, Q) of sequences (T, row, ...)."""
+    features = _features_at(model.core, inputs, places, len(inputs))
+    return model.head(features.reshape(-1, features.shape[-1])).reshape(*places.shape, -1)
+
+
+def _penalty(trained: Any, settings: Any) -> Any:
+    if len(settings) == 2:
+        return 0.0
+    sizes = [(jnp.abs(leaf).sum(), jnp.square(leaf).sum()) for leaf in jax.tree.leaves(trained)]
+    return sum(settings[2] * first + settings[3] * second for first, second in sizes)
+
+
+def _stepped(trained: Any, moments: Any, gradient_by: Callable[..., Any], settings: Any, words: Any) -> Any:
+    # The moments count the updates, over all lessons and calls.
+    key = None if words is None else jax.random.fold_in(key_from_words(words), moments.count)
+    gradient, rate = gradient_by(key), settings[0]
+    if len(settings) == 7:
+        gradient = cut(gradient, settings[5])
+        rate = rate * share_of_rate(moments.count, settings[4], settings[6])
+    steps, moments = ADAM.update(gradient, moments)
+    return jax.tree.map(lambda weight, step: weight - rate * step, trained, steps), moments
+
+
+RISE, LATE = 0.03, 0.75
+"""The part of all updates over which a rate with a schedule rises, and after which a late one falls."""
+
+
+def share_of_rate(count: Any, planned: Any, begins: Any = 0.0) -> Any:
+    """Of the rate, after so many updates of those that are planned; all of it if none are. begins: the part of them
+    after which it falls.
+    """
     part = count / jnp.maximum(planned, 1.0)
-    falling = 0.5 * (1 + jnp.cos(jnp.pi * jnp.minimum(part, 1.0)))
+    falling = 0.5 * (1 + jnp.cos(jnp.pi * jnp.clip((part - begins) / (1 - begins), 0.0, 1.0)))
     return jnp.where(planned > 0, jnp.minimum(1.0, (count + 1) / (RISE * planned)) * falling, 1.0)
 
 
 def cut(gradient: Any, length: Any) -> Any:
     """A gradient no longer than that, unless it is 0."""
-    whole = optax.global_norm(gradient)
+    whole = jnp.sqrt(sum(jnp.square(part).sum() for part in jax.tree.leaves(gradient)))
     factor = jnp.where((length > 0) & (whole > length), length / jnp.maximum(whole, 1e-30), 1.0)
     return jax.tree.map(lambda part: part * factor, gradient)
 
@@ -152,6 +190,16 @@ def _packed_loss(model: Any, material: Any, number: Any, batch: int, tokens: boo
     places, steps, asked, shares = (part[number] for part in plan)
     features = model.core.unroll_packed(phase_rows(batch), steps, inputs[places])
     return (shares * _losses(model.head(features[asked]), targets[places[asked]], tokens)).sum()
+
+
+def of_tokens(outputs: Any, targets: Any, key: Any) -> Any:
+    """The loss at every question, of logits and symbols."""
+    return _losses(outputs, targets, True)
+
+
+def of_values(outputs: Any, targets: Any, key: Any) -> Any:
+    """The loss at every question, of real numbers."""
+    return _losses(outputs, targets, False)
 
 
 def _losses(outputs: Any, targets: Any, tokens: bool) -> Any:

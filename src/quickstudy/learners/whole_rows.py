@@ -17,9 +17,9 @@ from quickstudy.base.spaces import Reals, Space, Tokens
 from quickstudy.cores.bag import BagCore, BagOfWords
 from quickstudy.cores.core import ABSENT, CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.adam import Head, Model
 from quickstudy.learners.row_training import RowPupil
 from quickstudy.learners.rows import Batch, RowSettings, distinct, in_order
+from quickstudy.learners.stepping import Head, Model
 
 MEMORY = 0.1
 """Part of a new batch in what is remembered."""

@@ -13,7 +13,7 @@ from quickstudy.base.catalogue import measure
 from quickstudy.base.measure import Score
 from quickstudy.base.trace import Trace
 
-EXPLORATION = (0.4 + sum(0.4 ** (1 + 2 * actor / 31) for actor in range(1, 32))) / 32
+EXPLORATION: float = (0.4 + sum(0.4 ** (1 + 2 * actor / 31) for actor in range(1, 32))) / 32
 """The mean share of random decisions over the 32 actors of the published training, whose logs are of these."""
 LEVELS = (0.7, 0.9, 0.97)
 BLOCK = 4

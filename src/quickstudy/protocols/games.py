@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import NotApplicable
-from quickstudy.base.learner import Answering, Brief, Keeping, Pupil, Rehearsing, face, pace_of
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Answering, Brief, Keeping, Pace, Pupil, Rehearsing, face, pace_of
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -31,19 +32,21 @@ class GamesProtocol:
     """Learn from fresh episodes, each seen as often as the learner's passes say; be tested, greedily, on others.
 
     teaching: `answers`, an episode is a sequence with a question at every decision, and the right one is told;
-    `reward`, episodes are played, and nothing is told but the reward. observations: steps in the world that are learned
-    from (episodes of the mean length stand for that many). tests: how many, the last at the end, each before at half of
-    the next. episodes: of a test. lesson: episodes that are handed over at once.
+    `reward`, episodes are played, and nothing is told but the reward; `payoff`, the same for whole episodes at once,
+    where decisions change nothing that is seen: all of an episode's are drawn, and each is told its reward.
+    observations: steps in the world that are learned from (episodes of the mean length stand for that many). tests: how
+    many, the last at the end, each before at half of the next. episodes: of a test. lesson: episodes that are handed
+    over at once.
 
     Rules are tested by playing; what they see and do is the same in both forms. Source: Denamganaï, Missaoui and Walker
     2022; the published runs have 500,000 observations (Table 1), 5 million (Table 2) and 10 million (Table 4).
     """
 
-    teaching: str = parameter("answers", choices=("answers", "reward"))
+    teaching: str = parameter("answers", choices=("answers", "reward", "payoff"))
     observations: int = parameter(100_000, at_least=1)
     tests: int = parameter(5, at_least=1, at_most=20)
     episodes: int = parameter(200, at_least=1)
-    lesson: int = parameter(512, at_least=1)
+    lesson: int = parameter(2048, at_least=1)
 
     measures: ClassVar[tuple[str, ...]] = ("zero-shot-accuracy", "learning-in-games", "spoken-language")
     question: ClassVar[str] = "Does it recombine what it has just seen?"
@@ -80,19 +83,22 @@ class GamesProtocol:
             raise NotApplicable(fault)
         pace = pace_of(learner)
         played = self.teaching == "reward" or not isinstance(task, ExampleTask)
-        length = mean_steps(task)
+        length = mean_steps(task, len(streams))
         total = max(1, round(self.observations / length / pace.stride)) * pace.stride
         points = sorted({max(1, math.ceil(total / 2**n / pace.stride)) * pace.stride for n in range(self.tests)})
         inputs, outputs = spaces_of(task)
         capacity = task.horizon if played else _longest(task)
-        loss = "reward" if played else "cross-entropy"
+        by_payoff = self.teaching == "payoff"
+        if by_payoff and not hasattr(task, "payoffs"):
+            raise NotApplicable(f"teaching=payoff is for decisions that change nothing, not for {task.id}: give reward")
+        loss = "reward" if played else "payoff" if by_payoff else "cross-entropy"
         brief = Brief(inputs, outputs, loss, capacity, total * pace.passes)
         unfinished = unfinished or Unfinished()
         clock = Clock({} if unfinished.found is None else unfinished.found.facts["seconds"])
         with clock.timing("learn"):
             pupil, found = begun(lambda: learner.begin(brief, [stream.for_learner() for stream in streams]), unfinished)
         rule = _is_rule(pupil)
-        side = _Played(task, pupil, streams) if played or rule else _Asked(task, pupil, streams, pace.passes)
+        side = _Played(task, pupil, streams) if played or rule else _Asked(task, pupil, streams, pace, by_payoff)
         shown = 0 if found is None else int(found.facts["shown"])
         marks = [] if found is None else list(found.arrays["marks"])
         last: list[dict[str, NDArray[Any]]] = []
@@ -139,28 +145,49 @@ class GamesProtocol:
 class _Asked:
     """Episodes as sequences with questions."""
 
-    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], passes: int) -> None:
-        self._task, self._pupil, self._streams, self._passes = task, face(pupil, Answering), streams, passes
+    def __init__(self, task: Any, pupil: Pupil, streams: Sequence[Streams], pace: Pace, by_payoff: bool) -> None:
+        self._task, self._pupil, self._streams = task, face(pupil, Answering), streams
+        self._passes, self._batch, self._by_payoff = pace.passes, pace.stride, by_payoff
         self._exam: tuple[Exam, list[dict[str, Any]]] | None = None
         self._longest = _longest(task)
         self.last: LastTest | None = None
 
     def learn(self, start: int, stop: int) -> None:
-        """Learn from episodes start .. stop-1, in their order, then again in every further pass, shuffled."""
-        examples, orders = [self._task.lesson(stream, start, stop - start) for stream in self._streams], []
-        for stream in self._streams:
+        """Learn from episodes start .. stop-1, in batches of about equal length, then again in every further pass,
+        shuffled.
+        """
+        examples, orders = lessons_of(self._task, self._streams, start, stop - start), []
+        # All lanes have short batches and long ones at the same time, so that none waits for another.
+        shuffled = Streams(0, f"{self._task.id}, lengths", 0).numpy(f"order-{start}")
+        batches = shuffled.permutation((stop - start) // self._batch)
+        for stream, lane in zip(self._streams, examples, strict=True):
             rng, first = stream.numpy(f"order-{start}"), np.arange(stop - start)
+            if self._batch > 1:
+                by_length = np.argsort(lane.lengths + rng.random(len(first)))
+                first = by_length[: batches.size * self._batch].reshape(-1, self._batch)[batches].ravel()
             orders.append(np.concatenate([first, *(rng.permutation(first) for _ in range(self._passes - 1))]))
-        # Few lengths, so that lessons share programs.
-        part = -(-self._longest // 4)
-        steps = min(-(-max(lane.steps for lane in examples) // part) * part, self._longest)
-        lesson = Lesson([lane.padded(steps) for lane in examples], np.stack(orders), stream=True)
+        if self._by_payoff:
+            examples = [self._task.payoffs(lane) for lane in examples]
+        if not getattr(self._pupil, "reads_streams", False):
+            examples = self._on_host(examples)
+        lesson = Lesson(examples, np.stack(orders), stream=True)
         self._pupil.learn(lesson, 0, lesson.items)
+
+    def _on_host(self, examples: Sequence[Examples]) -> list[Examples]:
+        """In NumPy, in few lengths, so that lessons share programs."""
+        part = -(-self._longest // 4)
+        longest = max(int(lane.lengths.max()) for lane in examples)
+        steps = min(-(-longest // part) * part, self._longest)
+        here = (replace(lane, inputs=np.asarray(lane.inputs)) for lane in examples)
+        return [lane.take(np.arange(lane.count)).padded(steps) for lane in here]
 
     def test(self, episodes: int) -> list[dict[str, NDArray[Any]]]:
         """By lane, what is known of every decision, and whether it was right."""
         if self._exam is None:
-            drawn = [self._task.exam(stream, episodes) for stream in self._streams]
+            if hasattr(self._task, "exams"):
+                drawn = self._task.exams(self._streams, episodes)
+            else:
+                drawn = [self._task.exam(stream, episodes) for stream in self._streams]
             self._exam = Exam([examples for examples, _ in drawn]), [known for _, known in drawn]
         exam, marks = self._exam
         scores = self._pupil.answer(exam)
@@ -214,12 +241,19 @@ def logged(played: Transcript) -> list[dict[str, NDArray[Any]]]:
     return found
 
 
+def lessons_of(task: Any, streams: Sequence[Streams], first: int, count: int) -> list[Examples]:
+    """Episodes to learn from, of every lane: drawn together where the task can."""
+    if hasattr(task, "lessons"):
+        return list(task.lessons(streams, first, count))
+    return [task.lesson(stream, first, count) for stream in streams]
+
+
 @lru_cache(maxsize=64)
-def mean_steps(task: Any) -> float:
-    """Of an episode of the task, from 256 that are the same in all runs."""
+def mean_steps(task: Any, lanes: int = 1) -> float:
+    """Of an episode of the task, from 256 that are the same in all runs; drawn by the program of so many lanes."""
     streams = Streams(0, f"{task.id}, mean length", 0)
     if hasattr(task, "steps"):
-        return float(task.steps(task.lesson(streams, 0, 256)) / 256)
+        return float(task.steps(lessons_of(task, [streams] * lanes, 0, 256)[0]) / 256)
     sizes = task.sizes
     return float((sizes.turns * task.episodes(streams.jax("data"), 0, 256).count - sizes.feedback).mean())
 

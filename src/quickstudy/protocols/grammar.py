@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import NotApplicable
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Unfinished
@@ -71,12 +71,30 @@ class GrammarProtocol:
         if not self.margins or not all(0 <= margin < 1 for margin in self.margins):
             raise ValueError(f"margins must be numbers from 0 to below 1, got {self.margins}")
 
+    def unfit(self, task: Any) -> str:
+        """Why a task cannot be examined; empty where it can. Raises UsageError where the released list is too short for
+        every factor, which is known before anything is run.
+        """
+        if not isinstance(task, StringTask):
+            return f"{task.id} is no language of strings"
+        fault = None
+        for factor in sorted(self.factors, reverse=True) if self.training == self.test == "released" else ():
+            try:
+                self.material(task, Streams(0, task.id, 0), factor)
+            except UsageError as error:
+                fault = error
+            else:
+                return ""
+        if fault is not None:
+            raise fault
+        return ""
+
     def examine(
         self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
     ) -> Examination:
         """One trace per lane, of kind `string-outcomes`."""
         if not isinstance(task, StringTask):
-            raise NotApplicable(f"{task.id} is no language of strings")
+            raise NotApplicable(self.unfit(task))
         return Call(self, task, learner, streams, unfinished or Unfinished()).examined()
 
     def sizes(self, factor: float) -> tuple[int, int]:

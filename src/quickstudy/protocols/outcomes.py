@@ -20,8 +20,8 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Answering, Stepping, face
 from quickstudy.protocols.marking import Block, ByExam, Marking, Outcomes, Row
 
-FIRST_ROWS = 32
-"""Strings of the first block, so that an early failure is found early."""
+FIRST_ROWS = (32, 1024)
+"""Strings of the first blocks, so that an early failure is found early; all further ones are as large as may be."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ class _Steps:
 
     def grouped(self, strings: Iterator[NDArray[np.int8]]) -> Iterator[list[NDArray[np.int8]]]:
         """Few at first."""
-        rows = FIRST_ROWS
-        while some := list(itertools.islice(strings, rows)):
+        sizes = itertools.chain(FIRST_ROWS, itertools.repeat(self._size.rows))
+        while some := list(itertools.islice(strings, min(next(sizes), self._size.rows))):
             # A state may be as large as its string is long: rows are then fewer.
             weight = getattr(self._pupil, "weight", lambda state: 0)(self._pupil.start(1, len(some[-1])))
             if weight * len(some) > self._size.bytes:
@@ -106,7 +106,6 @@ class _Steps:
                 yield from (some[first : first + most] for first in range(0, len(some), most))
             else:
                 yield some
-            rows = self._size.rows
 
     def __call__(self, rows: Sequence[Row]) -> Outcomes:
         """(lane, string) wrong steps, and bits."""
@@ -135,7 +134,9 @@ class _Steps:
         power = 1 << (len(columns) - 1).bit_length()
         filled = np.resize(columns, power * 3 // 4 if len(columns) <= power * 3 // 4 else power)
         state = self._pupil.rows(state, np.zeros(len(filled), np.int64))
-        place, steps, span = 0, len(block.inputs), self._size.steps
+        place, steps = 0, len(block.inputs)
+        # Calls are no longer than the strings: behind them there is padding, which is read as well.
+        span = min(self._size.steps, max(ALONE.steps, 1 << (steps - 1).bit_length()))
         inputs, targets, counts = (
             np.pad(part[:, filled], [(0, span), (0, 0)]) for part in (block.inputs, block.targets, block.counts)
         )

@@ -43,7 +43,7 @@ class Papers:
 
     def _protocol(self) -> str:
         name = protocol_of(self._task)
-        unfit = getattr(catalogue.protocol.get(name), "unfit", lambda task: "")
+        unfit = getattr(catalogue.protocol.get(name)(), "unfit", lambda task: "")
         if fault := unfit(self._task):
             raise Broken(fault)
         return name

@@ -19,6 +19,10 @@ from quickstudy.learners.mdl.network import Network
         ("built-an-bn", "an-bn"),
         ("bliss-an-bn-cn", "an-bn-cn"),
         ("bliss-an-bm-cnm", "an-bm-cnm"),
+        ("exact-an-bn", "an-bn"),
+        ("exact-an-bn-cn", "an-bn-cn"),
+        ("exact-an-bn-cn-dn", "an-bn-cn-dn"),
+        ("exact-an-bm-cnm", "an-bm-cnm"),
     ],
 )
 def test_exact_counters_are_certified(name, language):

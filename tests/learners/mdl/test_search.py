@@ -112,6 +112,17 @@ def test_bits_are_those_of_each_network_and_the_elite_is_never_lost():
         assert np.array_equal(bits, own)
 
 
+def test_evolution_ends_when_its_patience_does():
+    impatient = Mdlrnn(search="evolution", population=6, islands=2, generations=100_000, exchange=100, patience=150)
+    search, fewest, since = impatient.search_of(TREE, np.random.default_rng(4)), np.inf, 0
+    while not search.done:
+        search.go_on()
+        now = min(island.bits[island.best, :2].sum() for island in search.members)
+        fewest, since = (now, search.lived) if now < fewest else (fewest, since)
+    assert since + 150 <= search.lived < since + 150 + 100
+    assert search.lived < 100_000
+
+
 def test_migrants_are_received_as_they_were_sent():
     one, other = (Island.settled(TREE, PARTS, np.random.default_rng(seed), 200) for seed in (1, 2))
     one.evolve(20)

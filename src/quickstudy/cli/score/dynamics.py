@@ -109,13 +109,15 @@ def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> 
     from quickstudy.base import catalogue
     from quickstudy.base.trace import Trace
     from quickstudy.learners.ridge import read_out
+    from quickstudy.tasks.dynamics.rules import is_forecast
 
     taps = min(states.shape[1], series.washout + 1)
     padded = np.concatenate([np.zeros((taps - 1, series.inputs.shape[1])), series.inputs])
     windows = np.lib.stride_tricks.sliding_window_view(padded, taps, axis=0).reshape(len(series.inputs), -1)
     first = len(series.inputs) - series.test
     shown = series.targets[series.washout :][: series.training]
-    before = series.inputs if hasattr(task, "free_run") else np.concatenate([shown[:1], series.targets[:-1]])
+    itself = is_forecast(task, series.inputs.shape[1], series.targets.shape[1])
+    before = series.inputs if itself else np.concatenate([shown[:1], series.targets[:-1]])
     answers = {
         "readout": read_out(states, series),
         "linear": read_out(windows, series),

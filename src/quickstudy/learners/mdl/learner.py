@@ -101,9 +101,11 @@ class Mdlrnn:
 
     activations: those a unit may have, the names between `/`. products: units may multiply. search: `tempering`,
     replicas of one network at rising temperatures; or `evolution`, the published one, with islands of `population`
-    networks for so many `generations`, that exchange every `exchange`. effort: of tempering, in thousands of changes.
-    Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward cycles are never made;
-    at most 60 units; exchanges are counted in generations, not by the clock; islands take turns in one process.
+    networks for so many `generations`, that exchange every `exchange`, and end earlier after `patience` of them in
+    which nothing shorter is found (0: they do not, as in the released program). effort: of tempering, in thousands of
+    changes. Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward cycles are
+    never made; at most 60 units; exchanges are counted in generations, not by the clock; islands take turns in one
+    process.
     """
 
     activations: str = "linear/relu/tanh"
@@ -114,6 +116,7 @@ class Mdlrnn:
     generations: int = parameter(25_000, at_least=1)
     islands: int = parameter(2, at_least=1)
     exchange: int = parameter(1_000, at_least=1)
+    patience: int = parameter(0, at_least=0)
 
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
@@ -138,7 +141,8 @@ class Mdlrnn:
         parts = Parts(tree.counts.shape[1], activations, self.products)
         if self.search == TEMPERING:
             return Tempering(tree, parts, generator, self.effort * 1_000)
-        return Archipelago(tree, parts, generator, self.islands, self.population, self.generations, self.exchange)
+        sizes = self.islands, self.population, self.generations, self.exchange, self.patience
+        return Archipelago(tree, parts, generator, *sizes)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A fresh pupil, of one lane."""
@@ -151,7 +155,9 @@ class GivenNetwork:
     """A network from a file, in the neutral JSON form; it never learns.
 
     file: its path, or the name of one that comes with the package: `bliss-an-bn`, `bliss-an-bm-cnm`, `bliss-an-bn-cn`,
-    `bliss-an-bn-cn-2023` and `bliss-dyck-1` were released with the paper, `built-an-bn` and `built-dyck-2` are by hand.
+    `bliss-an-bn-cn-2023` and `bliss-dyck-1` were released with the paper, `built-an-bn` and `built-dyck-2` are by hand,
+    `exact-an-bn`, `exact-an-bn-cn`, `exact-an-bn-cn-dn`, `exact-an-bm-cnm` and `exact-dyck-1` the shortest right ones
+    that are known for 100 strings.
     content: the digest of what the file holds, worked out when it is read; runs are known by it, wherever the file is.
     precision: of the values of units, and of the sums in them.
     """

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
 _NETWORKS = pathlib.Path(__file__).with_name("networks")
-"""The networks released with the paper (`bliss-`), and those that were built by hand."""
+"""The networks released with the paper (`bliss-`), those built by hand, and the shortest right ones (`exact-`)."""
 Weight = tuple[int, int]
 """A signed numerator and a denominator, as they are: 2/2 is not 1/1."""
 

@@ -118,7 +118,8 @@ class Island:
 @dataclass
 class Archipelago:
     """Islands that send migrants to one another in turn. islands, population, generations: how many. exchange: every so
-    many generations, and once at the end.
+    many generations, and once at the end. patience: it ends earlier after so many generations in which nothing shorter
+    was found; 0: it does not. fewest, since: the fewest bits so far, and the generation in which they were found.
     """
 
     tree: Tree
@@ -128,7 +129,10 @@ class Archipelago:
     population: int
     generations: int
     exchange: int
+    patience: int = 0
     lived: int = 0
+    fewest: float = math.inf
+    since: int = 0
     members: list[Island] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -137,8 +141,8 @@ class Archipelago:
 
     @property
     def done(self) -> bool:
-        """Whether all generations have lived."""
-        return self.lived >= self.generations
+        """Whether all generations have lived, or patience is at its end."""
+        return self.lived >= self.generations or 0 < self.patience <= self.lived - self.since
 
     @property
     def best(self) -> Rows:
@@ -152,6 +156,9 @@ class Archipelago:
         for island in self.members:
             island.evolve(span)
         self.lived += span
+        fewest = min(float(island.bits[island.best, :2].sum()) for island in self.members)
+        if fewest < self.fewest:
+            self.fewest, self.since = fewest, self.lived
         if self.islands > 1 and (self.done or self.lived % self.exchange == 0):
             # The k-th exchange goes k islands further, around the circle, past oneself.
             ahead = (math.ceil(self.lived / self.exchange) - 1) % (self.islands - 1) + 1
@@ -162,13 +169,14 @@ class Archipelago:
     def snapshot(self) -> Snapshot:
         """All islands as they are."""
         arrays = {name: np.stack([getattr(island, name) for island in self.members]) for name in ("rows", "bits")}
-        return Snapshot(
-            arrays, {"lived": self.lived, "generators": [one.generator.bit_generator.state for one in self.members]}
-        )
+        arrays["fewest"] = np.array(self.fewest)
+        generators = [one.generator.bit_generator.state for one in self.members]
+        return Snapshot(arrays, {"lived": self.lived, "since": self.since, "generators": generators})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        self.lived = snapshot.facts["lived"]
+        self.lived, self.since = snapshot.facts["lived"], snapshot.facts["since"]
+        self.fewest = float(snapshot.arrays["fewest"])
         for number, island in enumerate(self.members):
             island.rows[:], island.bits[:] = snapshot.arrays["rows"][number], snapshot.arrays["bits"][number]
             island.generator.bit_generator.state = snapshot.facts["generators"][number]

@@ -15,6 +15,11 @@ from quickstudy.tasks.controls import FixedRule
 Floats = NDArray[np.float64]
 
 
+def is_forecast(task: Any, inputs: int, outputs: int) -> bool:
+    """Whether the series that is asked for is itself read, so many numbers a step; else its last value must be told."""
+    return hasattr(task, "forecast") and not hasattr(task, "levels") and inputs == outputs
+
+
 @control("mean", version=1, role="control")
 class Mean:
     """The mean of all answers it was shown: an NRMSE of about 1."""
@@ -55,8 +60,7 @@ class Persistence(FixedRule):
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._before: Floats | None = None  # of what it was told, if it must be
-        if not hasattr(task, "forecast") or hasattr(task, "levels") or brief.inputs.width != brief.outputs.width:
-            # The series that is asked for is not read: it must be told.
+        if not is_forecast(task, brief.inputs.width, brief.outputs.width):
             self.told = self._told
 
     def _told(self, answers: Floats) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.gateway import jax, jnp, key_from_words
+from quickstudy.gateway import device_kind, jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import Rules, Sizes, draw_episode
 from quickstudy.tasks.games.meta import MetaGame, together
 from quickstudy.tasks.games.play import as_vector, begin, observe, spoken
@@ -106,15 +107,35 @@ class Listener(MetaGame):
 
     def lesson(self, streams: Streams, first: int, count: int) -> Examples:
         """Episodes to learn from, by their numbers."""
-        return self.examples(streams.jax("data"), first, count)
+        return self.lessons([streams], first, count)[0]
+
+    def lessons(self, streams: Sequence[Streams], first: int, count: int) -> list[Examples]:
+        """Episodes to learn from, of several lanes; inputs stay on the device, where they were drawn."""
+        keys = jnp.stack([stream.jax("data") for stream in streams])
+        return [examples for examples, _ in self._sequences(keys, first, count, False)]
 
     def exam(self, streams: Streams, count: int) -> tuple[Examples, dict[str, Any]]:
         """Episodes to be tested on, and what is known of every question: episode, game, query, foil."""
-        key = streams.jax("test")
-        drawn = self.episodes(key, 0, count, True)
-        episode, game = np.nonzero(np.arange(drawn.foil.shape[1]) < drawn.count[:, None])
-        known = {"episode": episode, "game": game, "query": game >= drawn.support[episode]}
-        return self.examples(key, 0, count, True), {**known, "foil": drawn.foil[episode, game]}
+        return self.exams([streams], count)[0]
+
+    def exams(self, streams: Sequence[Streams], count: int) -> list[tuple[Examples, dict[str, Any]]]:
+        """The same of several lanes."""
+        keys, found = jnp.stack([stream.jax("test") for stream in streams]), []
+        for examples, (support, foil) in self._sequences(keys, 0, count, True):
+            games = examples.lengths // (self.rounds + self.feedback)
+            episode, game = np.nonzero(np.arange(foil.shape[1]) < games[:, None])
+            known = {"episode": episode, "game": game, "query": game >= support[episode]}
+            found.append((_compact(examples), {**known, "foil": foil[episode, game]}))
+        return found
+
+    def payoffs(self, examples: Examples) -> Examples:
+        """The same, with what every decision would bring in the place of the right one: (time, example, decision)."""
+        sizes = self.sizes
+        place = (sizes.distractors + 1) * sizes.dimensions + sizes.length * (sizes.words + 1) + 1
+        query = np.asarray(examples.inputs[..., place])[..., None] > 0
+        right = np.arange(sizes.decisions) == np.asarray(examples.targets)[..., None]
+        brought = np.where(right, 1.0, np.where(query, -2.0, 0.0)).astype(np.float32)
+        return replace(examples, targets=brought)
 
     def steps(self, examples: Examples) -> int:
         """Steps that the episodes take in the world."""
@@ -123,26 +144,49 @@ class Listener(MetaGame):
 
     def examples(self, key: Any, first: int, count: int, tested: bool = False) -> Examples:
         """The episodes of `episodes`, as sequences."""
+        return _compact(self._sequences(key[None], first, count, tested)[0][0])
+
+    def _sequences(self, keys: Any, first: int, count: int, tested: bool) -> list[tuple[Examples, tuple[Any, Any]]]:
+        """By key: episodes as sequences, all as long as any can be, with inputs on the device; of every episode its
+        support games, and of its games where the foil comes from.
+        """
         world, parts = self.world(tested), []
         views = world.sizes.rounds + world.sizes.feedback
         for start in range(first, first + count, together()):
             numbers = start + np.arange(together())
-            parts.append(jax.tree.map(np.asarray, _sequences(world.sizes, world.rules, key, numbers)))
-        inputs, targets, lengths = (
-            np.concatenate([part[n] for part in parts], axis=1 if n < 2 else 0) for n in range(3)
-        )
-        asked = np.arange(len(inputs))[:, None] % views == world.sizes.rounds - 1
-        asked = asked & (np.arange(len(inputs))[:, None] < lengths)
-        whole = Examples(inputs, targets, asked, lengths.astype(np.int64))
-        return whole.take(np.arange(count))
+            parts.append(_sequences(world.sizes, world.rules, keys, numbers))
+        if device_kind() == "cpu":  # there, these are views
+            parts = [tuple(map(np.asarray, part)) for part in parts]
+        found = []
+        for lane in range(len(keys)):
+            own = [[part[field][lane] for part in parts] for field in range(5)]
+            inputs = own[0][0] if len(parts) == 1 else _joined(own[0])
+            targets = np.concatenate([np.asarray(part) for part in own[1]], axis=1)[:, :count]
+            lengths, support, foil = (np.concatenate([*map(np.asarray, part)])[:count] for part in own[2:])
+            times = np.arange(len(inputs))[:, None]
+            asked = (times % views == world.sizes.rounds - 1) & (times < lengths)
+            examples = Examples(inputs[:, :count], targets, asked, lengths.astype(np.int64))
+            found.append((examples, (support, foil)))
+        return found
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return (np if isinstance(parts[0], np.ndarray) else jnp).concatenate(parts, axis=1)
+
+
+def _compact(examples: Examples) -> Examples:
+    """In NumPy, with no more padding than is needed."""
+    return replace(examples, inputs=np.asarray(examples.inputs)).take(np.arange(examples.count))
 
 
 @partial(jax.jit, static_argnums=0)
-def _sequences(sizes: Sizes, rules: Rules, key: Any, numbers: Any) -> tuple[Any, Any, Any]:
-    """Of episodes: inputs (time, example, width), targets (time, example), lengths."""
+def _sequences(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> tuple[Any, ...]:
+    """Of episodes of these numbers, by key: inputs (lane, time, example, width), targets (lane, time, example), lengths
+    and support games (lane, example), foils (lane, example, game).
+    """
     views = sizes.rounds + sizes.feedback
 
-    def single(number: Any) -> tuple[Any, Any, Any]:
+    def single(key: Any, number: Any) -> tuple[Any, ...]:
         episode = draw_episode(sizes, rules, episode_keys(key, number)[0])
         start = begin(sizes)
 
@@ -156,7 +200,8 @@ def _sequences(sizes: Sizes, rules: Rules, key: Any, numbers: Any) -> tuple[Any,
         inputs = jax.vmap(lambda game: jax.vmap(lambda turn: view(game, turn))(turns))(games)
         inputs = inputs.reshape(sizes.games * views, -1)
         there = jnp.arange(len(inputs)) < episode.count * views
-        return jnp.where(there[:, None], inputs, 0.0), jnp.repeat(episode.correct, views), episode.count * views
+        targets = jnp.repeat(episode.correct, views)
+        return jnp.where(there[:, None], inputs, 0.0), targets, episode.count * views, episode.support, episode.foil
 
-    inputs, targets, lengths = jax.vmap(single)(numbers)
-    return jnp.swapaxes(inputs, 0, 1), targets.T, lengths
+    inputs, targets, *rest = jax.vmap(lambda key: jax.vmap(lambda number: single(key, number))(numbers))(keys)
+    return jnp.swapaxes(inputs, 1, 2), jnp.swapaxes(targets, 1, 2), *rest

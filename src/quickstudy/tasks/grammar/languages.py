@@ -128,9 +128,14 @@ class Addition(Counted):
 
     def listed(self) -> Sequence[String]:
         """All pairs up to 123, by their sum; the first 15,000."""
-        grammar = read_grammar(self.rules)
-        assert isinstance(grammar, Counting)
-        return [grammar.string(pair) for pair in released.grid_values(_SIDE)[: released.LISTED]]
+        return _pair_list(self.rules)
+
+
+@lru_cache
+def _pair_list(rules: str) -> list[String]:
+    grammar = read_grammar(rules)
+    assert isinstance(grammar, Counting)
+    return [grammar.string(pair) for pair in released.grid_values(_SIDE)[: released.LISTED]]
 
 
 @dataclass(frozen=True)

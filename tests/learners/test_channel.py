@@ -1,0 +1,84 @@
+"""Pairs that learn through their channel: what they are shown while they learn is what the world shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quickstudy.base.errors import NotApplicable
+from quickstudy.base.learner import Brief
+from quickstudy.base.lesson import Rehearsal
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.base.task import spaces_of
+from quickstudy.cores.recurrent import GRU
+from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.channel import Channel, _shown, _vectors
+from quickstudy.learners.trained import Trained
+from quickstudy.tasks.games.pair import Pair
+from quickstudy.tasks.games.play import LISTENER, SPEAKER
+
+TASK = Pair(samples=1, fewest=2, most=2)
+STREAMS = [Streams(3, "pair", 0)]
+
+
+def begun(**settings: Any) -> tuple[Any, Rehearsal]:
+    brief = Brief(*spaces_of(TASK), "reward", TASK.horizon, 320)
+    pupil = Trained(GRU(units=8), Channel(**{"batch": 32, "games": 12, **settings})).begin(brief, STREAMS)
+    return pupil, Rehearsal(TASK.world(), jnp.stack([stream.jax("data") for stream in STREAMS]))
+
+
+def test_what_is_learned_from_is_what_is_seen() -> None:
+    world = TASK.world()
+    (episode, standing), seen = eqx.filter_jit(world.reset)(jax.random.key(1))
+    rng, step = np.random.default_rng(0), eqx.filter_jit(world.step)
+    state, games = (episode, standing), 3
+    query = np.arange(games) >= int(episode.support)
+    said = rng.integers(1, 7, size=(games, 3))
+    heard = np.asarray(episode.renamed)[np.arange(3), said]
+    tokens, nothing = jax.nn.one_hot(heard, 7), jnp.zeros((games, 3, 7))
+    own, others = episode.speaker[:games], episode.listener[:games]
+    wanted = {
+        (0, SPEAKER): _vectors(world, own, nothing, query, 0, SPEAKER),
+        (1, LISTENER): _vectors(world, others, tokens, query, 1, LISTENER),
+        (2, LISTENER): _vectors(world, own, tokens, query, 2, LISTENER),
+    }
+    for time in range(3 * games):
+        game, turn = divmod(time, 3)
+        for role in (SPEAKER, LISTENER):
+            if (turn, role) in wanted:
+                shown = np.asarray(seen)[role] * _shown(world, role)
+                np.testing.assert_allclose(shown, wanted[turn, role][game], atol=1e-6, err_msg=f"{turn} {role}")
+        message = {str(place): jnp.full(2, said[game, place]) for place in range(3)}
+        state, happened = step(jax.random.key(0), state, {"decision": jnp.zeros(2, jnp.int32), "message": message})
+        seen = happened.observation
+
+
+def test_it_speaks_whole_messages_and_learns() -> None:
+    pupil, rehearsal = begun(rate=0.01)
+    before = pupil.snapshot()
+    pupil.rehearse(rehearsal, 0, 64)
+    cost = pupil.cost()[0]
+    assert cost.updates == 2
+    assert cost.examples > 64 * 3
+    played = pupil.perform(rehearsal, 100, 104)
+    said = np.stack([np.asarray(played.actions["message"][str(place)]) for place in range(3)], axis=-1)
+    assert said.min() >= 1
+    assert said.max() <= 6
+    # It says the same again at the decision and at the feedback.
+    steps = np.asarray(played.done).argmax(axis=-1)[0].min() // 3 * 3
+    by_game = said[0, :, :steps, SPEAKER].reshape(4, -1, 3, 3)
+    assert (by_game == by_game[:, :, :1]).all()
+    after = pupil.snapshot().arrays
+    assert any((after[name] != array).any() for name, array in before.arrays.items() if "speaker" in name)
+    pupil.restore(before)
+    assert all((pupil.snapshot().arrays[name] == array).all() for name, array in before.arrays.items())
+
+
+def test_it_is_for_pairs_only() -> None:
+    brief = replace(Brief(*spaces_of(TASK), "reward", 10, 10), outputs=Tokens(2))
+    with pytest.raises(NotApplicable, match="pairs of players"):
+        Trained(GRU(units=4), Channel()).begin(brief, STREAMS)
