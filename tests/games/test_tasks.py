@@ -122,17 +122,20 @@ def test_recall_by_hand(recall):
     assert len(np.unique(once, axis=0)) < len(once) or len(once) < 6  # with replacement
 
 
-def test_recall_pays_as_its_convention_says(recall):
-    from quickstudy.gateway import jax
+def test_recall_pays_as_its_convention_says():
+    """An episode by hand: the answer to the first question is 2."""
+    from quickstudy.gateway import jnp
+    from quickstudy.tasks.games.recall import Shown
 
+    shown = Shown(jnp.zeros((8, 3)), jnp.array([2, 2, 0, 0, 1, 1, 0, 0]), jnp.int32(8), jnp.int32(4))
     for convention, pay in (("corrected", (1.0, 0.0)), ("published", (0.0, -1.0))):
-        task = recall[convention][0]
-        state, _ = jax.jit(task.reset)(jax.random.key(0))
-        step, right = jax.jit(task.step), int(state[0].answers[1])
-        state, turn = step(None, state, 0)
+        task = configure("games/recall", catalogue.task.get("games/recall"), {}, convention)
+        state, turn = task.step(None, (shown, jnp.int32(0), jnp.zeros(2)), 2)
         assert turn.reward == 0
-        for answer, paid in ((right, pay[0]), ((right + 1) % 4, pay[1])):
-            assert step(None, state, answer)[1].reward == paid
+        for answer, paid in ((2, pay[0]), (1, pay[1])):
+            turn = task.step(None, state, answer)[1]
+            assert turn.reward == paid
+            assert turn.observation[-2:].tolist() == [answer != 2, answer == 2]
 
 
 def test_the_ordinary_game_keeps_query_meanings_for_the_test():

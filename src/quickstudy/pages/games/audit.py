@@ -76,7 +76,8 @@ def _printed(row: StudyRow) -> float | None:
 
 def _greedy(request: Request, printed: float) -> float:
     """Of a number that was logged while actors explored."""
-    return (printed - EXPLORATION / float(request.study.settings.get("decisions", 2))) / (1 - EXPLORATION)
+    decisions = float(request.study.settings.get("decisions", 2))
+    return float((printed - EXPLORATION / decisions) / (1 - EXPLORATION))
 
 
 def _verdict(request: Request, rows: list[StudyRow], facts: dict[str, Any]) -> Text:
