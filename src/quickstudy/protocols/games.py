@@ -18,7 +18,7 @@ from quickstudy.base.learner import Answering, Brief, Keeping, Pace, Pupil, Rehe
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
-from quickstudy.base.task import ExampleTask, spaces_of
+from quickstudy.base.task import ExampleTask, PureWorldTask, spaces_of
 from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.protocols.examination import Clock, Examination, LastTest, begun, right_answers
 
@@ -89,7 +89,9 @@ class GamesProtocol:
         inputs, outputs = spaces_of(task)
         capacity = task.horizon if played else _longest(task)
         by_payoff = self.teaching == "payoff"
-        if by_payoff and not hasattr(task, "payoffs"):
+        if played and not isinstance(task, PureWorldTask):
+            raise NotApplicable(f"{task.id} is not a world to act in: give teaching=answers")
+        if by_payoff and not callable(getattr(task, "payoffs", None)):
             raise NotApplicable(f"teaching=payoff is for decisions that change nothing, not for {task.id}: give reward")
         loss = "reward" if played else "payoff" if by_payoff else "cross-entropy"
         brief = Brief(inputs, outputs, loss, capacity, total * pace.passes)

@@ -258,20 +258,28 @@ def _kinds(task: Any) -> Iterator[Kind]:
 def _oracle_is_right(task: Any) -> str:
     inputs, outputs = spaces_of(task)
     streams = Streams(0, getattr(task, "id", type(task).__name__), 1)
-    exam = Exam([task.sample(streams.numpy("data"), 5 * COUNT)])
+    known: dict[str, Any] = {}
+    if hasattr(task, "exam"):  # of the questions in whole episodes those of the query are scored
+        examples, known = task.exam(streams, COUNT)
+    else:
+        examples = task.sample(streams.numpy("data"), 5 * COUNT)
+    exam = Exam([examples])
+    asked = np.nonzero(known.get("query", np.ones(exam.targets.shape[1], bool)))[0]
     brief = Brief(inputs, outputs, "cross-entropy", exam.examples[0].steps, 0)
     oracle: Any = choose_learner(task.oracle, "corrected", task).make(task).begin(brief, [streams])
-    scores = oracle.answer(exam)
-    wrong = np.argwhere(scores[0].argmax(axis=-1) != exam.targets[0])
+    if not hasattr(oracle, "answer"):
+        return f"{task.oracle} acts, and is not asked"
+    scores, targets = oracle.answer(exam)[:, asked], exam.targets[:, asked]
+    wrong = np.argwhere(scores[0].argmax(axis=-1) != targets[0])
     # A task that gives wrong labels of its own says how high the best can get, and an oracle that gives probabilities
     # how often it will be right; four standard errors are allowed them.
-    sure = np.full(exam.targets.shape[1], float(getattr(task, "ceiling", 1.0)))
+    sure = np.full(len(asked), float(getattr(task, "ceiling", 1.0)))
     if oracle.scale == "probabilities":
         sure = scores[0].max(axis=-1)
     if len(wrong) > (1 - sure).sum() + 4 * np.sqrt((sure * (1 - sure)).sum()) + 1e-6:
-        time, example = exam.positions[0, wrong[0, 0]]
+        time, example = exam.positions[0, asked[wrong[0, 0]]]
         raise Broken(
-            f"{task.oracle} is wrong on {len(wrong)} of {exam.targets.shape[1]} questions, "
+            f"{task.oracle} is wrong on {len(wrong)} of {len(asked)} questions, "
             f"first after step {time} of {exam.examples[0].inputs[:, example].tolist()}"
         )
-    return f"{exam.targets.shape[1]} questions"
+    return f"{len(asked)} questions"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -36,6 +36,9 @@ class Common(Listener):
     """
 
     horizon: ClassVar[int] = 1
+    # One space for a whole run: no pure world can know it, and nobody acts in this one.
+    reset: ClassVar[None] = None  # type: ignore[assignment]
+    payoffs: ClassVar[None] = None  # type: ignore[assignment]
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"foils": "mixed", "strict": False, "fair": False}
     }
@@ -54,6 +57,14 @@ class Common(Listener):
     def lesson(self, streams: Streams, first: int, count: int) -> Examples:
         """Games to learn from."""
         return self._games(streams.jax("space"), streams.jax("data"), first, count, False)[0]
+
+    def lessons(self, streams: Sequence[Streams], first: int, count: int) -> list[Examples]:
+        """The same of several lanes, each of a space of its own."""
+        return [self.lesson(stream, first, count) for stream in streams]
+
+    def exams(self, streams: Sequence[Streams], count: int) -> list[tuple[Examples, dict[str, Any]]]:
+        """Games to be tested on, of several lanes."""
+        return [self.exam(stream, count) for stream in streams]
 
     def exam(self, streams: Streams, count: int) -> tuple[Examples, dict[str, Any]]:
         """Games to be tested on, and what is known of every question."""

@@ -197,7 +197,10 @@ class MetaGame:
 
 @lru_cache(maxsize=64)
 def _world(task: MetaGame, tested: bool) -> GameWorld:
-    return GameWorld(task.rules(tested), task.sizes, task.players, task.replies, task.inputs, task.outputs)
+    # It is kept, so what it holds must be numbers, not what a program that is just being traced knows of them.
+    with jax.ensure_compile_time_eval():
+        rules = task.rules(tested)
+    return GameWorld(rules, task.sizes, task.players, task.replies, task.inputs, task.outputs)
 
 
 def together() -> int:

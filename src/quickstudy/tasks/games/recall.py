@@ -202,7 +202,7 @@ class RecallWorld(eqx.Module):
             "decided": decides, "right": right & decides, "query": time >= shown.second, "game": time // 2,
             "foil": jnp.zeros((), jnp.int32), "second": time + 1 >= shown.second,
         }  # fmt: skip
-        state = shown, jnp.minimum(time + 1, shown.count - 1), result
+        state = shown, jnp.minimum(time + 1, shown.count), result
         return state, Turn(self._seen(state), reward, time + 1 >= shown.count, info)
 
     def _seen(self, state: Any) -> Any:
