@@ -30,7 +30,7 @@ def cases():
     """Every core with its usual training, every training with the first core that takes it, and special ones."""
     yield from (f"{core}:{SMALL.get(core, '')}" for core in catalogue.core.names())
     # Those whose pupils act have no questions to be asked.
-    acting = {"actor-critic", "cma", "ppo"}
+    acting = {"actor-critic", "bandit", "channel", "cma", "ppo"}
     for training in sorted(set(catalogue.training.names()) - acting):
         for core in catalogue.core.names():
             try:

@@ -61,7 +61,7 @@ def data_of(found: Reproduction) -> list[tuple[str, ...]]:
     """One line per task and learner, controls and oracles among them, at full precision; empty where nothing is known.
 
     low, high: the 95 % interval of the mean over so many runs. within: whether the mean is within the published spread.
-    standard_errors: how many of both it is from the published one.
+    standard_errors: how many of both it is from the published one; both empty where runs are too few for a verdict.
     Where columns are one model, it has a line too: in the place of the mean the best of all runs, and which it was.
     """
     heading = ("task", "learner", "published", "published_spread", "mean", "low", "high", "runs", "within")
@@ -71,7 +71,7 @@ def data_of(found: Reproduction) -> list[tuple[str, ...]]:
         rules = {**found.controls.get(row, {}), **found.oracles.get(row, {})}
         for learner, cell in {**cells, **rules}.items():
             if cell.published or cell.measured is not None:
-                within = {True: "yes", False: "no", None: None}[cell.within]
+                within = {True: "yes", False: "no", None: None}[cell.within if cell.distance is not None else None]
                 numbers = (cell.measured, cell.low, cell.high, cell.n, within, cell.distance)
                 best = (cell.column, cell.repetition) if isinstance(cell, Best) else (None, None)
                 values = (*(cell.published or (None, None)), *numbers, *(best if found.study.together else ()))

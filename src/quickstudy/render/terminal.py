@@ -20,7 +20,8 @@ _PLAIN_WIDTH = 240
 """Columns of the text that goes to a file or a pipe: wide enough to keep a learner on one line."""
 _MOST_LINES = 25
 """Of one section on a screen: what a terminal of the usual height shows at once."""
-_MOST_VERDICT, _MOST_REMARKS = 5, 3
+_MOST_VERDICT, _MOST_REMARKS, _MOST_REMARK = 5, 3, 2
+"""Lines of a verdict, remarks, and lines of one."""
 _LONGEST_TITLE = 24
 _LONGEST_WORDS = 36
 """Of a cell of words on one line: where there is less room than for all of them, they go on below."""
@@ -96,9 +97,10 @@ def _task(inner: Sequence[blocks.Block], width: int, above: int) -> Iterator[Ren
         if one.kind != "remark"
         for line in _wrapped(one.text, width, most.get(one.kind, _MOST_REMARKS))
     ]
-    remarks = [shortened([visible(one.text)], width)[0] for one in texts if one.kind == "remark"]
-    if len(remarks) > _MOST_REMARKS:
-        remarks[_MOST_REMARKS - 1 :] = [f"{len(remarks) - _MOST_REMARKS + 1} remarks more are in the report."]
+    noted = [one.text for one in texts if one.kind == "remark"]
+    if len(noted) > _MOST_REMARKS:
+        noted[_MOST_REMARKS - 1 :] = [f"{len(noted) - _MOST_REMARKS + 1} remarks more are in the report."]
+    remarks = [line for text in noted for line in _wrapped(text, width, _MOST_REMARK)]
     room = _MOST_LINES - above - len(said) - len(remarks) - 1
     below: list[str] = []
     for number, table in enumerate(tables):

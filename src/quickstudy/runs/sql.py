@@ -111,6 +111,8 @@ def query(folder: str | pathlib.Path, sql: str) -> QueryResult:
             if answer is None or not answer.description:
                 raise UsageError(f'the query asks nothing, got "{sql}"; try: SELECT * FROM runs')
             columns, rows = [column[0] for column in answer.description], _rows(answer, connection, sql)
+        except RuntimeError as error:  # what DuckDB makes of Ctrl-C
+            raise (KeyboardInterrupt if "interrupted" in str(error) else error) from None
         except duckdb.Error as error:
             raise UsageError(f"the query cannot be answered: {_first_line(error)}") from error
         return QueryResult(columns, rows, left_out)

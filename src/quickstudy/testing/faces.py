@@ -129,12 +129,12 @@ class FaceChecks:
         check_equal(self._class.answered(fresh, exam), self._class.scores, 0.0, complaint)
 
     def _stepped(self, state: Any, inputs: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-        """The state after some steps, and (lane, time, row, width) scores."""
+        """The state after some steps, and (lane, time, row, width) scores; after none the state as it is."""
         said = []
         for now in inputs:
             state, scores = self._class.pupil.step(state, now[None])
             said.append(np.array(scores))
-        return state, np.stack(said, axis=1)
+        return state, np.stack(said, axis=1) if said else np.zeros((1, 0))
 
     def _states(self, inputs: NDArray[Any]) -> NDArray[Any]:
         return np.array(self._class.pupil.states(inputs.copy()))
