@@ -164,6 +164,8 @@ def test_replies_that_are_not_finished():
     assert Judge("micro-7.1").judged("say: v.", "v.", "v") == {"finished": False, "correct": False, "reward": 0}
     assert Judge("mini-1").judged("", "true.", "false.") == {"finished": True, "correct": False, "reward": 0}
     assert Judge("micro-13.2").judged("say: ab or cd.", "ab.", "xcdx.")["correct"]
+    assert Judge("micro-13.2").judged("say: e and or and z.", "eorz.", "eorz.")["correct"]
+    assert not Judge("micro-13.2").judged("say: e and or and z.", "eorz.", "e and.")["correct"]
 
 
 def lived(life, replies):

@@ -89,3 +89,18 @@ def test_chance_finds_no_structure_more_often_than_its_level():
 def test_data_that_say_nothing_are_refused(given, said):
     with pytest.raises(UsageError, match=said):
         reconstructed(**given)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_rare_symbol_tells_states_apart(seed):
+    """A delay by one of an input that is 1 nine times in ten: two states, and nothing is left to chance."""
+    given = (np.random.default_rng(seed).random(10_000) < 0.9).astype(int)
+    found = reconstructed(np.roll(given, 1), given, history=1)
+    figures = found.figures()
+    assert len(found.machine().states) == 2
+    assert figures["statistical_complexity"] == pytest.approx(0.469, abs=0.02)
+    assert figures["entropy_rate"] == pytest.approx(0, abs=1e-3)
+
+
+def test_symbols_that_never_come_again_are_no_obstacle():
+    assert reconstructed("c" + "ab" * 100, history=1).figures()["entropy_rate"] == pytest.approx(0, abs=1e-6)

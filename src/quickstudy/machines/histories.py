@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
+from scipy.special import chdtrc, chdtri, gammaln
 
 from quickstudy.machines.chains import Floats
 from quickstudy.machines.transducer import Ints
@@ -42,7 +42,8 @@ class Histories:
 
     def chance(self, first: Floats, second: Floats) -> float:
         """Of a difference like this one or a greater if both came from one distribution: chi-squared, over all inputs
-        together. 1 where nothing can be told.
+        together; symbols too rare for that, even together, are compared with all others exactly, and the chance of that
+        goes in as the chi-squared number that has it. 1 where nothing can be told.
         """
         statistic, freedom = 0.0, 0
         for one, other in zip(first, second, strict=True):
@@ -53,6 +54,9 @@ class Histories:
                 continue
             rows = np.array([np.append(row[common], row[~common].sum()) for row in (one, other)])
             if rows[:, -1].sum() * min(many, more) / (many + more) < _EXPECTED:  # too rare even together
+                if rows[:, -1].sum():
+                    statistic += float(chdtri(1, max(_exact(rows[0, -1], many, rows[1, -1], more), 1e-300)))
+                    freedom += 1
                 rows[:, -2] += rows[:, -1]
                 rows = rows[:, :-1]
             if rows.shape[1] < 2:
@@ -67,6 +71,19 @@ class Histories:
         chances = {state: self.chance(counts, own) for state, own in states.items()}
         best = max(chances, key=lambda state: (chances[state], states[state].sum()))
         return best, chances[best]
+
+
+def _exact(one: float, many: float, other: float, more: float) -> float:
+    """Fisher's: the chance that of `one + other` marked things among all no likelier number than `one` is among the
+    first `many`.
+    """
+    marked = one + other
+    counts = np.arange(max(0.0, marked - more), min(marked, many) + 1)
+    parts = np.stack([counts, many - counts, marked - counts, more - marked + counts])
+    logs = -gammaln(parts + 1).sum(axis=0)
+    chances = np.exp(logs - logs.max())
+    here = chances[int(one - counts[0])]
+    return float(chances[chances <= here * (1 + 1e-7)].sum() / chances.sum())
 
 
 def clustered(data: Histories) -> dict[int, int]:

@@ -160,6 +160,8 @@ def _parted(data: Histories, states: dict[int, int], way: str) -> tuple[Ints, di
         leads: dict[int, dict[int, tuple[bool, int]]] = {code: {} for code in states}
         for word, counts in longer.items():
             code, symbol = divmod(word, data.kinds)
+            if code not in states:  # the first symbols of a series, if they never come again
+                continue
             # Its last symbols say where it leads, unless they have forgotten what the whole still knows; what follows
             # then says it, up to states of one distribution.
             lead = (True, states.get(word % power, -1))

@@ -34,7 +34,8 @@ def capacity(
     """Memory, processing capacity and ranks of recorded states.
 
     Delay 0 is the input just read. Capacities are in-sample, of centred states; `memory_split` is fitted to the first
-    rows and tested on the others. Singular values are those of the states as they are, not centred.
+    rows and tested on the others. Singular values are those of the states as they are, not centred. A constant state is
+    left out of everything, and counted (`constant`).
     """
     from quickstudy.data.recordings import read_states
     from quickstudy.data.tables import read_table

@@ -191,10 +191,11 @@ def judge_logic(question: Question, reply: bytes, strict: bool = True) -> bool:
 
 def judge_words(question: Question, reply: bytes) -> bool:
     """Of task 13.2: with `or` whatever contains one of the words."""
-    text = question.text.removeprefix(b"say: ").removesuffix(b".")
-    if b" or " not in text:
+    # Every second word joins two others, and one of these may be the word `or` as well.
+    words = question.text.removeprefix(b"say: ").removesuffix(b".").split(b" ")
+    if words[1:2] != [b"or"]:
         return reply == question.expected
-    return any(word in reply for word in text.split(b" or "))
+    return any(word in reply for word in words[::2])
 
 
 def _independent(ask: Ask, ground: Ground) -> Instance:
