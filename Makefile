@@ -5,14 +5,18 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 OUT ?= results/first-look
 SEEDS ?= 6
 
-.PHONY: run test quick lint bench chaos docs clean
+.PHONY: run test long quick lint bench chaos docs clean
 
 run: .venv/run
 	$(BIN)/quickstudy run language/periodic language/symbol-counting language/qa \
 	  --learner esn --learner lstm --learner recall --seeds $(SEEDS) --out $(OUT)
 
 test: .venv/test lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
+
+# Those of tests/long.txt: half as long again as all others together.
+long: .venv/test
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
 
 # What is looked at after every small change: lint, types, and the rooms whose tests compile nothing.
 quick: lint

@@ -12,6 +12,18 @@ from hypothesis import settings
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 MOST_MAPS = 20_000
+LONG = pathlib.Path(__file__).with_name("long.txt")
+"""Tests that take more than six seconds each, mostly of compiling what another test compiles in a smaller form: `make
+long` runs them, and `make test` leaves them out.
+"""
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what is long."""
+    long = set(LONG.read_text(encoding="utf-8").splitlines())
+    for item in items:
+        if item.nodeid.removeprefix("tests/") in long:
+            item.add_marker("long")
 
 
 @pytest.fixture(scope="module", autouse=True)
