@@ -14,7 +14,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.learners import adam, features, readout
+from quickstudy.learners import exams, features, readout
 from quickstudy.learners.lanes import stack_lanes
 from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.online_readouts import RecursiveLeastSquares
@@ -23,7 +23,7 @@ from quickstudy.learners.online_readouts import RecursiveLeastSquares
 @pytest.fixture
 def cramped(monkeypatch):
     """Room for almost nothing, and blocks of a few steps."""
-    for module in (adam, readout, features):
+    for module in (exams, readout, features):
         monkeypatch.setattr(module, "KEPT", 1 << 10)
     monkeypatch.setattr(features, "BLOCK", 3)
     monkeypatch.setattr(features, "FEW", 4)
