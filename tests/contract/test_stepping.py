@@ -29,9 +29,9 @@ SMALL |= {
 def cases():
     """Every core with its usual training, every training with the first core that takes it, and special ones."""
     yield from (f"{core}:{SMALL.get(core, '')}" for core in catalogue.core.names())
-    # Those whose pupils act have no questions to be asked.
-    acting = {"actor-critic", "bandit", "channel", "cma", "ppo"}
-    for training in sorted(set(catalogue.training.names()) - acting):
+    for training in catalogue.training.names():
+        if "cross-entropy" not in getattr(catalogue.training.get(training), "losses", ("cross-entropy",)):
+            continue  # it learns from reward, and has no questions to be asked
         for core in catalogue.core.names():
             try:
                 choose_learner(f"{core}+{training}", "corrected")

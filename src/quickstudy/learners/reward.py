@@ -54,6 +54,7 @@ class ActorCritic:
     batch: ClassVar[int] = 1
     by_question: ClassVar[bool] = False
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+    losses: ClassVar[tuple[str, ...]] = ("reward",)
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("reward"),)
 
     def check_core(self, core: CoreSpec) -> None:
