@@ -82,7 +82,6 @@ class PPO:
     programs: ClassVar[int] = 4
     passes: ClassVar[int] = 1
     losses: ClassVar[tuple[str, ...]] = ("reward",)
-    losses: ClassVar[tuple[str, ...]] = ("reward",)
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("episodes"),)
     by_question: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
