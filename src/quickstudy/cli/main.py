@@ -18,6 +18,7 @@ VERBS = {
     **{"ls": "show", "show": "show", "sample": "sample", "drive": "drive", "play": "play", "replay": "replay"},
     **{
         "run": "run",
+        "profile": "profile",
         "score": "score",
         "report": "report",
         "reproduce": "reproduce",
