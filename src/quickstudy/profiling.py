@@ -20,8 +20,8 @@ from quickstudy.base.parameters import alternatives, check_convention
 from quickstudy.base.study import Study, StudyRow, find_study
 from quickstudy.learners.naming import bring, choose_learner, fitted, place
 from quickstudy.pages.page import page_of
-from quickstudy.pages.profile.standing import asked_in
-from quickstudy.pages.profile.tuning import AS_GIVEN, RULESETS, TUNED, family_of
+from quickstudy.pages.profile.index import INDEX, read_index
+from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, asked_on, family_of
 from quickstudy.pages.request import Request, by_protocol
 from quickstudy.render.files import write_page
 from quickstudy.render.html import blocks_html
@@ -32,8 +32,6 @@ from quickstudy.runs.execute import Execution, Report
 from quickstudy.runs.folder import prepare_folder, write_aside
 
 BUDGETS = ("quick", "standard", "full")
-INDEX = "profile.json"
-"""In a results folder of profiles: which study and ruleset it is for, and who was examined."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ def request_profile(
     beside = [one for one in index.get("learners", []) if one != typed and _known(one)]
     request = Request(study, folder, study.convention, seeds, root)
     request = _with(request, examined=typed, ruleset=ruleset, beside=beside, energy=index.get("energy", {}).get(typed))
-    asked = [asked_in(request, row) for row in request.rows]
+    asked = [asked_on(row.task, row.protocol, study.convention) for row in request.rows]
     _check_parameters(typed, study, asked)
     named = [
         dataclasses.replace(row, learners={typed: fitted(alternatives(typed)[0], study.convention, one).name})
@@ -201,19 +199,6 @@ def _known(learner: str) -> bool:
 def _with(request: Request, **settings: Any) -> Request:
     study = dataclasses.replace(request.study, settings={**request.study.settings, **settings})
     return dataclasses.replace(request, study=study)
-
-
-def read_index(folder: pathlib.Path) -> dict[str, Any]:
-    """What a folder of cards says of itself; empty where it is none, or says nothing that makes sense."""
-    try:
-        found = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    kinds = {"study": str, "version": int, "ruleset": str, "learners": list}
-    good = isinstance(found, dict) and all(isinstance(found.get(name), kind) for name, kind in kinds.items())
-    if not good or found["ruleset"] not in RULESETS or not all(isinstance(one, str) for one in found["learners"]):
-        return {}
-    return {**found, "energy": found["energy"] if isinstance(found.get("energy"), dict) else {}}
 
 
 def _note(request: Request, energy: float = 0.0) -> float | None:

@@ -23,6 +23,7 @@ VERBS = {
         "report": "report",
         "reproduce": "reproduce",
         "compare": "compare",
+        "site": "site",
         "check": "check",
     },
     **dict.fromkeys(("doctor", "pack", "query", "forget"), "folder"),

@@ -6,6 +6,7 @@ A core's name is a learner: the core with its usual way of training, by what is 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import pathlib
@@ -144,10 +145,8 @@ def fitted(text: str, convention: str, asked: str) -> Fitted:
 
     core_class = catalogue.core.get(name)
     known = _names(core_class)
-    try:
+    with contextlib.suppress(NotApplicable):  # the run will say why
         known |= _names(catalogue.training.get(default_training(core_class, convention, asked)))
-    except NotApplicable:  # the run will say why
-        pass
     parts = {part.partition("=")[0].strip(): part for part in filter(None, cut_assignments(assignments))}
     kept = ",".join(part for parameter, part in parts.items() if parameter in known)
     return Fitted(f"{name}:{kept}" if kept else name, tuple(parameter for parameter in parts if parameter not in known))

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quickstudy.base.blocks import (
+    CONTROL,
     COUNT,
     HALF,
     LINEAR,
+    ORACLE,
     POINTS,
     SECONDS,
     Axis,
@@ -30,7 +32,6 @@ from quickstudy.base.blocks import (
     Table,
     Text,
 )
-from quickstudy.base.blocks import CONTROL, ORACLE
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.pages.profile.standing import Family, Standing, Task, name_in, standing
@@ -42,7 +43,7 @@ from quickstudy.report.model import ReportData, Row
 from quickstudy.report.sections import figure
 from quickstudy.report.statistics import Contrast
 from quickstudy.report.tables import marks_of, score_table
-from quickstudy.report.words import COST_TITLES
+from quickstudy.report.words import COST_TITLES, counted
 
 _COSTS = ("examples", "updates", "trained_parameters", "fixed_parameters", "learn_seconds", "answer_seconds",
           "compile_seconds")  # fmt: skip
@@ -57,7 +58,8 @@ class Profile:
         learner = examined(request)
         if request.study.settings.get("ruleset") == TUNED:
             yield Stage(list(tuning_settings(request, learner)), tuning_seeds(request))
-        named = [(row, name_in(request, row, learner)[0]) for row in request.rows]
+        # Games compile most and so come first: at the end short runs keep all workers busy.
+        named = [(row, name_in(request, row, learner)[0]) for row in reversed(request.rows)]
         own = [request.setting(row, name) for row, name in named if name is not None]
         yield Stage([*own, *request.rules()], request.seeds)
 
@@ -101,7 +103,7 @@ def _summary(found: Standing) -> Table:
             Line([Name(family.name) if place == 0 else "", *_line(task)]) for place, task in enumerate(family.tasks)
         ]
         if len(family.tasks) > 1:
-            counts = f"mean of {len(family.tasks) - len(family.unscaled)} tasks"
+            counts = f"mean of {counted(len(family.tasks) - len(family.unscaled), 'task')}"
             lines.append(Line(["", Name(counts, strong=True), "", "", "", _contrast(family.number, strong=True)]))
         groups.append(Group(lines))
     caption = (
@@ -116,8 +118,7 @@ def _line(task: Task) -> list[Cell]:
     if table is None or own is None or table.middle(own) is None:
         return [Name(task.label), Number(None, note=task.why), "", "", Number(None)]
     ends = [task.end(role) for role in (CONTROL, ORACLE)]
-    cells = [Name(row.learner) if row is None else _score(task, row, row.learner) for row in ends if row is not None]
-    cells += [""] * (2 - len(cells))
+    cells: list[Cell] = ["" if row is None else _score(task, row, row.learner) for row in ends]
     name = Name(task.label, note=table.judged.title)
     return [name, _score(task, own), *cells, _contrast(own.scaled) if not task.why else Number(None, note=task.why)]
 

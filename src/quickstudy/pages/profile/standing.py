@@ -11,15 +11,14 @@ from quickstudy.base.blocks import CONTROL, ORACLE
 from quickstudy.base.canonical import plain
 from quickstudy.base.record import Record
 from quickstudy.base.study import StudyRow
-from quickstudy.base.task import asked_of
 from quickstudy.learners.naming import fitted
-from quickstudy.pages.profile.tuning import TUNED, Chosen, chosen, family_of
+from quickstudy.pages.profile.tuning import TUNED, Chosen, asked_on, chosen, family_of
 from quickstudy.pages.request import Request
 from quickstudy.report.build import build_report
 from quickstudy.report.model import Row, TaskTable
 from quickstudy.report.results import place_of
 from quickstudy.report.statistics import Contrast, Values, scaled_mean
-from quickstudy.runs.setting import make_task, protocol_of, task_controls
+from quickstudy.runs.setting import task_controls
 from quickstudy.runs.traces import load_trace
 
 
@@ -91,21 +90,12 @@ def name_in(request: Request, row: StudyRow, typed: str) -> tuple[str | None, tu
     """What a learner is called on a row, None while its tuning has not been run; which parameters of the typed name it
     has not there; how it was chosen.
     """
-    asked = asked_in(request, row)
+    asked = asked_on(row.task, row.protocol, request.convention)
     if request.study.settings.get("ruleset") == TUNED:
         choice = chosen(request, typed, family_of(row))
         return (None if choice.name is None else fitted(choice.name, request.convention, asked).name), (), choice
     found = fitted(typed, request.convention, asked)
     return found.name, found.left_out, None
-
-
-def asked_in(request: Request, row: StudyRow) -> str:
-    """What the task of a row asks of a learner."""
-    task = make_task(row.task, request.convention)
-    name = protocol_of(task)
-    from quickstudy.base.parameters import configure
-
-    return asked_of(task, configure(name, catalogue.protocol.get(name), row.protocol, request.convention))
 
 
 def standing(request: Request, typed: str, beside: Sequence[str] = ()) -> Standing:

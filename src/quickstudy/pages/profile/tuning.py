@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
-from quickstudy.base.parameters import alternatives
+from quickstudy.base.parameters import alternatives, configure
 from quickstudy.base.study import StudyRow
 from quickstudy.base.task import asked_of
 from quickstudy.learners.naming import choose_learner, fitted
@@ -15,7 +16,6 @@ from quickstudy.pages.request import Request
 from quickstudy.report.results import Runs, scores_of
 from quickstudy.report.statistics import best
 from quickstudy.runs.setting import Setting, make_task, protocol_of
-from quickstudy.base import catalogue
 
 AS_GIVEN, TUNED = "as given", "tuned"
 RULESETS = (AS_GIVEN, TUNED)
@@ -57,6 +57,13 @@ def family_of(row: StudyRow) -> str:
     return row.task.partition("/")[0]
 
 
+def asked_on(name: str, protocol: Mapping[str, Any], convention: str) -> str:
+    """What a task asks of a learner under its protocol with some parameters."""
+    task = make_task(name, convention)
+    id = protocol_of(task)
+    return asked_of(task, configure(id, catalogue.protocol.get(id), protocol, convention))
+
+
 def tuning_of(request: Request, family: str) -> Tuning:
     """What the study says of the tuning of a family. Raises UsageError if it says nothing."""
     said = request.study.settings.get("tuning", {})
@@ -72,7 +79,7 @@ def candidates(typed: str, request: Request, family: str) -> list[str]:
     """
     tuning = tuning_of(request, family)
     task = make_task(tuning.task, request.convention)
-    asked = asked_of(task, catalogue.protocol.get(protocol_of(task)))
+    asked = asked_on(tuning.task, tuning.protocol, request.convention)
     named = list(dict.fromkeys(fitted(one, request.convention, asked).name for one in alternatives(typed)))
     if len(named) == 1 and "rate=" not in named[0]:
         usual = choose_learner(named[0], request.convention, task, asked).what["parameters"].get("rate")
