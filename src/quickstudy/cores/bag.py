@@ -7,22 +7,30 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import core
-from quickstudy.base.spaces import Bits, Fields, Space, Tokens, check_spaces
+from quickstudy.base.parameters import parameter
+from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Array, Reservoir
+from quickstudy.cores.quantiser import even_levels, has_reals, one_of_parts
+from quickstudy.cores.reca import coded_width
 from quickstudy.gateway import eqx, jax, jnp
 
 
 class BagCore(Reservoir):
-    """State: (B, symbols), 1 for every symbol or bit that has been read. Features: the same, over how many they are."""
+    """State: (B, symbols), 1 for every symbol or bit that has been read. Features: the same, over how many they are.
+
+    levels: where real numbers are cut.
+    """
 
     space: Space = eqx.field(static=True)
+    levels: tuple[float, ...] = eqx.field(static=True, default=())
 
     @property
     def width(self) -> int:
-        """One feature per symbol or bit."""
-        return self.space.width
+        """One feature per symbol or bit, or part of a real number."""
+        return coded_width(self.space, len(self.levels) + 1)
 
     @property
     def head_bounds(self) -> tuple[float, float]:
@@ -35,16 +43,18 @@ class BagCore(Reservoir):
 
     def step(self, state: Array, x: Any, *, key: Array | None = None) -> tuple[Array, Array]:
         """Put one input into the bag."""
-        state = jnp.maximum(state, _indicator(self.space, x))
+        state = jnp.maximum(state, _indicator(self.space, x, np.array(self.levels)))
         return state, state / jnp.maximum(state.sum(axis=-1, keepdims=True), 1.0)
 
 
-def _indicator(space: Space, x: Any) -> Array:
-    """(..., width): 1 for the symbol that is read, or the bits that are on."""
+def _indicator(space: Space, x: Any, levels: NDArray[np.float64]) -> Array:
+    """(..., width): 1 for the symbol that is read, or the bits that are on, or the part that a number lies in."""
     if isinstance(space, Tokens):
         return jax.nn.one_hot(x, space.size)
     if isinstance(space, Fields):
-        return jnp.concatenate([_indicator(part, x[name]) for name, part in space.parts], axis=-1)
+        return jnp.concatenate([_indicator(part, x[name], levels) for name, part in space.parts], axis=-1)
+    if isinstance(space, Reals):
+        return one_of_parts(space, x, levels)
     return jnp.asarray(x, jnp.float32)
 
 
@@ -54,17 +64,19 @@ class BagOfWords:
     """Bag of words: an indicator of the different symbols read so far, over their number; never trained.
 
     Order and number of occurrences are lost: with a linear readout, what can be told from the words alone. Of bits,
-    each that has been on counts; real numbers are refused. Nothing is random.
+    each that has been on counts; a real number is the part that it lies in, cut at `levels` levels, evenly between
+    -`reach` and `reach`. Nothing is random.
 
     Source: the linear model of Cisneros et al. 2022 on reviews.
     """
 
+    levels: int = parameter(15, at_least=1, added=True)
+    reach: float = parameter(1.0, above=0, added=True)
+
     frozen: ClassVar[bool] = True
     draws: ClassVar[bool] = False
-    reads: ClassVar[tuple[type[Space], ...]] = (Tokens, Bits, Fields)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def build(self, inputs: Space, rng: np.random.Generator) -> BagCore:
-        """Nothing is drawn. Raises NotApplicable for real numbers."""
-        check_spaces("bag", self, inputs)
-        return BagCore(inputs)
+        """Nothing is drawn."""
+        return BagCore(inputs, tuple(even_levels(self.levels, self.reach)) if has_reals(inputs) else ())

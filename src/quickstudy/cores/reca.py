@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
-from quickstudy.base.spaces import Bits, Fields, Reals, Space, Tokens, check_spaces
+from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.cores.core import Array, Reservoir
+from quickstudy.cores.quantiser import even_levels, has_reals
 from quickstudy.gateway import eqx, jnp, lax
 
 CODES = ("sign", "thermometer")
@@ -125,8 +126,8 @@ class ReservoirAutomaton:
     place in the block, each taken or not, at least one; `rewrite`: one. An input flips its cells; `rewrite` sets
     them to 1, and all cells of other symbols to 0. Of bits, each that is on is an input.
 
-    code: by which real numbers are read; none: they are refused. `sign`: one bit, on above 0. `thermometer`: `levels`
-    bits, each on above its level, evenly between -`reach` and `reach`. Where real numbers are asked for: thermometer.
+    code: by which real numbers are read. `sign`: one bit, on above 0. `thermometer`, and where none is named: `levels`
+    bits, each on above its level, evenly between -`reach` and `reach`.
 
     Source: Yilmaz 2014; Cisneros et al. 2022 (all 256 rules, 15 blocks of 60, twice applied: 1,800 features).
     """
@@ -146,25 +147,19 @@ class ReservoirAutomaton:
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reals": {"code": "thermometer"}}
     varied: ClassVar[Mapping[str, tuple[int, int]]] = {"rule": (0, 255)}
 
-    @property
-    def reads(self) -> tuple[type[Space], ...]:
-        """Real numbers through a code only."""
-        return (Tokens, Bits, Fields) if self.code is None else (Tokens, Bits, Fields, Reals)
-
     def __post_init__(self) -> None:
         most = min(self.block, 63) if self.projection == "one-to-pattern" else self.block
         if self.projection in ("one-to-many", "one-to-pattern") and self.pattern > most:
             raise ValueError(f"pattern must be at most {most}, got {self.pattern}; a block has {self.block} cells")
 
     def build(self, inputs: Space, rng: np.random.Generator) -> AutomatonCore:
-        """Only the cells of the inputs are drawn. Raises NotApplicable for real numbers without a code."""
-        check_spaces("reca", self, inputs)
-        evenly = np.linspace(-self.reach, self.reach, self.levels + 2)[1:-1]
-        levels = evenly if self.code == "thermometer" else np.zeros(1)
+        """Only the cells of the inputs are drawn."""
+        code = self.code or ("thermometer" if has_reals(inputs) else None)
+        levels = even_levels(self.levels, self.reach) if code == "thermometer" else np.zeros(1)
         return AutomatonCore(
             jnp.asarray(packed(self.places(coded_width(inputs, len(levels)), rng))),
             jnp.asarray(rule_masks(self.rule)),
-            None if self.code is None else jnp.asarray(levels, jnp.float32),
+            None if code is None else jnp.asarray(levels, jnp.float32),
             self.projection == "rewrite",
             inputs,
             self.redundancy * self.block,

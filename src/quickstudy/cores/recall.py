@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
-from quickstudy.base.spaces import Space, Tokens, check_spaces
+from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import Array, Reservoir
-from quickstudy.gateway import eqx, jnp
+from quickstudy.cores.quantiser import as_symbol, even_levels, symbols_in
+from quickstudy.gateway import eqx, jax, jnp
 
 RECORD_KEPT = 0.9
 """How much of a guesser's record within a sequence is left after a step."""
@@ -223,7 +224,10 @@ class Recall:
 
     lags: how many of the last symbols are looked up. hops: how many of them are looked up from each other's places.
     order: longest stretch of symbols that is looked up, and longest rhythm in runs. most: numbers are told apart up to
-    this. Nothing is random. Symbols only. Its features are codes, so that its training is `voting`.
+    this. Nothing is random. Its features are codes, so that its training for symbols is `voting`; for another (reader
+    `one-hot`, chosen by itself) some are written one-hot: the last symbols, what followed before, and the guess. Real
+    numbers are cut at `levels` levels, evenly between -`reach` and `reach`; several values at once are one symbol, by
+    a fixed remainder where their combinations are more than 64, so that what differs may look alike.
 
     Source: ours; suffix matching as in data compression (Cleary and Witten 1984), look-up by content as in attention.
     """
@@ -232,20 +236,75 @@ class Recall:
     hops: int = parameter(5, at_least=1, at_most=16)
     order: int = parameter(10, at_least=1, at_most=64)
     most: int = parameter(16, at_least=2)
+    levels: int = parameter(15, at_least=1, added=True)
+    reach: float = parameter(1.0, above=0, added=True)
+    reader: str = parameter("codes", choices=("codes", "one-hot"), added=True, derived=True)
 
     frozen: ClassVar[bool] = True
-    coded: ClassVar[bool] = True
-    training: ClassVar[str] = "voting"
+    training: ClassVar[Mapping[str, str]] = {"symbols": "voting", "strings": "voting"}
     draws: ClassVar[bool] = False
-    reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
-    def build(self, inputs: Space, rng: np.random.Generator) -> RecallCore:
-        """Nothing is drawn. Raises NotApplicable for anything but symbols."""
-        check_spaces("recall", self, inputs)
+    @property
+    def coded(self) -> bool:
+        """Whether its features are codes, which some trainings only can read."""
+        return self.reader == "codes"
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> Any:
+        """Nothing is drawn."""
         if self.hops > self.lags:
             raise UsageError(f"hops must be at most lags ({self.lags}), got {self.hops}")
-        return RecallCore(inputs.width, self.lags, self.hops, self.order, self.most)
+        if isinstance(inputs, Tokens) and self.coded:
+            return RecallCore(inputs.width, self.lags, self.hops, self.order, self.most)
+        size = symbols_in(inputs, self.levels)
+        inside = RecallCore(size, self.lags, self.hops, self.order, self.most)
+        return ReadRecall(inside, inputs, tuple(even_levels(self.levels, self.reach)), self.coded)
+
+
+class ReadRecall(Reservoir):
+    """The same for what is no symbol, or for who reads no codes. coded: features are its codes; else one-hot, of the
+    last symbols, of what followed before, and of the guess.
+    """
+
+    inside: RecallCore
+    space: Space = eqx.field(static=True)
+    levels: tuple[float, ...] = eqx.field(static=True)
+    coded: bool = eqx.field(static=True)
+
+    @property
+    def codebook(self) -> Codebook:
+        """What the codes are."""
+        return self.inside.codebook
+
+    @property
+    def _read(self) -> list[int]:
+        """The numbers of the codes that are written one-hot."""
+        lags, order = self.inside.lags, self.inside.order
+        followed = 5 * lags + 2 * self.inside.hops**2
+        return [*range(lags), *range(followed, followed + order), self.codebook.symbols - 1]
+
+    @property
+    def width(self) -> int:
+        """Number of codes, or of their values."""
+        return self.inside.width if self.coded else len(self._read) * (self.inside.size + 1)
+
+    def start(self, batch: int, capacity: int) -> _State:
+        """Nothing read."""
+        return self.inside.start(batch, capacity)
+
+    def step(self, state: _State, x: Any, *, key: Array | None = None) -> tuple[_State, Array]:
+        """Read one value."""
+        state, codes = self.inside.step(state, as_symbol(self.space, x, np.array(self.levels)))
+        return state, codes if self.coded else self._one_hot(codes)
+
+    def unroll(self, state: _State, xs: Any, *, key: Array | None = None) -> tuple[_State, Array]:
+        """Read many."""
+        state, codes = self.inside.unroll(state, as_symbol(self.space, xs, np.array(self.levels)))
+        return state, codes if self.coded else self._one_hot(codes)
+
+    def _one_hot(self, codes: Array) -> Array:
+        chosen = jax.nn.one_hot(codes[..., np.array(self._read)].astype(jnp.int32), self.inside.size + 1)
+        return chosen.reshape(*codes.shape[:-1], -1)
 
 
 class RunLengths(NamedTuple):

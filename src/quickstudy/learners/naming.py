@@ -208,7 +208,9 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
         )
     )
     if getattr(core, "coded", False) and not getattr(training, "reads_codes", False):
-        raise UsageError(f"{core_name} gives codes, not numbers, and {training_name} cannot read them; use {core_name}")
+        if not hasattr(core, "reader"):
+            raise UsageError(f"{core_name} gives codes, and {training_name} cannot read them; use {core_name}")
+        core = dataclasses.replace(core, reader="one-hot")
     training.check_core(core)
     changed = {**changed_parameters(core, convention, asked), **changed_parameters(training, convention, asked)}
     shown = core_name if training_name == usual else f"{core_name}+{training_name}"

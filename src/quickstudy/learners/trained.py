@@ -72,8 +72,9 @@ def default_training(core_class: Any, convention: str, asked: str = "symbols") -
     speaks of this convention, then of this kind of core, goes before what speaks of all. Raises NotApplicable if there
     is none.
     """
-    if hasattr(core_class, "training"):
-        return str(core_class.training)
+    own = getattr(core_class, "training", {})
+    if isinstance(own, str) or asked in own:
+        return str(own if isinstance(own, str) else own[asked])
     found = []
     for entry in catalogue.training.entries():
         if entry.target is None and not _declares(entry.origin):
