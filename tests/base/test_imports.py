@@ -28,8 +28,9 @@ RANKS = {
     "pages": 8,
     "api": 9,
     "reproducing": 10,
-    **dict.fromkeys(("adapters", "cli", "web"), 11),
-    "__main__": 12,
+    "profiling": 11,
+    **dict.fromkeys(("adapters", "cli", "web"), 12),
+    "__main__": 13,
 }
 # A stream makes JAX keys when it is asked for one.
 EXCEPTIONS = {("base/seeds.py", "gateway")}

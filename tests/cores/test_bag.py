@@ -45,9 +45,13 @@ def test_fields_share_one_bag():
     assert features(Fields({"word": Tokens(2), "flags": Bits(2)}), inputs, 1, 1).tolist() == [[[0, 0.5, 0.5, 0]]]
 
 
-def test_real_numbers_are_refused():
-    with pytest.raises(NotApplicable, match="bag reads symbols and bits, not real numbers"):
-        features(Reals(1), np.zeros((1, 1, 1)), 1, 1)
+def test_of_real_numbers_the_parts_that_they_lie_in_are_kept():
+    # Levels -0.5, 0 and 0.5 make four parts of each number.
+    core = BagOfWords(levels=3).build(Reals(2), np.random.default_rng(0))
+    state, first = core.step(core.start(1, 2), np.array([[-0.7, 0.2]]))
+    _, second = core.step(state, np.array([[0.9, 0.3]]))
+    assert np.asarray(first)[0].tolist() == [0.5, 0, 0, 0, 0, 0, 0.5, 0]
+    assert np.allclose(np.asarray(second)[0], np.array([1, 0, 0, 1, 0, 0, 1, 0]) / 3)
 
 
 def test_a_linear_model_of_it_starts_next_to_zero():

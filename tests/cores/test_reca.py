@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
 from quickstudy.cores.reca import PROJECTIONS, ReservoirAutomaton, evolved, packed, rule_masks, unpacked
@@ -136,9 +136,11 @@ def test_fields_have_cells_side_by_side():
 
 
 @pytest.mark.parametrize("space", [Reals(2), Fields({"word": Tokens(3), "level": Reals(1)})])
-def test_real_numbers_are_refused(space):
-    with pytest.raises(NotApplicable, match="reca reads symbols and bits, not real numbers"):
-        built(space)
+def test_real_numbers_are_read_through_a_thermometer_where_no_code_is_named(space):
+    plain, named = built(space), built(space, code="thermometer")
+    assert np.array_equal(plain.places, named.places)
+    assert np.array_equal(plain.levels, named.levels)
+    assert built(Tokens(3)).levels is None
 
 
 def test_parameters_out_of_range():

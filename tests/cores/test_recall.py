@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.base.errors import UsageError
+from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
+from quickstudy.cores.quantiser import PRIME, as_symbol, symbols_in
 from quickstudy.cores.recall import Recall
 from quickstudy.gateway import jax
 from quickstudy.runs.job import examine
@@ -146,9 +147,36 @@ def test_it_keeps_the_promises_of_a_core(spec) -> None:
     assert [finding for finding in check_core(spec) if not finding.ok] == []
 
 
-def test_it_reads_symbols_only() -> None:
-    with pytest.raises(NotApplicable, match="recall reads symbols, not "):
-        Recall().build(Reals(2), np.random.default_rng(0))
+def test_real_numbers_become_symbols() -> None:
+    # Levels -0.5, 0 and 0.5: the numbers are the symbols 0, 2, 0, 3, and codes are those of these.
+    spec, numbers = Recall(levels=3), np.array([-0.9, 0.1, -0.6, 0.7])
+    core = spec.build(Reals(1), np.random.default_rng(0))
+    _, codes = core.unroll(core.start(1, 4), numbers[:, None, None])
+    assert np.array_equal(np.asarray(codes), codes_of(spec, np.array([0, 2, 0, 3])[:, None], 4))
+    assert symbols_in(Reals(1), 3) == 4
+    assert symbols_in(Fields({"a": Bits(2), "b": Tokens(3)}), 3) == 12
+    assert symbols_in(Reals(9), 3) == PRIME
+
+
+def test_several_values_are_one_symbol_each_combination_its_own_where_there_is_room() -> None:
+    space, levels = Fields({"a": Bits(2), "b": Tokens(3)}), np.array([0.0])
+    bits, words = zip(*((bits, word) for bits in np.ndindex(2, 2) for word in range(3)), strict=True)
+    found = as_symbol(space, {"a": np.array(bits, np.float32), "b": np.array(words)}, levels)
+    assert sorted(np.asarray(found).tolist()) == list(range(12))
+    many = np.random.default_rng(0).uniform(-1, 1, (50, 9))
+    assert np.asarray(as_symbol(Reals(9), many, levels)).min() >= 0
+    assert np.asarray(as_symbol(Reals(9), many, levels)).max() < symbols_in(Reals(9), 1)
+
+
+def test_it_is_read_one_hot_by_who_reads_no_codes() -> None:
+    core = Recall(lags=2, hops=1, order=2, reader="one-hot").build(Tokens(3), np.random.default_rng(0))
+    _, features = core.unroll(core.start(1, 3), np.array([[2], [0], [2]]))
+    assert features.shape == (3, 1, 5 * 4) == (3, 1, core.width)
+    assert (np.asarray(features).reshape(3, 5, 4).sum(axis=-1) == 1).all()
+    assert np.asarray(features)[2, 0, :8].tolist() == [0, 0, 1, 0, 1, 0, 0, 0]  # the last symbol, and the one before
+
+
+def test_parameters_that_do_not_fit_one_another() -> None:
     with pytest.raises(UsageError, match="hops must be at most lags"):
         Recall(lags=3).build(Tokens(2), np.random.default_rng(0))
 

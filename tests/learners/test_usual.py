@@ -81,7 +81,8 @@ def test_what_is_asked_follows_from_the_task_and_the_protocol_may_say_otherwise(
         ("lstm", "symbols", "published", "adam"),
         ("lstm", "reals", "corrected", "adam"),
         ("transformer", "strings", "corrected", "adam"),
-        ("recall", "reals", "corrected", "voting"),
+        ("recall", "strings", "corrected", "voting"),
+        ("recall", "reals", "corrected", "ridge"),
     ],
 )
 def test_the_usual_training(core, asked, convention, training):

@@ -221,8 +221,9 @@ def test_it_keeps_its_one_pass_and_says_what_it_costs(world) -> None:
 def test_it_needs_codes_and_symbols_and_not_too_many(world) -> None:
     with pytest.raises(UsageError, match="needs codes"):
         Voting().check_core(EchoState(units=8))
-    with pytest.raises(UsageError, match="gives codes"):
-        choose_learner("recall+rls", "corrected")
+    other = choose_learner("recall+rls", "corrected")  # which is handed what it can read
+    assert (other.label, other.what["parameters"]["reader"]) == ("recall+rls", "one-hot")
+    assert "reader" not in choose_learner("recall", "corrected").what["parameters"]
     many = Brief(Tokens(5000), Tokens(5000), "cross-entropy", 5, 5)
     with pytest.raises(NotApplicable, match="so many symbols"):
         Voting().begin(CORE, many, world.streams())

@@ -79,4 +79,4 @@ class BagOfWords:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> BagCore:
         """Nothing is drawn."""
-        return BagCore(inputs, tuple(even_levels(self.levels, self.reach)) if has_reals(inputs) else ())
+        return BagCore(inputs, tuple(even_levels(self.levels, self.reach).tolist()) if has_reals(inputs) else ())

@@ -258,7 +258,7 @@ class Recall:
             return RecallCore(inputs.width, self.lags, self.hops, self.order, self.most)
         size = symbols_in(inputs, self.levels)
         inside = RecallCore(size, self.lags, self.hops, self.order, self.most)
-        return ReadRecall(inside, inputs, tuple(even_levels(self.levels, self.reach)), self.coded)
+        return ReadRecall(inside, inputs, tuple(even_levels(self.levels, self.reach).tolist()), self.coded)
 
 
 class ReadRecall(Reservoir):
