@@ -187,8 +187,11 @@ def alternatives(name: str) -> list[str]:
     (['esn:units=100,leak=0.3', 'esn:units=100,leak=1', 'esn:units=200,leak=0.3', 'esn:units=200,leak=1'], ['esn'])
     """
     # What stands in quotes is one value, whatever it holds.
-    cut = enumerate(re.split(r"(?<==)([^=,\"]*\|[^=,\"]*)(?=,|$)", name))
-    parts = [part.split("|") if place % 2 else [part] for place, part in cut]
+    parts: list[list[str]] = []
+    for place, piece in enumerate(name.split('"')):
+        cut = [piece] if place % 2 else re.split(r"(?<==)([^=,]*\|[^=,]*)", piece)
+        quote = '"' if place else ""
+        parts += [[quote], *(part.split("|") if number % 2 else [part] for number, part in enumerate(cut))]
     if (count := math.prod(map(len, parts))) > MOST_ALTERNATIVES:
         raise UsageError(f'"{name}" stands for {count:,} learners; give at most {MOST_ALTERNATIVES:,} at once')
     return ["".join(chosen) for chosen in itertools.product(*parts)]

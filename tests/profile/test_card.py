@@ -1,0 +1,175 @@
+"""A card of a learner in plain NumPy: what is run, what is found again, what is said where it cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quickstudy as qs
+from quickstudy.pages.profile.standing import Family, Standing
+from quickstudy.pages.profile.words import PHRASES, in_short, phrase
+from quickstudy.report.statistics import Contrast
+from quickstudy.stats.intervals import Interval
+
+
+class Last:
+    """Answers what it was last told; breaks where there are more than two symbols."""
+
+    def __init__(self, brief: Any, seed: int) -> None:
+        self.answer, self.symbols = 0, brief.inputs.size
+
+    def learn(self, inputs: Any, targets: Any) -> None:
+        self.answer = targets[-1]
+
+    def predict(self, inputs: Any) -> Any:
+        if self.symbols > 2:
+            raise RuntimeError("too many symbols")
+        return np.full(len(inputs), self.answer)
+
+
+class First(Last):
+    """Answers 0."""
+
+    def predict(self, inputs: Any) -> Any:
+        return np.zeros(len(inputs), int)
+
+
+FAMILIES = ["language", "curriculum"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any, Any]:
+    folder = tmp_path_factory.mktemp("profile")
+    one = qs.profile(Last, seeds=2, out=folder, families=FAMILIES, progress=False)
+    return folder, one, qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
+
+
+def test_who_breaks_on_one_task_still_has_the_others(made: tuple[Path, Any, Any]) -> None:
+    _, card, _ = made
+    language, curriculum = card.facts["families"]
+    periodic, qa = language["tasks"]
+    assert (periodic["runs"], periodic["why"]) == (2, "")
+    assert language["scaled"] == pytest.approx(periodic["scaled"])
+    assert qa["why"] == "failed: RuntimeError: too many symbols" or "too many symbols" in qa["why"]
+    assert [one["task"] for one in language["without_scale"]] == ["language/qa"]
+    assert curriculum["scaled"] is None
+    assert "not-applicable" in curriculum["tasks"][0]["why"]
+    assert card.execution.exit_status == 1
+    # scaled is what its definition says, of the numbers on the card.
+    wanted = (periodic["value"] - periodic["control"]) / (periodic["oracle"] - periodic["control"])
+    assert periodic["scaled"] == pytest.approx(wanted)
+
+
+def test_every_sentence_has_its_number_and_few_runs_are_no_verdict(made: tuple[Path, Any, Any]) -> None:
+    words = made[1].facts["words"]
+    assert any(f"{made[1].facts['families'][0]['tasks'][0]['value']:.3f}" in sentence for sentence in words)
+    assert any("2 runs a task are too few for a verdict" in sentence for sentence in words)
+    assert any("has no place on the scale" in sentence for sentence in words)
+
+
+def test_another_stands_beside_and_rules_are_not_run_again(made: tuple[Path, Any, Any]) -> None:
+    folder, _, second = made
+    assert second.execution.found["ok"] >= 2 * 4
+    assert "Last" in second.path.read_text()
+    assert json.loads((folder / "profile.json").read_text())["learners"] == ["Last", "First"]
+    again = qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
+    assert (again.execution.ok, again.execution.failed) == (0, 0)
+    more = qs.profile(First, seeds=3, out=folder, families=["language"], progress=False)
+    assert more.facts["families"][0]["tasks"][0]["runs"] == 3
+
+
+def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
+    with pytest.raises(qs.UsageError, match="not mixed with profile-quick version 1, tuned"):
+        qs.profile("esn", out=made[0], tuned=True)
+    with pytest.raises(qs.UsageError, match="stands for several learners"):
+        qs.profile("esn:units=10|20", out=tmp_path)
+    with pytest.raises(qs.UsageError, match='no parameter "unist"'):
+        qs.profile("esn:unist=10", out=tmp_path)
+
+
+def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
+    from quickstudy.pages.site import write_site
+
+    page = write_site([made[0]], tmp_path / "site").read_text()
+    assert "First" in page
+    assert "as given" in page
+    assert list((tmp_path / "site").glob("0-card-*.html"))
+    other = tmp_path / "other"
+    qs.run("language/periodic", First, seeds=2, out=other, convention="published", protocol={"sequences": 50})
+    with pytest.raises(qs.UsageError, match="several conventions do not stand side by side: corrected, published"):
+        write_site([made[0], other], tmp_path / "site")
+    tuned = tmp_path / "tuned"
+    qs.run("language/periodic", First, seeds=2, out=tuned, protocol={"sequences": 50})
+    (tuned / "profile.json").write_text(
+        json.dumps({"study": "profile-quick", "version": 1, "ruleset": "tuned", "learners": []})
+    )
+    with pytest.raises(qs.UsageError, match="several rulesets do not stand side by side"):
+        write_site([made[0], tuned], tmp_path / "site")
+
+
+def family(value: float | None, low: float = 0.0, high: float = 0.0, n: int = 6) -> Family:
+    return Family("language", "", [], Contrast(value, Interval(low, high) if value is not None else None, "", n))
+
+
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (family(0.9, 0.8, 1.0), PHRASES["language"].far),
+        (family(0.3, 0.2, 0.4), PHRASES["language"].some),
+        (family(0.3, -0.1, 0.7), PHRASES["language"].none),  # the interval does not bear it out
+        (family(0.3, -0.1, 0.7, n=3), PHRASES["language"].some),  # the mean, and the card says it is no verdict
+        (family(-0.2, -0.3, -0.1), PHRASES["language"].none),
+        (family(None), ""),
+    ],
+)
+def test_words_follow_from_numbers(of: Family, said: str) -> None:
+    assert phrase(of) == said
+    assert said in in_short(Standing("x", "as given", [of]))
+
+
+def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
+    from quickstudy.pages.profile.tuning import candidates, tuning_settings
+    from quickstudy.profiling import BUDGETS, request_profile
+
+    for budget in BUDGETS:
+        request = request_profile("lstm", budget=budget, tuned=True)
+        reported = {row.task for row in request.rows}
+        settings = list(tuning_settings(request, "lstm"))
+        assert {one.root for one in settings} == {2**32}
+        assert not reported & {one.task for one in settings}
+        # 0.3, 1 and 3 times the usual rate of each family's training.
+        tried = [f"lstm:rate={rate}" for rate in ("0.0015", "0.005", "0.015")]
+        assert candidates("lstm", request, "dynamics") == candidates("lstm", request, "curriculum") == tried
+        with pytest.raises(qs.UsageError, match="the budget is"):
+            candidates("lstm:rate=" + "|".join(f"0.0{n}" for n in range(1, 20)), request, "dynamics")
+
+
+@pytest.mark.parametrize(("learner", "most"), [("esn", 31), ("lstm", 19)])
+def test_a_quick_profile_needs_few_programs(learner: str, most: int, tmp_path: Path) -> None:
+    from quickstudy.pages.request import stages_of
+    from quickstudy.profiling import request_profile
+    from quickstudy.runs.plan import make_plan
+
+    stage = next(stages_of(request_profile(learner, out=tmp_path)))
+    assert make_plan(stage.settings, stage.seeds).summary().programs <= most
+
+
+def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
+    from quickstudy.learners.naming import choose_learner
+
+    file = tmp_path / "one.py"
+    text = "def helper():\n    pass\n\n\nclass {0}:\n    def __init__(self, brief, seed, width=2):\n        pass\n\n"
+    text += (
+        "    def learn(self, inputs, targets):\n        pass\n\n    def predict(self, inputs):\n        return inputs\n"
+    )
+    file.write_text(text.format("Only"))
+    assert choose_learner(str(file), "corrected").label == "one.py:Only"
+    assert choose_learner(f"{file}:width=3", "corrected").label == "one.py:Only:width=3"
+    two = tmp_path / "two.py"
+    two.write_text(text.format("One") + "\n\n" + text.format("Two"))
+    with pytest.raises(qs.UsageError, match="which learner of"):
+        choose_learner(str(two), "corrected")
