@@ -2,14 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-OUT ?= results/first-look
-SEEDS ?= 6
+OUT ?= results/profile-quick
+SEEDS ?= 3
+LEARNER ?= esn
 
-.PHONY: run test long quick lint bench chaos docs clean
+.PHONY: run test long quick lint bench chaos docs gallery clean
 
 run: .venv/run
-	$(BIN)/quickstudy run language/periodic language/symbol-counting language/qa \
-	  --learner esn --learner lstm --learner recall --seeds $(SEEDS) --out $(OUT)
+	$(BIN)/quickstudy profile $(LEARNER) --quick --seeds $(SEEDS) --out $(OUT)
 
 test: .venv/test lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
@@ -43,6 +43,12 @@ chaos: .venv/test
 docs: .venv/test
 	$(BIN)/python docs/build.py
 	$(BIN)/python -m pytest tests/docs
+
+# The quick cards of built-in learners; docs/reference/cards.md is written from those that the folder has.
+gallery: .venv/run
+	for learner in esn lstm gru rnn transformer reca recall bag; do \
+	  $(BIN)/quickstudy profile $$learner --quick --seeds $(SEEDS) --out $(OUT) --quiet || true; done
+	$(BIN)/python docs/gallery.py $(OUT) docs/reference/cards.md
 
 clean:
 	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache

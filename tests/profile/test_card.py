@@ -141,8 +141,8 @@ def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
         settings = list(tuning_settings(request, "lstm"))
         assert {one.root for one in settings} == {2**32}
         assert not reported & {one.task for one in settings}
-        # 0.3, 1 and 3 times the usual rate of each family's training.
-        tried = [f"lstm:rate={rate}" for rate in ("0.0015", "0.005", "0.015")]
+        # 1, 0.3 and 3 times the usual rate of each family's training.
+        tried = [f"lstm:rate={rate}" for rate in ("0.005", "0.0015", "0.015")]
         assert candidates("lstm", request, "dynamics") == candidates("lstm", request, "curriculum") == tried
         with pytest.raises(qs.UsageError, match="the budget is"):
             candidates("lstm:rate=" + "|".join(f"0.0{n}" for n in range(1, 20)), request, "dynamics")

@@ -165,6 +165,7 @@ def _beside(found: Sequence[Standing]) -> Table:
 
 def _picture(found: Sequence[Standing]) -> Plot:
     families = [family.name for family in found[0].families]
+    colours = sorted(one.learner for one in found)  # as in the pictures of the tasks
     series = []
     for number, one in enumerate(found):
         known = [(place, family) for place, family in enumerate(one.families) if family.number.value is not None]
@@ -173,7 +174,7 @@ def _picture(found: Sequence[Standing]) -> Plot:
         ends = [family.number.interval or (value, value) for (_, family), value in zip(known, values, strict=True)]
         series.append(
             Plotted(
-                one.learner, Mark(number=number), [place + shift for place, _ in known], values,
+                one.learner, Mark(number=colours.index(one.learner)), [place + shift for place, _ in known], values,
                 [low for low, _ in ends], [high for _, high in ends], POINTS,
             )
         )  # fmt: skip

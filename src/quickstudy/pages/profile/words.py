@@ -24,7 +24,7 @@ class Phrases(NamedTuple):
 
 
 PHRASES: Mapping[str, Phrases] = {
-    "language": Phrases("learns fast", "learns, slowly", "learns no faster than a rule that never learns"),
+    "language": Phrases("learns fast", "learns slowly", "learns no faster than a rule that never learns"),
     "grammar": Phrases("generalises far", "generalises a little", "does not generalise beyond its strings"),
     "dynamics": Phrases("remembers and computes", "remembers some", "remembers no more than the best linear rule"),
     "curriculum": Phrases("passes its tasks", "passes some tasks", "passes no more tasks than a rule"),
@@ -51,7 +51,9 @@ def phrase(family: Family) -> str:
 def in_short(found: Standing) -> str:
     """The card in one line."""
     said = [words for family in found.families if (words := phrase(family))]
-    return f"{found.learner} {listing(said)}." if said else f"Nothing can be said of {found.learner} yet."
+    if not said:
+        return f"Nothing can be said of {found.learner} yet."
+    return f"{found.learner} {' and '.join(filter(None, ('; '.join(said[:-1]), said[-1])))}."  # all of them
 
 
 def sentences(found: Standing) -> Iterator[str]:
@@ -74,7 +76,7 @@ def sentences(found: Standing) -> Iterator[str]:
         counts = sorted(set(few.values()))
         number = counted(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
         yield (
-            f"{number} a task are too few for a verdict: the words above say what the means are. "
+            f"{number} a task {'is' if number == '1 run' else 'are'} too few for a verdict: the words above say what the means are. "
             f"With --seeds {FEWEST} or more they say what the intervals bear."
         )
 

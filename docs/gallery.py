@@ -1,0 +1,46 @@
+"""Write the gallery of cards from a folder of profiles: `python docs/gallery.py results/profile-quick cards.md`."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from typing import Any
+
+HEAD = """# Cards of built-in learners
+
+{study} version {version}, ruleset “{ruleset}”, convention {convention}. Made by `make gallery` from the runs that were there; nothing here was typed.
+A family's number is the mean over its tasks of `scaled`: 0 at the best control, 1 at the oracle, with its 95 % interval over seeds.
+{limits}
+
+"""
+
+
+def number(family: dict[str, Any]) -> str:
+    """The number of a family, or why there is none."""
+    if family["scaled"] is None:
+        return "– " + "; ".join(dict.fromkeys(one["why"].partition(":")[0] for one in family["without_scale"]))
+    interval = family["interval"]
+    return f"{family['scaled']:.3f}" + (f" [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else "")
+
+
+def gallery(folder: pathlib.Path) -> str:
+    """The page. Cards of another study or ruleset than the first are refused."""
+    cards = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("card-*.json"))]
+    if not cards:
+        raise SystemExit(f"no cards in {folder}; type: quickstudy profile esn --quick --out {folder}")
+    kinds = {(card["study"], card["version"], card["ruleset"]) for card in cards}
+    if len(kinds) > 1:
+        raise SystemExit(f"cards of several kinds do not stand side by side: {sorted(kinds)}")
+    families = [family["family"] for family in cards[0]["families"]]
+    rows = [f"| learner | seeds | {' | '.join(families)} |", "|---" * (len(families) + 2) + "|"]
+    for card in cards:
+        seeds = max(family["seeds"] for family in card["families"])
+        rows.append(f"| `{card['learner']}` | {seeds} | {' | '.join(map(number, card['families']))} |")
+    few = "With fewer than six seeds there is no verdict: these are means, and say whether a learner works at all."
+    said = [f"- {card['words'][0]}" for card in cards]
+    return "\n".join([HEAD.format(**cards[0], limits=few).rstrip(), "", *rows, "", *said, ""])
+
+
+if __name__ == "__main__":
+    pathlib.Path(sys.argv[2]).write_text(gallery(pathlib.Path(sys.argv[1])), encoding="utf-8")
