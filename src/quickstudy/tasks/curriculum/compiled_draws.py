@@ -86,7 +86,7 @@ def _written(message: Any, end: int, number: int) -> int:
 
 @njit
 def words(contents: Any, first: int, now: Any, found: Any, count: int) -> None:
-    """So many whole numbers of 32 bits, the next block, into an array. contents: where the name stands, from `first`."""
+    """So many whole numbers of 32 bits, the next block, into an array. The name is in contents, from `first` on."""
     message = np.zeros(RATE, np.uint8)
     end = now[_NAME]
     for place in range(end):
