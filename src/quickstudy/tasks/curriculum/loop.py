@@ -224,7 +224,8 @@ def single(instance: Instance, stage: Stage, reward: int) -> Life:
             if knows(question, correct):
                 soft = asked + BUDGET
         elif asked > soft:
-            hard = min(hard, asked * (1 + instance.patience))
+            if hard == NEVER:
+                hard = asked * (1 + instance.patience)
             if asked > hard:
                 return End(False, reward)
 
