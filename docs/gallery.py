@@ -9,8 +9,9 @@ from typing import Any
 
 HEAD = """# Cards of built-in learners
 
-{study} version {version}, ruleset “{ruleset}”, convention {convention}. Made by `make gallery` from the runs that were there; nothing here was typed.
-A family's number is the mean over its tasks of `scaled`: 0 at the best control, 1 at the oracle, with its 95 % interval over seeds.
+{study} version {version}, ruleset “{ruleset}”, convention {convention}. Made by `make gallery` from the runs that were
+there; nothing here was typed. A family's number is the mean over its tasks of `scaled`: 0 at the best control, 1 at the
+oracle, with its 95 % interval over seeds.
 {limits}
 
 """

@@ -22,8 +22,9 @@ RULESETS = (AS_GIVEN, TUNED)
 ROOT = 2**32
 """Added to the root seed of what is reported: the seeds of the tuning are no others' either."""
 FACTORS = (1.0, 0.3, 3.0)
-"""Of the usual learning rate, where the name of a learner says nothing of what is to be tried; the usual first, which stays
-where none is better."""
+"""Of the usual learning rate, where the name of a learner says nothing of what is to be tried; the usual first, which
+stays where none is better.
+"""
 COSTS = ("examples", "updates", "learn_seconds", "answer_seconds", "compile_seconds")
 
 

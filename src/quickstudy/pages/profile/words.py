@@ -76,8 +76,8 @@ def sentences(found: Standing) -> Iterator[str]:
         counts = sorted(set(few.values()))
         number = counted(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
         yield (
-            f"{number} a task {'is' if number == '1 run' else 'are'} too few for a verdict: the words above say what the means are. "
-            f"With --seeds {FEWEST} or more they say what the intervals bear."
+            f"{number} a task {'is' if number == '1 run' else 'are'} too few for a verdict: the words above say what "
+            f"the means are. With --seeds {FEWEST} or more they say what the intervals bear."
         )
 
 
