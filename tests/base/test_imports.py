@@ -29,8 +29,9 @@ RANKS = {
     "api": 9,
     "reproducing": 10,
     "profiling": 11,
-    **dict.fromkeys(("adapters", "cli", "web"), 12),
-    "__main__": 13,
+    "web": 12,
+    **dict.fromkeys(("adapters", "cli"), 13),
+    "__main__": 14,
 }
 # A stream makes JAX keys when it is asked for one.
 EXCEPTIONS = {("base/seeds.py", "gateway")}

@@ -11,8 +11,8 @@ from quickstudy.render.numbers import scored, spoken, written
 from quickstudy.report.statistics import ABOVE, FEWEST
 from quickstudy.report.words import counted, listing
 
-FAR, SOME = 0.75, 0.1
-"""From here on a learner is near the oracle, or some way from the best rule."""
+FAR, SOME = 0.75, 0.02
+"""From here on a learner is near the oracle, or above the best rule at all."""
 
 
 class Phrases(NamedTuple):
