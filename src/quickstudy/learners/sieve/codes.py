@@ -22,8 +22,8 @@ LEVELS, BACK = 24, 3
 """Numbers are told apart up to this; symbols before a place among which one is sought that may be an answer."""
 KEPT = 0.9
 """How much of a guesser's record within a sequence is left after a step."""
-SEGMENTS = 4
-"""Pairs behind whose last place symbols are counted."""
+SEGMENTS, FEW = 4, 6
+"""Pairs behind whose last place symbols are counted; places of a symbol among which one with a mark is sought."""
 
 
 class Layout(NamedTuple):
@@ -43,7 +43,7 @@ def layout(size: int) -> Layout:
     after = np.add.outer(pair, lag).ravel() / 2
     symbols = [
         lag, np.full(3, 2.0), np.repeat(lag, 4), np.repeat(lag, 2), np.repeat(twice, 2), np.repeat(twice, 3),
-        np.repeat(after, 3), np.repeat(2 * pair, 2), np.repeat(every + 4, 4), np.full(ORDER, 3.0), np.full(1, -3.0),
+        np.repeat(after, 3), np.repeat(2 * pair, 2), np.repeat(every + 4, 8), np.full(HOPS * (HOPS - 1), 2.0), np.full(4, 2.0), np.full(ORDER, 3.0), np.full(1, -3.0),
     ]  # fmt: skip
     numbers = [
         lag, np.full(MATCHED, 1.0), lag, pair, np.repeat(every + 3, SEGMENTS + 2),
@@ -223,7 +223,22 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
         out[k + 1] = _at(sequence, place - 1, now, size) if place >= 0 else size
         out[k + 2] = _at(sequence, since, now, size) if place >= 0 else size
         out[k + 3] = _at(sequence, place - 1 - since, now, size) if place >= 0 else size
-        k += 4
+        # What stood behind and before the symbol that came after it; what it led to, and what that led to.
+        named = out[k]
+        earlier = before[place, named] if place >= 0 and named < size else -1
+        out[k + 4] = _at(sequence, earlier + 1, now, size) if earlier >= 0 else size
+        out[k + 5] = _at(sequence, earlier - 1, now, size) if earlier >= 0 else size
+        out[k + 6] = _linked(sequence, before, recent[0], symbol, now, size)
+        out[k + 7] = _linked(sequence, before, out[k + 6], symbol, now, size)
+        k += 8
+    for lag in range(HOPS):
+        for other in range(lag + 1, HOPS):
+            sooner = firsts[lag] < firsts[other]
+            out[k] = recent[lag] if sooner else recent[other]
+            out[k + 1] = recent[other] if sooner else recent[lag]
+            k += 2
+    _suited(before, behind, counts, recent, fitting, now, size, out, k)
+    k += 4
     for order in range(ORDER):
         place = stretches[now, order]
         out[k] = sequence[place + 1] if place >= 0 else size
@@ -261,6 +276,53 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
             k += 1
     out[k] = min(now, top)
     out[k + 1] = now % 2
+
+
+@njit
+def _linked(sequence: Any, before: Any, symbol: int, mark: int, now: int, size: int) -> int:
+    """What stood behind the last earlier place of a symbol that had a mark before it, among its last FEW places; the
+    first place of all counts as marked.
+    """
+    if symbol >= size:
+        return size
+    place = now
+    for _ in range(FEW):
+        place = before[place, symbol]
+        if place < 0:
+            return size
+        if place == 0 or sequence[place - 1] == mark:
+            return _at(sequence, place + 1, now, size)
+    return size
+
+
+@njit
+def _suited(
+    before: Any, behind: Any, counts: Any, recent: Any, fitting: Any, now: int, size: int, out: Any, k: int
+) -> None:
+    """Among the symbols that have come as answers with most of the last symbols: the one read last, the one read first,
+    the most and the least frequent one.
+    """
+    out[k : k + 4] = size
+    top = 1
+    for symbol in range(size):
+        if counts[now + 1, symbol] == 0:
+            continue
+        score = 0
+        for lag in range(LAGS):
+            if recent[lag] < size:
+                score += fitting[lag, recent[lag], symbol]
+        if score > top or (score == top and out[k] == size):
+            top = score
+            out[k : k + 4] = symbol
+        elif score == top:
+            if before[now + 1, symbol] > before[now + 1, out[k]]:
+                out[k] = symbol
+            if behind[0, symbol] < behind[0, out[k + 1]]:
+                out[k + 1] = symbol
+            if counts[now + 1, symbol] > counts[now + 1, out[k + 2]]:
+                out[k + 2] = symbol
+            if counts[now + 1, symbol] < counts[now + 1, out[k + 3]]:
+                out[k + 3] = symbol
 
 
 @njit

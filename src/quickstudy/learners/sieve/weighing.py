@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickstudy.compiled import njit
-from quickstudy.learners.sieve.codes import LAGS, LEVELS, code, layout
+from quickstudy.learners.sieve.codes import HOPS, LAGS, LEVELS, code, layout
 
 HITS, MISSES = 1.0, 0.2
 """A copier starts as if it had been right once and wrong a fifth of a time."""
 FLAT, NOVEL = 2.0, 0.2
 """Answers so far count as evenly spread over FLAT more of each; part of the chance kept for answers never given."""
+FEW_SYMBOLS = 16
+"""Up to so many symbols, the numbers of any two together are looked at as well."""
 CELLS = 1 << 20
 """Cells of the tables of two codes, all together: which cell a pair of values and an answer has goes by a hash."""
 HEARD = 1e-5
@@ -56,7 +58,12 @@ def fresh(size: int, answers: int, doubt: float, kept: float, nearness: float, c
     count, levels, gates = book.symbols + book.numbers, max(size + 1, LEVELS), LAGS + 1
     paired = [*range(LAGS), *range(LAGS + 3, LAGS + 3 + 4 * LAGS)]
     paired = [code for code in paired if code < LAGS or (code - LAGS - 3) % 4 in (1, 2)]
-    first, second = np.array([(a, b) for place, a in enumerate(paired) for b in paired[:place]], dtype=np.int32).T
+    couples = [(a, b) for place, a in enumerate(paired) for b in paired[:place]]
+    if size <= FEW_SYMBOLS:
+        start = count - 2 - HOPS * (HOPS - 1) // 2 - 2 * size
+        counted = range(start, start + 2 * size, 2)
+        couples += [(a, b) for a in counted for b in counted if b < a]
+    first, second = np.array(couples, dtype=np.int32).T
     single = np.log(nearness) * book.depth + np.where(book.plain, np.log(plain), 0.0)
     double = single[first] + single[second] - np.log(plain)
     prior = np.concatenate([single, single[: book.symbols] + np.log(copying), double])
