@@ -46,7 +46,7 @@ def layout(size: int) -> Layout:
         np.repeat(after, 3), np.repeat(2 * pair, 2), np.repeat(every + 4, 8), np.full(HOPS * (HOPS - 1), 2.0), np.full(4, 2.0), np.full(ORDER, 3.0), np.full(1, -3.0),
     ]  # fmt: skip
     numbers = [
-        lag, np.full(MATCHED, 1.0), lag, pair, np.repeat(every + 3, SEGMENTS + 2),
+        lag, np.full(2 * MATCHED + 1, 1.0), lag, pair, np.repeat(every + 3, SEGMENTS + 2),
         np.full(HOPS * (HOPS - 1) // 2, 3.0), np.full(2, 3.0),
     ]  # fmt: skip
     count = sum(len(part) for part in symbols)
@@ -60,7 +60,8 @@ def layout(size: int) -> Layout:
 def read(sequence: Any, size: int) -> Any:
     """All that is looked up in a sequence. before[p, v]: the last place of v before p, or -1; behind[p, v]: its first
     place from p on, or the length; counts[p, v]: how often it stood before p; pairs[p]: the last earlier place of the
-    pair that ends at p; stretches[p, n]: that of the last n+1 symbols, and how many such places there are; guesses[p]:
+    pair that ends at p; stretches[p, n]: that of the last n+1 symbols, and how many such places there are, and how many that have
+    the last symbol before them as well; guesses[p]:
     what comes next by the guesser that has been right most of late in this very sequence.
     """
     length = len(sequence)
@@ -75,8 +76,8 @@ def read(sequence: Any, size: int) -> Any:
     for place in range(length - 1, -1, -1):
         behind[place] = behind[place + 1]
         behind[place, sequence[place]] = place
-    pairs, stretches, matches = _stretches(sequence, size)
-    return before, behind, counts, pairs, stretches, matches, _guesses(sequence, stretches, size)
+    pairs, stretches, matches, enclosed = _stretches(sequence, size)
+    return before, behind, counts, pairs, stretches, matches, enclosed, _guesses(sequence, stretches, size)
 
 
 @njit
@@ -95,7 +96,24 @@ def _stretches(sequence: Any, size: int) -> Any:
     names[0] = 0
     stretches = np.full((length, ORDER), -1, np.int32)
     matches = np.zeros((length, ORDER), np.int32)
+    enclosed = np.zeros((length, MATCHED), np.int32)
     for place in range(length):
+        for order in range(min(MATCHED, place)):
+            # The last symbol, then the last ones once more: has it been there before, or stood them at the beginning?
+            slot, level, alike = 0, 0, True
+            for back in range(order + 1, -1, -1):
+                symbol = sequence[place] if back == order + 1 else sequence[place - back]
+                key = slot * (size + 1) + symbol + 1 if level else symbol + 1
+                slot = (key * 40503) % slots
+                while keys[level, slot] != -1 and keys[level, slot] != key:
+                    slot = (slot + 1) % slots
+                if keys[level, slot] == -1:
+                    level = -1
+                    break
+                level += 1
+            for back in range(order + 1):
+                alike = alike and sequence[order - back] == sequence[place - back]
+            enclosed[place, order] = (often[level - 1, slot] if level > 0 else 0) + (alike and place > order)
         for order in range(min(ORDER, place + 1)):
             # The stretch of one more symbol: what ended one place earlier, and this symbol.
             key = names[order, place] * (size + 1) + sequence[place] + 1 if order else sequence[place] + 1
@@ -108,7 +126,7 @@ def _stretches(sequence: Any, size: int) -> Any:
             last[order, slot] = place
             often[order, slot] += 1
             names[order + 1, place + 1] = slot
-    return stretches[:, 1].copy(), stretches, matches
+    return stretches[:, 1].copy(), stretches, matches, enclosed
 
 
 @njit
@@ -155,7 +173,7 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
     """Write the codes after `now`. fitting: (lag, symbol, answer) whether the answer has come with the symbol there;
     size stands for no symbol.
     """
-    before, behind, counts, pairs, stretches, matches, guesses = known
+    before, behind, counts, pairs, stretches, matches, enclosed, guesses = known
     recent = np.full(LAGS, size, np.int32)
     places = np.full(LAGS, -1, np.int32)
     firsts = np.full(LAGS, -1, np.int32)
@@ -238,6 +256,7 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
             out[k + 1] = recent[other] if sooner else recent[lag]
             k += 2
     _suited(before, behind, counts, recent, fitting, now, size, out, k)
+    latest = before[now + 1, out[k]] if out[k] < size else -1
     k += 4
     for order in range(ORDER):
         place = stretches[now, order]
@@ -252,6 +271,12 @@ def code(sequence: Any, known: Any, now: int, size: int, fitting: Any, out: Any)
     for order in range(MATCHED):
         out[k] = min(matches[now, order], top)
         k += 1
+    for order in range(MATCHED):
+        out[k] = min(enclosed[now, order], top)
+        k += 1
+    since = now - latest - 1
+    out[k] = min(enclosed[now, since], top - 1) if latest >= 0 and 0 <= since < MATCHED else top
+    k += 1
     for lag in range(LAGS):
         out[k] = min(_stretch(behind, places[lag], recent, now, size) - places[lag], top) if places[lag] >= 0 else 0
         k += 1

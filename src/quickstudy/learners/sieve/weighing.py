@@ -163,7 +163,9 @@ def learn(mind: Mind, codes: Any, target: int) -> None:
     likely = np.zeros(len(awake))
     for number in range(count):
         level = codes[number]
-        likely[number] = (mind.tables[number, level, target] + doubt * base[target]) / (mind.seen[number, level] + doubt)
+        likely[number] = (mind.tables[number, level, target] + doubt * base[target]) / (
+            mind.seen[number, level] + doubt
+        )
     for pair in range(len(mind.first)):
         left, right = codes[mind.first[pair]], codes[mind.second[pair]]
         total = mind.cell_totals[_cell(pair, left, right, -1)]

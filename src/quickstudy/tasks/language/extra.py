@@ -292,6 +292,8 @@ task.variant("language/extra-parity", version=1, of=Extra, summary="Say whether 
 task.variant("language/extra-switch", version=1, of=Extra, summary="Say how a switch was left.", kind="switch")
 task.variant("language/extra-walk", version=1, of=Extra, summary="Say where on a ring a walk ends.", kind="walk")
 task.variant("language/extra-sum", version=1, of=Extra, summary="Add two digits.", kind="sum")
-task.variant("language/extra-named-sum", version=1, of=Extra, summary="Add the digits of two letters.", kind="named-sum")
+task.variant(
+    "language/extra-named-sum", version=1, of=Extra, summary="Add the digits of two letters.", kind="named-sum"
+)
 task.variant("language/extra-image", version=1, of=Extra, summary="Say the image of a letter.", kind="image")
 task.variant("language/extra-brackets", version=1, of=Extra, summary="Close the last open bracket.", kind="brackets")
