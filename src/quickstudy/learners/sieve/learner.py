@@ -17,7 +17,8 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import Hosted, HostPupil
-from quickstudy.learners.sieve.codes import layout, read
+from quickstudy.learners.sieve.codes import layout
+from quickstudy.learners.sieve.reading import read
 from quickstudy.learners.sieve.weighing import Mind, answer, fresh, study
 
 MOST_SYMBOLS = 400

@@ -1,8 +1,8 @@
 """The hypotheses behind `sieve`: tables of one code, tables of two, and copiers; how they are judged and heard.
 
 Every hypothesis is right or wrong as a whole, so that one question judges all of them. Their weights go by how likely
-each has made the answers, of late; and they have weights of their own behind gates: for each of the last symbols read, by
-what it is, and for nothing at all.
+each has made the answers, of late; and they have weights of their own behind gates: for each of the last symbols read,
+by what it is, and for nothing at all.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LEAST = 1e-80
 class Mind(NamedTuple):
     """All that is learned, for F codes of W levels (S of them symbols), V answers, P pairs, G gates, E = F + S + P.
 
-    tables (F, W, V) and seen (F, W): answers by code and level. cells (C,), cell_totals (C,): the same of pairs, by hash.
-    hits, tries (G, W, S): of copiers. evidence (G, W, E): logarithms of weights; gates (G,): those of the gates. answers
-    (V,): given so far. fitting (lag, V, V): which answers have come with which symbols. prior (E,). first, second (P,):
-    the codes of a pair. settings: doubt of tables, what is kept of evidence after a question.
+    tables (F, W, V) and seen (F, W): answers by code and level. cells (C,), cell_totals (C,): the same of pairs, by
+    hash. hits, tries (G, W, S): of copiers. evidence (G, W, E): logarithms of weights; gates (G,): those of the gates.
+    answers (V,): given so far. fitting (lag, V, V): which answers have come with which symbols. prior (E,). first,
+    second (P,): the codes of a pair. settings: doubt of tables, what is kept of evidence after a question.
     """
 
     tables: Any
@@ -105,7 +105,7 @@ def _base(answers: Any) -> Any:
 
 
 @njit
-def _cell(pair: int, left: int, right: int, answer: int) -> int:
+def _cell(pair: int, left: int, right: int, answer: int) -> Any:
     key = np.uint64(((pair * 1031 + left) * 1031 + right) * 1031 + answer + 1) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((key >> np.uint64(40)) % np.uint64(CELLS))
 

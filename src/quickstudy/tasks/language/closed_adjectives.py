@@ -23,7 +23,7 @@ from quickstudy.tasks.language.closed import (
     draw_pairs,
     pairs_fault,
 )
-from quickstudy.tasks.language.closed_qa import (
+from quickstudy.tasks.language.closed_conversation import (
     Asked,
     Closed,
     how_many,

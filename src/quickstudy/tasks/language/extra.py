@@ -1,13 +1,14 @@
 """Small tasks of tokens that nothing was made for: look-up, copying, order, counting, state, arithmetic.
 
-They are held out: no setting of a learner of the package was chosen by them under a root seed that is reported. Each is one function from a random generator to a prompt,
-and one from a prompt to its answers; the oracle is the second.
+They are held out: no setting of a learner of the package was chosen by them under a root seed that is reported. Each is
+one function from a random generator to a prompt, and one from a prompt to its answers; the oracle is the second.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,7 +69,7 @@ def _inverse(rng: np.random.Generator, longest: int) -> Words:
 
 def _chain(rng: np.random.Generator, longest: int) -> Words:
     order = _some(rng, LETTERS, len(LETTERS))
-    links = [[a, b, ";"] for a, b in zip(order, order[1:], strict=False)]
+    links = [[a, b, ";"] for a, b in pairwise(order)]
     shown = [word for number in rng.permutation(len(links)) for word in links[number]]
     return [*shown, "?", order[int(rng.integers(len(order) - 2))]]
 
@@ -172,29 +173,29 @@ KINDS: dict[str, tuple[str, Callable[[np.random.Generator, int], Words], Callabl
     "image": ("abcdefgh ?", _image, lambda words: [IMAGES[words[-1]]]),
     "brackets": ("([{}]) ?", _brackets, lambda words: [_closing(words)]),
 }  # fmt: skip
-"""By kind: the words (letters of a part each, or a part as it is), how a prompt is drawn, and what is answered to it."""
+"""By kind: the words (letters of a part each, or a part as it is), how a prompt is drawn, and what is right after it."""
 
 
 @dataclass(frozen=True)
 class Extra:
     """A small task that nothing was made for.
 
-    Sees: a prompt, by kind. lookup: letters, each with a digit behind it, then ? and one of the letters. far-lookup: the
-    same, then 10 to 16 dashes and =. inverse: ? and one of the digits. two-hops: pairs of letters that make a chain, in
-    random order, then ? and a letter. copy, reverse: letters and a bar. first: letters and ?. order: letters, then ? and
-    two of them. most: a and b, an odd number, then ?. times: letters, then ? and one. parity: zeros and ones, then ?.
-    switch: on, off and dashes, then ?. walk: left and right, then ?. sum: digits, a semicolon, then two digits with + between and = behind.
-    named-sum: four letters with digits, then ? and two of them with + between. image: letters, then ? and one. brackets:
-    brackets that open and close, then ?.
+    Sees: a prompt, by kind. lookup: letters, each with a digit behind it, then ? and one of the letters. far-lookup:
+    the same, then 10 to 16 dashes and =. inverse: ? and one of the digits. two-hops: pairs of letters that make a
+    chain, in random order, then ? and a letter. copy, reverse: letters and a bar. first: letters and ?. order: letters,
+    then ? and two of them. most: a and b, an odd number, then ?. times: letters, then ? and one. parity: zeros and
+    ones, then ?. switch: on, off and dashes, then ?. walk: left and right, then ?. sum: digits, a semicolon, then two
+    digits with + between and = behind. named-sum: four letters with digits, then ? and two of them with + between.
+    image: letters, then ? and one. brackets: brackets that open and close, then ?.
     Answers: the digit of the letter; the letter of the digit; the letter two links further; the string again, or from
-    its end; the first letter; which of the two came first; which is there more often; how often it was there; the number
-    of ones modulo 2; on or off, whichever came last; the place on a ring of five; the sum modulo 10, or 5; a letter that
-    depends on the one asked for alone; the bracket that closes the last open one.
+    its end; the first letter; which of the two came first; which is there more often; how often it was there; the
+    number of ones modulo 2; on or off, whichever came last; the place on a ring of five; the sum modulo 10, or 5; a
+    letter that depends on the one asked for alone; the bracket that closes the last open one.
     Scored: share of right answers.
     Chance: one over the number of possible answers, or the most frequent one; the controls say it.
     Ceiling: 1, by the rule.
     Example, lookup: `c 4 a 9 f 1 ? a 9`.
-    Source: ours. Held out: under the root seeds that are reported, no learner of the package was tuned on them.
+    Source: ours. Held out: no learner of the package was tuned on them under a root seed that is reported.
 
     Departures: none; they are the same under all conventions.
     """
