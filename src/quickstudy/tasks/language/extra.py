@@ -173,7 +173,7 @@ KINDS: dict[str, tuple[str, Callable[[np.random.Generator, int], Words], Callabl
     "image": ("abcdefgh ?", _image, lambda words: [IMAGES[words[-1]]]),
     "brackets": ("([{}]) ?", _brackets, lambda words: [_closing(words)]),
 }  # fmt: skip
-"""By kind: the words (letters of a part each, or a part as it is), how a prompt is drawn, and what is right after it."""
+"""By kind: the words (letters of a part each, or a part as it is), how a prompt is drawn, and its answers."""
 
 
 @dataclass(frozen=True)
