@@ -155,7 +155,7 @@ IMAGES = dict(zip(LETTERS, (*LETTERS[3:], *LETTERS[:3]), strict=True))
 KINDS: dict[str, tuple[str, Callable[[np.random.Generator, int], Words], Callable[[Words], Words]]] = {
     "lookup": ("abcdefgh 0123456789 ?", _lookup, lambda words: [_value(words, words[-1])]),
     "far-lookup": ("abcdefgh 0123456789 ?-=", _far_lookup, lambda w: [_value(w, w[w.index("?") + 1])]),
-    "inverse": ("abcdefgh 0123456789 ?", _inverse, lambda words: [words[words.index(words[-1]) - 1]]),
+    "inverse": ("abcdefgh 0123456789 ?", _inverse, lambda words: [words[words.index(str(int(words[-1]))) - 1]]),
     "two-hops": ("abcdefgh ;?", _chain, lambda words: [_after(words, _after(words, words[-1]))]),
     "copy": ("abcdefgh |", _string, lambda words: words[:-1]),
     "reverse": ("abcdefgh |", _string, lambda words: words[:-1][::-1]),
