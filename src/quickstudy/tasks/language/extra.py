@@ -1,7 +1,8 @@
-"""Small tasks of tokens that nothing was made for: look-up, copying, order, counting, state, arithmetic.
+"""Small tasks of tokens besides the ten: look-up, copying, order, counting, state, arithmetic.
 
-They are held out: no setting of a learner of the package was chosen by them under a root seed that is reported. Each is
-one function from a random generator to a prompt, and one from a prompt to its answers; the oracle is the second.
+No setting of a learner of the package was chosen by them under a root seed that is reported; `sieve` got codes for some
+of them after a first look under another root. Each is one function from a random generator to a prompt, and one from a
+prompt to its answers; the oracle is the second.
 """
 
 from __future__ import annotations
@@ -178,7 +179,7 @@ KINDS: dict[str, tuple[str, Callable[[np.random.Generator, int], Words], Callabl
 
 @dataclass(frozen=True)
 class Extra:
-    """A small task that nothing was made for.
+    """A small task besides the ten, of look-up, copying, order, counting, state or arithmetic.
 
     Sees: a prompt, by kind. lookup: letters, each with a digit behind it, then ? and one of the letters. far-lookup:
     the same, then 10 to 16 dashes and =. inverse: ? and one of the digits. two-hops: pairs of letters that make a
@@ -195,7 +196,8 @@ class Extra:
     Chance: one over the number of possible answers, or the most frequent one; the controls say it.
     Ceiling: 1, by the rule.
     Example, lookup: `c 4 a 9 f 1 ? a 9`.
-    Source: ours. Held out: no learner of the package was tuned on them under a root seed that is reported.
+    Source: ours. No learner of the package was tuned on them under a root seed that is reported; `sieve` got codes for
+    some of them after a first look under another root.
 
     Departures: none; they are the same under all conventions.
     """
@@ -259,7 +261,7 @@ def _prompt(extra: Extra, words: Words) -> Words | None:
 
 @control("extra-oracle", version=1, role="oracle")
 class ExtraOracle(WordRule):
-    """Knows the rule of a task that nothing was made for: always right."""
+    """Knows the rule of a small task besides the ten: always right."""
 
     def __init__(self, task: Any, brief: Any, seed: int) -> None:
         super().__init__(task, brief, seed)
