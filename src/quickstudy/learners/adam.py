@@ -18,12 +18,13 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.aside import Aside, with_aside
 from quickstudy.learners.batching import GroupedExam, check_leak, packed_lesson, padded_lesson, whole_lesson
 from quickstudy.learners.exams import exam_for, is_large
 from quickstudy.learners.features import all_states, streamed
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Head, Model, SteppingPupil
-from quickstudy.learners.streaming import Batches, answering_streams, streaming
+from quickstudy.learners.streaming import Batches, answering_streams, first_answers, streaming
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, LATE, answering, of_tokens, of_values, updating
 
@@ -40,7 +41,9 @@ class Adam:
     by the readouts; or `all`. l1, l2: times the sum of the absolute values, and of the squares, of all trained numbers
     is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all updates that will be made and
     fall to 0 with the last of them; `late` only over the last quarter. clip: a gradient that is longer is cut to this
-    length; 0: none is. The head starts uniform in +- 1/sqrt(features), unless the core says otherwise. A core with
+    length; 0: none is. rebuild, foretell: weights of further errors, of giving back what is read at a question and of
+    foretelling what is read after it, of which the first `numbers` (0: all) are meant; for examples that follow one
+    another without end. The head starts uniform in +- 1/sqrt(features), unless the core says otherwise. A core with
     noise (dropout) has it while it learns, never when it answers. Where real numbers are asked for, batch is 8, rate
     0.005 and passes 200; for whole strings, batch is 8, passes 100, and the answers are among all symbols. Source:
     Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
@@ -55,6 +58,9 @@ class Adam:
     l2: float = parameter(0.0, at_least=0)
     schedule: str = parameter("constant", choices=("constant", "cosine", "late"), added=True)
     clip: float = parameter(0.0, at_least=0, added=True)
+    rebuild: float = parameter(0.0, at_least=0, added=True)
+    foretell: float = parameter(0.0, at_least=0, added=True)
+    numbers: int = parameter(0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
@@ -111,6 +117,8 @@ class AdamPupil(SteppingPupil):
         self.lanes = len(streams)
         self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
+        self._aside = Aside.of(training.rebuild, training.foretell, training.numbers, brief)
+        further += self._aside.width if self._aside else 0
         models = [_model(core, brief, stream, further) for stream in streams]
         trained = eqx.filter(models[0], models[0].trainable())
         # By NumPy: an array of zeros made by JAX is a call of a program.
@@ -132,12 +140,12 @@ class AdamPupil(SteppingPupil):
         self._penalised = self._scheduled or any(lane.l1 or lane.l2 for lane in by_lane)
         self._core, self._leaks = models[0].core, models[0].core.leaks
         # Side by side with others a sequence waits for the longest of all lanes, and nothing is saved by packing.
-        self._packs = self.lanes == 1 and hasattr(self._core, "unroll_packed")
+        self._packs = self.lanes == 1 and hasattr(self._core, "unroll_packed") and self._aside is None
         if self._leaks:
             check_leak(brief)
         # What is read packed goes on being so; a leak needs its answers written in.
         self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
-        self._losses: Callable[[Any, Any, Any], Any] = of_tokens if self._tokens else of_values
+        self._losses = with_aside(of_tokens if self._tokens else of_values, self._aside)
         self._streamed: tuple[Lesson, Batches] | None = None
         self._tested: tuple[Exam, Batches] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
@@ -152,6 +160,8 @@ class AdamPupil(SteppingPupil):
             raise UsageError("adam learns from whole examples, not from single questions")
         if lesson.stream and self.reads_streams:
             return self._learn_stream(lesson, start, stop)
+        if self._aside:
+            raise NotApplicable("rebuild and foretell are for examples that follow one another without end, in batches")
         if self._lesson is None or self._lesson[0] is not lesson:
             self._lesson = lesson, self._prepared(lesson)
         prepared = self._lesson[1]
@@ -166,7 +176,7 @@ class AdamPupil(SteppingPupil):
         if self._streamed is None or self._streamed[0] is not lesson:
             self._streamed = lesson, Batches.of_lesson(lesson, self._training.batch)
             known = self._known.all()
-            self._new = np.zeros_like(self._known, np.int64) if known else _first_answers(lesson, self._known.shape[1])
+            self._new = np.zeros_like(self._known, np.int64) if known else first_answers(lesson, self._known.shape[1])
         bounds = np.array([start, stop]) // self._training.batch
         settings = self._settings(np.full(self.lanes, self._training.batch))
         update = streaming(self._frame, self._losses, self.lanes)
@@ -178,7 +188,7 @@ class AdamPupil(SteppingPupil):
 
     def _prepared(self, lesson: Lesson) -> _Lesson:
         batch, whole = self._training.batch, self._training.batch == 0
-        first = _first_answers(lesson, self._known.shape[1]) if self._tokens else np.zeros((self.lanes, 1), np.int64)
+        first = first_answers(lesson, self._known.shape[1]) if self._tokens else np.zeros((self.lanes, 1), np.int64)
         batches = np.array([lane.count for lane in lesson.examples]) if whole else np.full(self.lanes, batch)
         weights = None
         if whole:
@@ -205,7 +215,13 @@ class AdamPupil(SteppingPupil):
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) logits or values."""
-        return self._among_known(self._answered(exam))
+        return self._among_known(self._answered(exam)[..., : self._known.shape[1]])
+
+    def rebuilt(self, exam: Exam) -> NDArray[np.float32] | None:
+        """(lane, question, number): what it gives back of what is read there; None if it was never asked to."""
+        if self._aside is None or not self._aside.rebuild:
+            return None
+        return np.asarray(self._aside.rebuilt(self._answered(exam)[..., -self._aside.width :]))
 
     def _among_known(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Scores (lane, ..., output) with those of symbols that may not be answered put out of reach."""
@@ -216,7 +232,7 @@ class AdamPupil(SteppingPupil):
 
     def _read(self, state: Any, inputs: Any, program: Any, axis: int) -> tuple[Any, NDArray[Any]]:
         state, scores = super()._read(state, inputs, program, axis)
-        return state, self._among_known(scores)
+        return state, self._among_known(scores[..., : self._known.shape[1]])
 
     def _answered(self, exam: Exam) -> NDArray[np.float32]:
         if self._streamed is not None:
@@ -276,17 +292,6 @@ class AdamPupil(SteppingPupil):
         else:  # lessons may be of different sizes, and the moments have counted
             updates = np.asarray(self._frame.filled(self._arrays)[1].count)
         return [Cost(int(shown), int(made), *self._sizes) for shown, made in zip(self._shown, updates, strict=True)]
-
-
-def _first_answers(lesson: Lesson, symbols: int) -> NDArray[np.int64]:
-    """(lane, symbol): the item of the lesson with which it is first an answer; as many as there are, if with none."""
-    first = np.full((len(lesson.examples), symbols), lesson.items, np.int64)
-    for lane, (examples, order) in enumerate(zip(lesson.examples, lesson.order, strict=True)):
-        answers = np.zeros((examples.count + 1, symbols), bool)  # the last row is for -1, where an order has ended
-        answers[np.nonzero(examples.asked)[1], examples.targets[examples.asked]] = True
-        given = answers[order]
-        first[lane] = np.where(given.any(axis=0), given.argmax(axis=0), lesson.items)
-    return first
 
 
 @eqx.filter_jit

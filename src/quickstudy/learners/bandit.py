@@ -8,19 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief
-from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.lesson import Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import jax, jnp, lax
 from quickstudy.learners.adam import Adam, AdamPupil
+from quickstudy.learners.aside import with_aside
 
 PAYOFF = "payoff"
 """The loss of a lesson whose targets are what every decision would bring."""
@@ -31,13 +29,20 @@ PAYOFF = "payoff"
 class Bandit:
     """Decides at every question by chance, as its scores say, and is told what that has brought, and nothing else.
 
-    An update from a batch of sequences: decisions that brought more than was expected become likelier, by the policy
-    gradient, and what is expected moves to what came. No right answer is shown: of the payoffs in a lesson the one of
-    the decision that was drawn is read, and no other. rate, batch, schedule, clip: as for `adam`. entropy: weight of
-    the policy's entropy, which keeps it deciding by chance. value: weight of the expectation's squared error.
+    No right answer is shown: of the payoffs in a lesson the one of the decision that was drawn is read, and no other.
+    estimate: how an update follows from it. `gradient`, decisions that brought more than was expected become likelier,
+    by the policy gradient, and what is expected moves to what came; all that is used of a payoff is how large it is.
+    `likelihood`, for games that are won or lost: the score of a decision is read as how likely it is to win, and the
+    payoff says whether it did (a win is above 0), so the loss is minus the logarithm of what was held likely to happen.
+    Of two decisions one wins, and to lose by one is to know the other: the reward then says as much as a teacher, and
+    a lesson teaches the same. Of more, to lose says little.
+
+    rate, batch, schedule, clip: as for `adam`; rebuild, foretell, numbers too. entropy: weight of the policy's entropy,
+    which keeps it deciding by chance. value: weight of the expectation's squared error. Both are for `gradient`.
 
     For lessons of payoffs only (the games family's `teaching=payoff`): there a decision changes nothing that is seen
-    later, so that all of a sequence can be decided at once. Source: Williams 1992, with a learned baseline.
+    later, so that all of a sequence can be decided at once. Source: Williams 1992, with a learned baseline; the
+    likelihood is ours.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -46,6 +51,10 @@ class Bandit:
     value: float = parameter(0.5, at_least=0)
     schedule: str = parameter("late", choices=("constant", "cosine", "late"))
     clip: float = parameter(1.0, at_least=0)
+    estimate: str = parameter("gradient", choices=("gradient", "likelihood"), added=True)
+    rebuild: float = parameter(0.0, at_least=0, added=True)
+    foretell: float = parameter(0.0, at_least=0, added=True)
+    numbers: int = parameter(0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
     passes: ClassVar[int] = 1
@@ -63,16 +72,18 @@ class Bandit:
 
 
 class BanditPupil(AdamPupil):
-    """Models in training; the last output is what it expects."""
+    """Models in training; by the policy gradient, an output behind those of the decisions is what is expected."""
 
     def __init__(self, training: Bandit, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
         plain = Adam(
             rate=training.rate, batch=training.batch, passes=1, among="all", schedule=training.schedule,
-            clip=training.clip,
+            clip=training.clip, rebuild=training.rebuild, foretell=training.foretell, numbers=training.numbers,
         )  # fmt: skip
-        super().__init__(plain, core, brief, streams, [plain] * len(streams), further=1)
+        by_gradient = training.estimate == "gradient"
+        super().__init__(plain, core, brief, streams, [plain] * len(streams), further=int(by_gradient))
         self.reads_streams = True
-        self._losses = Drawn(training.entropy, training.value)
+        losses = Drawn(training.entropy, training.value) if by_gradient else won_or_lost
+        self._losses = with_aside(losses, self._aside)
         # It throws dice, whether its core does or not.
         self._keys = jnp.stack([jax.random.key_data(stream.jax("noise")) for stream in streams])
 
@@ -81,14 +92,6 @@ class BanditPupil(AdamPupil):
         if lesson.item != "example":
             raise UsageError("bandit learns from whole examples, not from single questions")
         self._learn_stream(lesson, start, stop)
-
-    def answer(self, exam: Exam) -> NDArray[np.float32]:
-        """(lane, question, output) logits."""
-        return self._answered(exam)[..., :-1]
-
-    def _read(self, state: Any, inputs: Any, program: Any, axis: int) -> tuple[Any, NDArray[Any]]:
-        state, scores = super()._read(state, inputs, program, axis)
-        return state, scores[..., :-1]
 
 
 @dataclass(frozen=True)
@@ -108,3 +111,14 @@ class Drawn:
         spread = -(jnp.exp(logs) * logs).sum(axis=1)
         surprise = brought - expected
         return self.value * jnp.square(surprise) - lax.stop_gradient(surprise) * chance - self.entropy * spread
+
+
+def won_or_lost(outputs: Any, payoffs: Any, key: Any) -> Any:
+    """(question,): minus the logarithm of the probability of what has happened, from outputs and payoffs (question,
+    decision): that the decision that was drawn wins, or that another would have.
+    """
+    logs = jax.nn.log_softmax(outputs)
+    drawn = jax.nn.one_hot(jax.random.categorical(key, lax.stop_gradient(logs)), logs.shape[1], dtype=bool)
+    won = jnp.where(drawn, payoffs, 0.0).sum(axis=1) > 0
+    held_likely = jnp.where(drawn == won[:, None], logs, -jnp.inf)
+    return -jax.nn.logsumexp(held_likely, axis=1)

@@ -36,9 +36,12 @@ class Channel:
     message. Tokens are drawn by Gumbel noise; forward they are symbols, and backward their softmax (straight through).
     The end of a message is never said. Neither player is shown the speaker's last message or the last result. rate,
     batch, clip: of Adam on episodes; the rate falls over the last quarter. games: of an episode, the first so many are
-    learned from. heat: of the softmax.
+    learned from. heat: of the softmax. generation: updates after which one player is replaced by a newborn, listener
+    and speaker in turn, which must learn the language from the other (iterated learning: what is easily learned stays;
+    0: none ever is); in the last quarter of all updates nobody is replaced.
 
-    Ours, and no agent of the publication: those learn from reward. For `games/pair` with one round and feedback.
+    Ours, and no agent of the publication: those learn from reward. Iterated: Kirby 2001; by replacement, Cogswell et
+    al. 2019. For `games/pair` with one round and feedback.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -46,6 +49,7 @@ class Channel:
     games: int = parameter(48, at_least=1)
     heat: float = parameter(1.0, above=0)
     clip: float = parameter(1.0, at_least=0)
+    generation: int = parameter(0, at_least=0, added=True)
 
     programs: ClassVar[int] = 3
     passes: ClassVar[int] = 1
@@ -90,13 +94,12 @@ class ChannelPupil:
     def __init__(self, training: Channel, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
         self.lanes, self._training = len(streams), training
         parts = dict(brief.outputs.parts)  # type: ignore[union-attr]
-        pairs = []
-        for stream in streams:
-            rng = stream.numpy("core")
-            cores = [core.build(brief.inputs, rng) for _ in range(2)]
-            widths = (parts["message"].width, parts["decision"].width)
-            models = [Model(one, Head.drawn(one, width, rng)) for one, width in zip(cores, widths, strict=True)]
-            pairs.append(Pair(*models))
+        widths = (parts["message"].width, parts["decision"].width)
+
+        def drawn(purpose: str) -> list[Pair]:
+            return [_pair(core, brief, widths, stream.numpy(purpose)) for stream in streams]
+
+        self._drawn, pairs = drawn, drawn("core")
         self._trainable = pairs[0].trainable()
         trained = eqx.filter(pairs[0], self._trainable)
         self._sizes = size_of(trained), size_of(eqx.filter(pairs[0], eqx.is_inexact_array)) - size_of(trained)
@@ -104,6 +107,7 @@ class ChannelPupil:
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
         self._steps = np.zeros(self.lanes, dtype=np.int64)
         planned = max(1, brief.budget // training.batch)
+        self._last_birth = int(LATE * planned)
         values = training.rate, planned, training.clip, training.heat
         self._settings = Settings(*(jnp.float32(value) for value in values))
 
@@ -118,10 +122,29 @@ class ChannelPupil:
                 world, self._trainable, self._pairs, self._moments, episodes, self._noise, jnp.int32(first),
                 self._settings, games, self.lanes,
             )  # fmt: skip
+            self._replace_one()
             counted = np.minimum(np.asarray(episodes.count), games)
             self._steps += (world.sizes.turns * counted - 1).sum(axis=1)
         jax.block_until_ready(self._pairs)
         return None
+
+    def _replace_one(self) -> None:
+        """At the end of a generation, the listener or the speaker becomes a newborn; its moments go with it."""
+        every = self._training.generation
+        made = int(np.asarray(self._moments.count)[0]) if every else 1
+        if not every or made % every or made > self._last_birth:
+            return
+        number = made // every
+        born = stack_lanes(self._drawn(f"core, generation {number}"))
+
+        def player(pair: Any) -> Any:
+            return pair.listener if number % 2 else pair.speaker
+
+        def forgotten(moments: Any) -> Any:
+            return eqx.tree_at(player, moments, jax.tree.map(jnp.zeros_like, player(moments)))
+
+        self._pairs = eqx.tree_at(player, self._pairs, player(born))
+        self._moments = self._moments._replace(mu=forgotten(self._moments.mu), nu=forgotten(self._moments.nu))
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes by the likeliest tokens and decisions."""
@@ -148,6 +171,12 @@ class ChannelPupil:
         """Steps in the world, and updates."""
         made = np.asarray(self._moments.count)
         return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]
+
+
+def _pair(core: CoreSpec, brief: Brief, widths: tuple[int, int], rng: np.random.Generator) -> Pair:
+    """Both cores, then both heads."""
+    cores = [core.build(brief.inputs, rng) for _ in widths]
+    return Pair(*(Model(one, Head.drawn(one, width, rng)) for one, width in zip(cores, widths, strict=True)))
 
 
 def _checked(world: Any) -> Any:

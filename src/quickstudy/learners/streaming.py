@@ -118,6 +118,17 @@ def _filled(inputs: Any, sizes: Sequence[int]) -> Any:
     return jnp.pad(inputs, [*more, *[(0, 0)] * (inputs.ndim - 2)]) if any(one for _, one in more) else inputs
 
 
+def first_answers(lesson: Lesson, symbols: int) -> NDArray[np.int64]:
+    """(lane, symbol): the item of the lesson with which it is first an answer; as many as there are, if with none."""
+    first = np.full((len(lesson.examples), symbols), lesson.items, np.int64)
+    for lane, (examples, order) in enumerate(zip(lesson.examples, lesson.order, strict=True)):
+        answers = np.zeros((examples.count + 1, symbols), bool)  # the last row is for -1, where an order has ended
+        answers[np.nonzero(examples.asked)[1], examples.targets[examples.asked]] = True
+        given = answers[order]
+        first[lane] = np.where(given.any(axis=0), given.argmax(axis=0), lesson.items)
+    return first
+
+
 @partial(jax.jit, static_argnums=2)
 def _cut(inputs: Any, chosen: Any, length: int) -> Any:
     """(lane, T, row, ...): some examples, as many steps of them as that, zeros where there are fewer."""
@@ -127,10 +138,10 @@ def _cut(inputs: Any, chosen: Any, length: int) -> Any:
 
 
 @lru_cache
-def streaming(frame: Frame, losses: Callable[[Any, Any, Any], Any], lanes: int) -> Callable[..., list[Any]]:
+def streaming(frame: Frame, losses: Callable[..., Any], lanes: int) -> Callable[..., list[Any]]:
     """The arrays of (model, moments) after one update, from those before, a cut, settings and keys as in `updating`.
 
-    losses: at every question, of outputs, targets and a key.
+    losses: at every question, as in `updated_once`.
     """
 
     def single(model: Any, moments: Any, cut: Cut, settings: Any, words: Any) -> Any:

@@ -55,13 +55,17 @@ def updating(
     return updated
 
 
-def updated_once(
-    model: Any, moments: Any, batch: Any, settings: Any, words: Any, losses: Callable[[Any, Any, Any], Any]
-) -> Any:
+def updated_once(model: Any, moments: Any, batch: Any, settings: Any, words: Any, losses: Callable[..., Any]) -> Any:
     """(model, moments) after one update. batch: inputs (T, row, ...), places (row, Q) of questions, their targets, and
-    what each counts; settings and words are those of one lane of `updating`. losses: of outputs, targets and a key.
+    what each counts; settings and words are those of one lane of `updating`. losses: of outputs, targets, a key, and
+    what is read so many steps after a question (`quickstudy.learners.aside`).
     """
     trained, fixed = eqx.partition(model, model.trainable())
+
+    def read(later: int) -> Any:
+        filled = jnp.pad(batch.inputs, [(0, later), *[(0, 0)] * (batch.inputs.ndim - 1)])
+        taken = filled[batch.places + later, jnp.arange(len(batch.places))[:, None]]
+        return taken.reshape(-1, *taken.shape[2:])
 
     def loss(trained: Any, key: Any) -> Any:
         model = eqx.combine(trained, fixed)
@@ -69,7 +73,7 @@ def updated_once(
         noise = own if model.core.noisy else None
         features = _features_at(model.core, batch.inputs, batch.places, len(batch.inputs), noise)
         outputs = model.head(features.reshape(-1, features.shape[-1]))
-        each = losses(outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), dice)
+        each = losses(outputs, batch.targets.reshape(len(outputs), *batch.targets.shape[2:]), dice, read)
         return settings[1] * (batch.shares.ravel() * each).sum() + _penalty(trained, settings)
 
     trained, moments = _stepped(trained, moments, lambda key: jax.grad(loss)(trained, key), settings, words)

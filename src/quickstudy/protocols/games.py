@@ -36,7 +36,8 @@ class GamesProtocol:
     where decisions change nothing that is seen: all of an episode's are drawn, and each is told its reward.
     observations: steps in the world that are learned from (episodes of the mean length stand for that many). tests: how
     many, the last at the end, each before at half of the next. episodes: of a test. lesson: episodes that are handed
-    over at once.
+    over at once. acquired: where players make a language, of how many episodes of the last test it is taught to a fresh
+    listener (ease of acquisition).
 
     Rules are tested by playing; what they see and do is the same in both forms. Source: Denamganaï, Missaoui and Walker
     2022; the published runs have 500,000 observations (Table 1), 5 million (Table 2) and 10 million (Table 4).
@@ -47,8 +48,11 @@ class GamesProtocol:
     tests: int = parameter(5, at_least=1, at_most=20)
     episodes: int = parameter(200, at_least=1)
     lesson: int = parameter(2048, at_least=1)
+    acquired: int = parameter(0, at_least=0, added=True)
 
-    measures: ClassVar[tuple[str, ...]] = ("zero-shot-accuracy", "learning-in-games", "spoken-language")
+    measures: ClassVar[tuple[str, ...]] = (
+        "zero-shot-accuracy", "learning-in-games", "reconstruction", "spoken-language", "ease-of-acquisition",
+    )  # fmt: skip
     question: ClassVar[str] = "Does it recombine what it has just seen?"
     headline: ClassVar[str] = "zero-shot-accuracy"
     second: ClassVar[str] = "support-accuracy"
@@ -77,7 +81,9 @@ class GamesProtocol:
         self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None
     ) -> Examination:
         """One trace per lane, of kind `games`: observations, correct, asked (test,), the last three of the query phase;
-        of the last test, (decision,): right, episode, game, query, foil; with two players, what was said of what.
+        of the last test, (decision,): right, episode, game, query, foil; with two players, what was said of what, and
+        `acquired`, whether fresh listeners were right; of a learner that gives back what it reads, `rebuilt` (decision,
+        number), how far off each number is.
         """
         if fault := self.unfit(task):
             raise NotApplicable(fault)
@@ -122,6 +128,12 @@ class GamesProtocol:
                 with clock.timing("answer"):
                     last = side.test(self.episodes)
                 marks.append(np.array([[(one["right"] & one["query"]).sum(), one["query"].sum()] for one in last]))
+        if self.acquired and last and "utterances" in last[0]:
+            from quickstudy.learners.acquisition import acquired
+
+            with clock.timing("answer"):
+                taught = acquired(task, streams, last, min(self.acquired, self.episodes))
+            last = [{**own, "acquired": right} for own, right in zip(last, taught, strict=True)]
         facts = {
             "passes": pace.passes, "teaching": self.teaching, "decisions": _decisions(outputs), "episodes": total,
             "steps_per_episode": length, "test_episodes": self.episodes,
@@ -194,10 +206,16 @@ class _Asked:
         exam, marks = self._exam
         scores = self._pupil.answer(exam)
         self.last, right = LastTest(self._pupil, exam, scores), right_answers(scores, exam)
-        return [
+        found = [
             {"right": right[lane, : len(known["game"])], **{name: np.asarray(known[name]) for name in KNOWN}}
             for lane, known in enumerate(marks)
         ]
+        rebuilt = getattr(self._pupil, "rebuilt", None)
+        if rebuilt is not None and (given := rebuilt(exam)) is not None:
+            for own, lane, examples in zip(found, given, exam.examples, strict=True):
+                read = np.swapaxes(np.asarray(examples.inputs), 0, 1)[examples.asked.T][:, : lane.shape[-1]]
+                own["rebuilt"] = np.abs(lane[: len(read)] - read)
+        return found
 
 
 class _Played:
@@ -234,7 +252,8 @@ def logged(played: Transcript) -> list[dict[str, NDArray[Any]]]:
     for lane in range(len(done)):
         episode, step = np.nonzero(info["decided"][lane] & before[lane])
         own = {"right": info["right"][lane, episode, step], "episode": episode}
-        own |= {name: info[name][lane, episode, step] for name in KNOWN[1:]}
+        known = [*KNOWN[1:], *(["rebuilt"] if "rebuilt" in info else [])]
+        own |= {name: info[name][lane, episode, step] for name in known}
         if isinstance(played.actions, Mapping):
             speaker, time = np.nonzero(info["talks"][lane] & before[lane])
             own |= {"speaks_in": speaker, "meanings": info["target"][lane, speaker, time]}

@@ -1,0 +1,215 @@
+"""Learning what actions are worth, from sequences that are lived once and learned from many times: R2D2, and for
+players with a common reward VDN and SAD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from quickstudy.base.catalogue import training
+from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.lesson import Rehearsal, Transcript
+from quickstudy.base.parameters import parameter
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals
+from quickstudy.base.task import players_of
+from quickstudy.cores.core import CoreSpec
+from quickstudy.gateway import eqx, jax, jnp, key_from_words
+from quickstudy.learners.action_values import ActionValues, check_choices, widened
+from quickstudy.learners.episodes import begin_episodes
+from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
+from quickstudy.learners.r2d2_programs import ADAM, Plan, Settings, empty_replay, learned, lived, performed
+
+TOGETHER = 256
+"""Episodes that are played side by side where nothing is learned."""
+ROOM = 2e9
+"""Bytes that the sequences of a lane may take."""
+
+
+@training("r2d2", version=1)
+@dataclass(frozen=True)
+class R2D2:
+    """Recurrent replay distributed deep Q-learning: actors live, sequences of it are kept, and what actions are worth
+    is learned from those that surprised most, many times over.
+
+    batch: actors, each of which plays one episode at a time. Of actor i, a share of 0.4 ^ (1 + 2 i / (batch - 1)) of
+    all actions is drawn blindly in the end, more before: it falls from 1 within about `exploring` steps in the world.
+    every: steps in the world (of all actors) for one update. sequences: that an update is made of. unroll: steps of
+    one; one begins every `overlap` steps of an episode, with the memory as the actor had it then (stored states).
+    burn_in: steps at its beginning that only bring the memory up to date; the first of an episode are so never learned
+    from. replay: observations that are kept. steps: rewards that are added up before a value is trusted (n). urgency,
+    importance: exponents of the priority by which a sequence is drawn, and of what it then counts less; peak: a
+    priority is so much of the largest error of a sequence and the rest of the mean one. target: updates after which the
+    network that is trusted becomes that which is trained. rate, clip: of Adam (epsilon 1e-12). discount: gamma.
+    rescale: values are learned squeezed. rebuild: weight of the error in giving back the first `numbers` numbers read
+    (0: all). Double Q-learning and dueling heads always; parts of an action (tokens of a message) have values that add
+    up.
+
+    vdn: with several players, their values add up to one, which learns from the common reward; else each learns its
+    own. sad: a player is also shown what the other would have done, had it not explored. Several players are one
+    network, each with a memory of its own. A memory reads what it is shown, and (where that is real numbers) what it
+    has just done.
+
+    The defaults are those of Denamganaï et al. 2022, Table 5. Not said there: updates by step (here one for a step of
+    each of 32 actors), and the clip (here that of Ape-X). Source: Kapturowski et al. 2019; Sunehag et al. 2018 for
+    VDN; Hu and Foerster 2020 for SAD. Departure: a fresh sequence is as urgent as the most urgent one, not as its own
+    error says.
+    """
+
+    batch: int = parameter(32, at_least=1)
+    every: int = parameter(32, at_least=1)
+    sequences: int = parameter(32, at_least=1)
+    unroll: int = parameter(20, at_least=1)
+    overlap: int = parameter(10, at_least=1)
+    burn_in: int = parameter(10, at_least=0)
+    replay: int = parameter(50_000, at_least=100)
+    steps: int = parameter(3, at_least=1)
+    urgency: float = parameter(0.9, at_least=0)
+    importance: float = parameter(0.6, at_least=0)
+    peak: float = parameter(0.9, at_least=0, at_most=1)
+    target: int = parameter(2500, at_least=1)
+    rate: float = parameter(6.25e-5, above=0)
+    clip: float = parameter(40.0, at_least=0)
+    discount: float = parameter(0.997, at_least=0, at_most=1)
+    exploring: int = parameter(30_000, at_least=1)
+    rescale: bool = False
+    rebuild: float = parameter(0.0, at_least=0)
+    numbers: int = parameter(0, at_least=0)
+    vdn: bool = True
+    sad: bool = False
+
+    programs: ClassVar[int] = 4
+    passes: ClassVar[int] = 1
+    losses: ClassVar[tuple[str, ...]] = ("reward",)
+    by_question: ClassVar[bool] = False
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def __post_init__(self) -> None:
+        if self.burn_in >= self.unroll:
+            raise ValueError(f"burn_in must be below unroll ({self.unroll}), got {self.burn_in}")
+        if self.overlap > self.unroll - self.burn_in:
+            raise ValueError(
+                f"overlap must be at most unroll - burn_in ({self.unroll - self.burn_in}), or steps between sequences "
+                f"are never learned from, got {self.overlap}"
+            )
+
+    def check_core(self, core: CoreSpec) -> None:
+        """Any core that goes step by step: of a reservoir, only the heads are trained."""
+
+    def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> R2D2Pupil:
+        """A fresh pupil. Raises NotApplicable where actions are no choices."""
+        check_choices(brief.outputs)
+        if (self.sad or self.rebuild) and not isinstance(brief.inputs, Reals):
+            raise NotApplicable(f"sad and rebuild are for inputs of real numbers, not {brief.inputs}")
+        return R2D2Pupil(self, core, brief, streams)
+
+
+class R2D2Pupil:
+    """Networks in training, one per lane, each with what it trusts, what it keeps, and how far it is."""
+
+    def __init__(self, training: R2D2, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+        self.lanes, self._training, self._brief = len(streams), training, brief
+        inputs = widened(brief.inputs, brief.outputs, training.sad)
+        numbers = min(training.numbers or brief.inputs.width, brief.inputs.width)
+        networks = [
+            ActionValues.drawn(core, inputs, brief.outputs, numbers, stream.numpy("core")) for stream in streams
+        ]
+        self._trainable = networks[0].trainable()
+        trained = eqx.filter(networks[0], self._trainable)
+        self._sizes = size_of(trained), size_of(eqx.filter(networks[0], eqx.is_inexact_array)) - size_of(trained)
+        self._network = self._trusted = stack_lanes(networks)
+        self._moments = stack_lanes([ADAM.init(trained)] * self.lanes)
+        self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
+        self._steps = np.zeros(self.lanes, dtype=np.int64)
+        self._replay: Any = None
+        self._found: Mapping[str, Any] | None = None
+        self._plan = Plan(
+            training.unroll, training.overlap, training.burn_in, training.steps, training.sequences, training.vdn,
+            training.sad, training.rescale, training.rebuild > 0,
+        )  # fmt: skip
+        values = (
+            training.rate, training.clip, training.discount, training.urgency, training.importance, training.peak,
+            training.target, training.exploring, training.rebuild,
+        )  # fmt: skip
+        self._settings = Settings(*(jnp.float32(value) for value in values))
+
+    def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        """Play the episodes, as many at once as there are actors, and after each of them make the updates that are due.
+        Actors that are left over only play.
+        """
+        world, batch, parts = self._checked(rehearsal.world), self._training.batch, []
+        for first in range(start, stop, batch):
+            numbers = jnp.tile(jnp.arange(first, min(first + batch, stop)), (self.lanes, 1))
+            begun, before = begin_episodes(rehearsal, numbers), jnp.asarray(self._steps, jnp.float32)
+            played, sequences, valid = lived(
+                world, self._network, begun, self._noise, numbers, before, self._settings, self._plan, self.lanes
+            )
+            parts.append(jax.tree.map(np.asarray, played))
+            made = parts[-1].steps()
+            if numbers.shape[1] == batch:
+                due = (self._steps + made) // self._training.every - self._steps // self._training.every
+                learning = self._network, self._trusted, self._moments, self._replay
+                self._network, self._trusted, self._moments, self._replay = learned(
+                    world, self._trainable, learning, sequences, valid, self._noise, jnp.int32(first),
+                    jnp.asarray(due, jnp.int32), self._settings, self._plan, self.lanes,
+                )  # fmt: skip
+            self._steps += made
+        if not parts:
+            raise UsageError(f"no episodes between {start} and {stop}")
+        return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+
+    def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
+        """Play the episodes by the actions that are held best."""
+        if stop <= start:
+            raise UsageError(f"no episodes between {start} and {stop}")
+        world, parts = self._checked(rehearsal.world), []
+        for first in range(start, stop, TOGETHER):
+            numbers = jnp.tile(jnp.arange(first, min(first + TOGETHER, stop)), (self.lanes, 1))
+            begun, keys = begin_episodes(rehearsal, numbers), (rehearsal.keys, self._noise)
+            played = performed(world, self._network, begun, keys, numbers, self._plan, self.lanes)
+            parts.append(jax.tree.map(np.asarray, played))
+        return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+
+    def _checked(self, world: Any) -> Any:
+        """The world, when there is room for what is kept of it."""
+        if self._training.sad and players_of(world) != 2:
+            raise NotApplicable(f"sad is for two players, not {players_of(world)}")
+        if self._replay is None:
+            room = -(-self._training.replay // self._training.overlap)
+            alone = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, self._network)
+            shapes = jax.eval_shape(lambda: empty_replay(world, alone, self._plan, room))
+            needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
+            if needed > ROOM:
+                raise NotApplicable(
+                    f"{room} sequences with their memories are {needed / 1e9:.1f} GB for a run, more than "
+                    f"{ROOM / 1e9:.0f}: give a smaller replay, or a core with a smaller memory"
+                )
+            self._replay = jax.tree.map(lambda leaf: jnp.zeros((self.lanes, *leaf.shape), leaf.dtype), shapes)
+            if self._found is not None:
+                self._replay, self._found = with_arrays({"replay": self._replay}, self._found)["replay"], None
+        return world
+
+    def snapshot(self) -> Snapshot:
+        """Networks, moments, and all that is kept, with the lane axis."""
+        kept = named_arrays((self._network, self._trusted, self._moments))
+        kept |= named_arrays({"replay": self._replay}) if self._replay is not None else dict(self._found or {})
+        return Snapshot({**kept, "steps": self._steps.copy()})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        learning = self._network, self._trusted, self._moments
+        self._network, self._trusted, self._moments = with_arrays(learning, snapshot.arrays)
+        self._steps = snapshot.arrays["steps"].copy()
+        self._replay, self._found = None, {
+            name: array for name, array in snapshot.arrays.items() if name.startswith("['replay']")
+        } or None  # fmt: skip
+
+    def cost(self) -> list[Cost]:
+        """Steps in the world, and updates."""
+        made = np.asarray(self._moments.count)
+        return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]

@@ -1,0 +1,86 @@
+"""A store of short sequences of what was lived, from which those that surprised most are drawn most often."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from quickstudy.gateway import jax, jnp
+
+
+class Sequences(NamedTuple):
+    """(sequence, ...): inputs and actions (time, player, ...), rewards (time, player), there (time,): whether a step
+    belongs to the episode; state: what every player's memory held before the first step.
+    """
+
+    inputs: Any
+    actions: Any
+    rewards: Any
+    there: Any
+    state: Any
+
+
+class Replay(NamedTuple):
+    """kept: as many sequences as there is room for. priorities: of each, 0 where there is none yet. place: where the
+    next one goes, in the place of the oldest.
+    """
+
+    kept: Sequences
+    priorities: Any
+    place: Any
+
+    @classmethod
+    def empty(cls, one: Sequences, room: int) -> Replay:
+        """Room for so many sequences of the shapes of this one."""
+        kept = jax.tree.map(lambda leaf: jnp.zeros((room, *leaf.shape), leaf.dtype), one)
+        return cls(kept, jnp.zeros(room), jnp.int32(0))
+
+    def with_more(self, more: Sequences, valid: Any) -> Replay:
+        """With those of some sequences that are valid (sequence,), each as urgent as the most urgent one so far: it is
+        looked at soon, and then priced. Of more than there is room for, the last are kept.
+        """
+        room = len(self.priorities)
+        before = jnp.cumsum(valid) - valid
+        count = valid.sum()
+        valid = valid & (count - before <= room)
+        at = jnp.where(valid, (self.place + before) % room, room)  # what is written behind the end is dropped
+        kept = jax.tree.map(lambda old, new: old.at[at].set(new, mode="drop"), self.kept, more)
+        urgent = jnp.where((self.priorities > 0).any(), self.priorities.max(), 1.0)
+        return Replay(kept, self.priorities.at[at].set(urgent, mode="drop"), (self.place + count) % room)
+
+    def drawn(self, key: Any, count: int, exponent: Any) -> tuple[Any, Any]:
+        """Numbers of some sequences, by their priorities to a power, and the probability of each; at least one must be
+        there.
+        """
+        shares = jnp.where(self.priorities > 0, self.priorities**exponent, 0.0)
+        upto = jnp.cumsum(shares / shares.sum())
+        uniform = (jnp.arange(count) + jax.random.uniform(key, (count,))) / count
+        numbers = jnp.minimum(jnp.searchsorted(upto, uniform * upto[-1], side="right"), len(shares) - 1)
+        return numbers, shares[numbers] / shares.sum()
+
+    def importance(self, probabilities: Any, exponent: Any) -> Any:
+        """What each that was drawn counts, so that the mean is (for exponent 1) as if all were equally likely; the
+        largest is 1.
+        """
+        weights = ((self.priorities > 0).sum() * probabilities) ** -exponent
+        return weights / weights.max()
+
+    def priced(self, numbers: Any, priorities: Any) -> Replay:
+        """With new priorities of some."""
+        return self._replace(priorities=self.priorities.at[numbers].set(priorities))
+
+
+def cut_into_sequences(lived: Sequences, states: Any, every: int, length: int) -> Sequences:
+    """Sequences of a length that begin at every so many steps: from what was lived, (step, row, ...), and the states at
+    these steps, (start, row, ...). They come as (start * row, time, ...); behind the last step there is nothing.
+    """
+    starts = len(jax.tree.leaves(states)[0])
+
+    def cut(leaf: Any) -> Any:
+        filled = jnp.pad(leaf, [(0, length), *[(0, 0)] * (leaf.ndim - 1)])
+        taken = filled[jnp.arange(starts)[:, None] * every + jnp.arange(length)]  # (start, time, row, ...)
+        return jnp.swapaxes(taken, 1, 2).reshape(-1, length, *leaf.shape[2:])
+
+    parts = jax.tree.map(cut, lived._replace(state=None))
+    return parts._replace(  # type: ignore[no-any-return]
+        state=jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), states)
+    )

@@ -1,0 +1,185 @@
+"""Learning from replayed sequences: on a world whose optimum is known, for two players who must agree, and by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from quickstudy.base.errors import NotApplicable
+from quickstudy.base.learner import Brief
+from quickstudy.base.lesson import Rehearsal
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Fields, Reals, Tokens
+from quickstudy.base.task import Turn
+from quickstudy.cores.recurrent import GRU
+from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.action_values import centred, squeezed, stretched, taken, written
+from quickstudy.learners.r2d2 import R2D2
+from quickstudy.learners.r2d2_programs import _urgency
+from quickstudy.learners.replay import Replay, Sequences, cut_into_sequences
+
+SOON = {
+    "batch": 16, "every": 4, "sequences": 16, "unroll": 4, "overlap": 4, "burn_in": 0, "replay": 2000, "steps": 2,
+    "target": 50, "rate": 0.005, "exploring": 500, "discount": 0.9,
+}  # fmt: skip
+
+
+class Remember(eqx.Module):
+    """Shows one of three signs, then nothing for two steps, then asks for it: optimum 1, and 1/3 without a memory."""
+
+    horizon: int = eqx.field(static=True, default=4)
+    inputs: Any = eqx.field(static=True, default=Reals(4))
+    outputs: Any = eqx.field(static=True, default=Tokens(3))
+
+    def reset(self, key: Any) -> Any:
+        sign = jax.random.randint(key, (), 0, 3)
+        return (sign, jnp.zeros((), jnp.int32)), jnp.append(jax.nn.one_hot(sign, 3), 0.0)
+
+    def step(self, key: Any, state: Any, action: Any) -> Any:
+        sign, time = state
+        asked = time == 3
+        right = asked & (action == sign)
+        seen = jnp.array([0.0, 0.0, 0.0, 1.0]) * (time == 2)
+        return (sign, time + 1), Turn(seen, right.astype(jnp.float32), asked, {"right": right, "asked": asked})
+
+
+class Tell(eqx.Module):
+    """One of two players sees a sign and says a word; the other hears it one step later and must name the sign."""
+
+    horizon: int = eqx.field(static=True, default=2)
+    players: int = eqx.field(static=True, default=2)
+    inputs: Any = eqx.field(static=True, default=Reals(5))
+    outputs: Any = eqx.field(static=True, default=Fields({"decision": Tokens(2), "word": Tokens(2)}))
+
+    def reset(self, key: Any) -> Any:
+        sign = jax.random.randint(key, (), 0, 2)
+        state = sign, jnp.zeros((), jnp.int32)
+        return state, self._seen(sign, jnp.zeros(2), 0)
+
+    def _seen(self, sign: Any, heard: Any, time: Any) -> Any:
+        first = jnp.concatenate([jax.nn.one_hot(sign, 2), jnp.zeros(2), jnp.ones(1)])
+        second = jnp.concatenate([jnp.zeros(2), heard, jnp.zeros(1)])
+        return jnp.stack([first, second]) + 0.0 * time
+
+    def step(self, key: Any, state: Any, action: Any) -> Any:
+        sign, time = state
+        asked = time == 1
+        right = asked & (action["decision"][1] == sign)
+        seen = self._seen(sign, jax.nn.one_hot(action["word"][0], 2), time)
+        reward = right.astype(jnp.float32)
+        return (sign, time + 1), Turn(seen, jnp.stack([reward, reward]), asked, {"right": right, "asked": asked})
+
+
+def score(pupil: Any, rehearsal: Any) -> Any:
+    info = pupil.perform(rehearsal, 10_000, 10_256).info
+    return (np.asarray(info["right"]).sum(axis=(1, 2)) / np.asarray(info["asked"]).sum(axis=(1, 2))).tolist()
+
+
+def begun(world: Any, lanes: int, **settings: Any) -> tuple[Any, Rehearsal]:
+    streams = [Streams(7, "replay", lane) for lane in range(lanes)]
+    training = R2D2(**{**SOON, **settings})
+    brief = Brief(world.inputs, world.outputs, "reward", world.horizon, 10_000)
+    keys = jnp.stack([stream.jax("data") for stream in streams])
+    return training.begin(GRU(units=12), brief, streams), Rehearsal(world, keys)
+
+
+def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
+    pupil, rehearsal = begun(Remember(), 1)
+    assert score(pupil, rehearsal)[0] < 0.6
+    pupil.rehearse(rehearsal, 0, 16 * 60)
+    assert score(pupil, rehearsal)[0] > 0.95
+    cost = pupil.cost()[0]
+    assert (cost.examples, cost.updates) == (4 * 16 * 60, 16 * 60)
+
+
+@pytest.mark.parametrize("settings", [{"rescale": True}, {"unroll": 3, "overlap": 2, "burn_in": 1, "rebuild": 1.0}])
+def test_other_ways_to_learn_reach_it_too(settings: dict[str, Any]) -> None:
+    pupil, rehearsal = begun(Remember(), 1, **settings)
+    pupil.rehearse(rehearsal, 0, 16 * 60)
+    assert score(pupil, rehearsal)[0] > 0.95
+    if "rebuild" in settings:
+        missed = np.asarray(pupil.perform(rehearsal, 0, 32).info["rebuilt"])
+        assert missed.shape == (1, 32, 4, 4)
+        assert missed.mean() < 0.1
+
+
+@pytest.mark.parametrize("sad", [False, True])
+def test_two_players_agree_on_words(sad: bool) -> None:
+    pupil, rehearsal = begun(Tell(), 1, sad=sad, unroll=2, overlap=2, steps=1)
+    pupil.rehearse(rehearsal, 0, 16 * 150)
+    assert score(pupil, rehearsal)[0] > 0.95
+
+
+def test_lanes_snapshots_and_pieces() -> None:
+    pupil, rehearsal = begun(Remember(), 2)
+    pupil.rehearse(rehearsal, 0, 32)
+    kept = pupil.snapshot()
+    first = pupil.rehearse(rehearsal, 32, 64)
+    other, _ = begun(Remember(), 2)
+    other.restore(kept)
+    assert other.snapshot().arrays.keys() == kept.arrays.keys()
+    again = other.rehearse(rehearsal, 32, 64)
+    for one, two in zip(jax.tree.leaves(first), jax.tree.leaves(again), strict=True):
+        np.testing.assert_array_equal(one, two)
+    for name, array in pupil.snapshot().arrays.items():
+        np.testing.assert_array_equal(array, other.snapshot().arrays[name])
+
+
+def test_what_cannot_be() -> None:
+    with pytest.raises(ValueError, match="burn_in must be below unroll"):
+        R2D2(unroll=10, burn_in=10)
+    with pytest.raises(ValueError, match="overlap must be at most unroll - burn_in"):
+        R2D2(unroll=20, burn_in=10, overlap=11)
+    with pytest.raises(NotApplicable, match="choices"):
+        R2D2().begin(GRU(units=2), Brief(Reals(1), Reals(1), "reward", 4, 10), [Streams(0, "x", 0)])
+    pupil, rehearsal = begun(Remember(), 1, sad=True)
+    with pytest.raises(NotApplicable, match="two players"):
+        pupil.rehearse(rehearsal, 0, 16)
+    pupil, rehearsal = begun(Remember(), 1, replay=200_000_000)
+    with pytest.raises(NotApplicable, match="GB for a run"):
+        pupil.rehearse(rehearsal, 0, 16)
+
+
+def sequences(values: Any) -> Sequences:
+    values = jnp.asarray(values, jnp.float32)
+    return Sequences(values, values, values, values, values)
+
+
+def test_a_replay_forgets_the_oldest_and_draws_by_priority() -> None:
+    replay = Replay.empty(sequences(0.0), 3)
+    replay = replay.with_more(sequences([1, 2, 3, 4]), jnp.array([True, False, True, True]))
+    assert replay.kept.inputs.tolist() == [1, 3, 4]
+    assert (replay.priorities.tolist(), int(replay.place)) == ([1, 1, 1], 0)
+    replay = replay.priced(jnp.array([1]), jnp.array([8.0])).with_more(sequences([5]), jnp.array([True]))
+    assert (replay.kept.inputs.tolist(), replay.priorities.tolist()) == ([5, 3, 4], [8, 8, 1])
+    numbers, chances = replay.drawn(jax.random.key(0), 17_000, 1.0)
+    np.testing.assert_allclose(np.bincount(numbers, minlength=3) / 17_000, [8 / 17, 8 / 17, 1 / 17], atol=1e-3)
+    np.testing.assert_allclose(chances[:1], 8 / 17, rtol=1e-5)
+    # By hand: (3 * 1/17) ** -0.5 is the largest, and counts 1; the others (3 * 8/17) ** -0.5 of it, 1 / sqrt(8).
+    np.testing.assert_allclose(replay.importance(jnp.array([8 / 17, 1 / 17]), 0.5), [8**-0.5, 1.0], rtol=1e-5)
+    # Of more than there is room for, the last are kept.
+    assert sorted(replay.with_more(sequences([6, 7, 8, 9]), jnp.ones(4, bool)).kept.inputs.tolist()) == [7, 8, 9]
+
+
+def test_sequences_overlap_and_end_in_nothing() -> None:
+    times = jnp.arange(4.0)[:, None] + 10 * jnp.arange(1, 3)  # (step, row)
+    lived = Sequences(times, times, times, jnp.ones((4, 2), bool), None)
+    cut = cut_into_sequences(lived, jnp.array([[1, 2], [3, 4]]), 2, 3)
+    assert cut.inputs.tolist() == [[10, 11, 12], [20, 21, 22], [12, 13, 0], [22, 23, 0]]
+    assert cut.there.tolist() == [[True] * 3, [True] * 3, [True, True, False], [True, True, False]]
+    assert cut.state.tolist() == [1, 2, 3, 4]
+
+
+def test_values_of_parts_by_hand() -> None:
+    space = Fields({"decision": Tokens(2), "word": Tokens(3)})
+    scores = centred(space, jnp.array([1.0, 3.0, 0.0, 3.0, 6.0]))
+    assert scores.tolist() == [-1, 1, -3, 0, 3]
+    action = {"decision": jnp.array(1), "word": jnp.array(0)}
+    assert float(taken(space, scores, action)) == -2
+    assert written(space, action).tolist() == [0, 1, 1, 0, 0]
+    values = jnp.array([-20.0, -0.5, 0.0, 3.0])
+    np.testing.assert_allclose(stretched(squeezed(values)), values, rtol=1e-3, atol=1e-3)
+    # (time, sequence, player): the largest is 3 and the mean of each time's largest is 2.
+    assert float(_urgency(jnp.array([[[-3.0, 1.0]], [[0.5, 1.0]]]), 0.5)[0]) == pytest.approx(2.5, abs=1e-4)
