@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, BinaryIO
 
 from quickstudy.api import check_seeds, default_workers, defined_here
 from quickstudy.base.blocks import Page
+from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import check_convention
 from quickstudy.base.registry import included_files
 from quickstudy.base.study import find_study
@@ -20,6 +23,7 @@ from quickstudy.report.build import gather
 from quickstudy.report.page import write_report
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
+from quickstudy.runs.folder import RUNS, TRACES, prepare_folder, write_aside
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.progress import follow
 from quickstudy.runs.scoring import check_scores
@@ -149,3 +153,23 @@ def request_study(
     folder = pathlib.Path("results", asked.runs) if out is None else pathlib.Path(out)
     changed = changed_protocol(found, convention, protocol or {}, exact)
     return Request(asked, folder, convention, seeds, root, controls, whole, changed)
+
+
+def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
+    """Copy journals and traces of a stored folder into a results folder, where they are not there yet: how many files.
+
+    Folders merge by copying, so nothing of one's own is touched. Raises UsageError where nothing is stored.
+    """
+    files = [path for room in (RUNS, TRACES) for path in sorted((stored / room).glob("*")) if path.is_file()]
+    if not files:
+        raise UsageError(f"{stored} has no runs to take over: a results folder, with {RUNS}/ in it, is asked for")
+    prepare_folder(folder)
+    missing = [path for path in files if not (folder / path.parent.name / path.name).exists()]
+    for path in missing:
+        target = folder / path.parent.name / path.name
+        write_aside(target, str(os.getpid()), partial(_write, path.read_bytes()))
+    return len(missing)
+
+
+def _write(content: bytes, file: BinaryIO) -> None:
+    file.write(content)

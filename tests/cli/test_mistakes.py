@@ -94,7 +94,8 @@ def here(files, monkeypatch, capsys):
         (["run", "language/qa", "-l", "mute.py:Mute"], "the class has no predict, it has learn, predcit"),
         (
             ["run", "language/qa", "-l", "remaining-share"],
-            "remaining-share is a rule of other tasks; language/qa has majority, polarity, polarity-count, qa-oracle",
+            "remaining-share is a rule of other tasks; language/qa has majority, polarity, polarity-count, "
+            "verbatim, not-before, qa-oracle",
         ),
         (["run", "language/qa", "-l", "majority", "-s", "10000000000", "--dry-run"], "seeds must be at most 1,000,000"),
         (["reproduce", "wade-table4", "--seeds", "-3"], "seeds must be at least 1, got -3"),

@@ -14,7 +14,7 @@ from quickstudy.testing.shortcuts import find_shortcuts
 
 @dataclass(frozen=True)
 class Marked:
-    """Six of ten symbols, a pause, then a question; the answer is yes if the symbol that is asked for stood behind a mark."""
+    """Six of ten symbols, a pause, a question; the answer is yes if the symbol asked for stood behind a mark."""
 
     vocabulary = (*"abcdefghij", "!", "?", "yes", "no", "-")
     controls = ("majority",)

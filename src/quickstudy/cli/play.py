@@ -19,11 +19,12 @@ SIGNS = {-1: "-", 0: ".", 1: "+"}
 
 
 def play(
-    task: str = typer.Argument(..., help="A task of the curriculum, as curriculum/micro-5.1."),
+    task: str = typer.Argument(..., help="A task, as curriculum/micro-5.1 or language/qa."),
     ask: str = typer.Option("", "--ask", help="When to ask: gaps (two spaces), steps (always), periods."),
-    steps: int = typer.Option(1000, "--steps", help="At most so many bytes."),
+    steps: int = typer.Option(1000, "--steps", help="At most so many bytes, or sequences."),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
-    record: pathlib.Path | None = typer.Option(None, "--record", help="Write the session, to be replayed."),
+    record: pathlib.Path | None = typer.Option(None, "--record", help="Write the session, to be replayed or scored."),
+    plain: bool = typer.Option(False, "--plain", help="Show words as they are, not as random letters."),
     convention: str = CONVENTION,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -31,6 +32,9 @@ def play(
 
     A line that you type is sent byte by byte, an empty one is silence; end with Ctrl-D. With --ask gaps you are asked
     after two spaces, with steps at every byte, with periods after every period.
+
+    A task of words is played as people did for the paper: every word is a random letter, the answers are hidden, you
+    type them with spaces between, and ten right ones in a row end the game. The score is WADE.
     """
     from quickstudy.base.seeds import Streams
     from quickstudy.runs.setting import make_task
@@ -40,6 +44,10 @@ def play(
     include_files(include)
     check_target(record)
     made = make_task(task, convention)
+    if hasattr(made, "sample"):
+        if ask:
+            raise UsageError("--ask is for tasks of the curriculum; of words, all that is hidden is asked for")
+        return _guess(made, convention, steps, Streams(seed, made.id, 0), plain, record)
     world = made.open(Streams(seed, made.id, 0)) if hasattr(made, "open") else None
     if not isinstance(world, ByteWorld):
         raise UsageError(
@@ -68,6 +76,35 @@ def play(
         sessions = recorder.sessions(bytes(replies), ends)
         record.write_text("".join(json.dumps(session) + "\n" for session in sessions), encoding="utf-8")
         say(f"wrote {record}; see it again: quickstudy replay {record}")
+
+
+def _guess(task: Any, convention: str, most: int, streams: Any, plain: bool, record: pathlib.Path | None) -> None:
+    """A task of words: sequences with hidden answers, until a whole series is right."""
+    from quickstudy.base.parameters import configure
+    from quickstudy.measures.wade import wade_preset
+    from quickstudy.protocols.human import Game, Session
+
+    game = configure("game", Game, {}, convention)
+    session = Session(task, game, streams, plain)
+    while not session.over and len(session.right) < most:
+        say(f"{len(session.right) + 1}: {session.next()}")
+        line = _typed()
+        if line is None:
+            break
+        good = session.answer(line)
+        say(f"{'right' if good else 'wrong'}: {session.truth}")
+    trace = session.trace()
+    steps, accuracies = (trace.arrays[name].tolist() for name in ("step", "accuracy"))
+    score = wade_preset("paper", thresholds=game.series).score(steps, accuracies)
+    over = f"{game.series} in a row" if session.over else "stopped"
+    say(f"{over} after {len(session.right)} sequences, {sum(session.right)} right; WADE {score:.4f}")
+    if record is not None:
+        import json
+
+        told = {"task": task.id, "version": task.version, "convention": convention, "root": streams.root}
+        kept = {"right": session.right, "given": session.given, "step": steps, "accuracy": accuracies, "wade": score}
+        record.write_text(json.dumps({**told, **trace.facts, **kept}) + "\n", encoding="utf-8")
+        say(f"wrote {record}; score it again: quickstudy score wade {record} --thresholds {game.series}")
 
 
 _SHORT = {f"micro-{name}" for name in ("1", "2", "3", "4", "5.1", "5.2", "5.3")}

@@ -57,6 +57,9 @@ def reproduce(
     retry_failed: bool = typer.Option(False, "--retry-failed", help="Run again what has failed before."),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what would be done, and do nothing."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="No progress, no tables."),
+    stored: pathlib.Path | None = typer.Option(
+        None, "--stored", help="A folder with runs that are there already, as published/STUDY: they are taken over."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
@@ -84,6 +87,12 @@ def reproduce(
         "exact": exact,
         "controls": controls,
     }
+    if stored is not None:
+        from quickstudy.reproducing import take_over
+
+        taken = take_over(stored, request_study(study, **asked).folder)
+        if not quiet and not json:
+            say(f"{taken} files of {stored} taken over" if taken else f"all of {stored} was there already", err=True)
     if dry_run:
         request = request_study(study, **asked)
         # What comes after the first stage follows from its results.

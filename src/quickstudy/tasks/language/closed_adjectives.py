@@ -23,7 +23,7 @@ from quickstudy.tasks.language.closed import (
     draw_pairs,
     pairs_fault,
 )
-from quickstudy.tasks.language.closed_qa import (
+from quickstudy.tasks.language.closed_conversation import (
     Asked,
     Closed,
     how_many,
@@ -172,7 +172,7 @@ class ClosedAdjectiveQa(ClosedThings, AdjectiveQa):
     the two verbs, by fair coins.
     Answers: a colour, a size, YES or NO after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: 0.13, the share of the most frequent answer; `question-majority` 0.28. Ceiling: 1, by looking up the noun
+    Chance: 0.11, the share of the most frequent answer; `question-majority` 0.28. Ceiling: 1, by looking up the noun
     with its verb among what is affirmed.
     Example: `I SEE A CAR AND A BIG PEAR AND A TINY APPLE BUT I DO NOT SEE A PLANE AND A HUGE PEAR AND A BIG APPLE .
     I DO NOT CALL A CAR AND A TINY PEAR AND A SMALL APPLE AND I CALL A PLANE AND A SMALL PEAR AND A HUGE APPLE . WHAT
@@ -210,7 +210,7 @@ class ClosedAdjectiveQaCounting(ClosedThings, AdjectiveQaCounting):
     followed by its answer, which stays visible.
     Answers: a colour, a size, YES, NO or a number after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: 0.15, the share of the most frequent answer; `question-majority` 0.27. Ceiling: 1, by looking up and by
+    Chance: 0.11, the share of the most frequent answer; `question-majority` 0.26. Ceiling: 1, by looking up and by
     counting.
     Example: `I SEE A CAR AND A PEAR BUT I DO NOT SEE ... . HOW MANY THINGS DO I SEE ? TWO . HOW MANY THINGS ...`.
     Source: Cisneros, Sivic and Mikolov 2022, task 10.

@@ -1,0 +1,1 @@
+"""A learner that weighs many simple hypotheses about a sequence by how well each has foretold the answers."""

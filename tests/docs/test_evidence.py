@@ -1,0 +1,52 @@
+"""Numbers of the pages that have stored evidence are those of the evidence."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+
+import pytest
+
+from quickstudy.base.errors import UsageError
+from quickstudy.reproducing import take_over
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+STORED = ROOT / "published"
+
+
+def test_every_folder_says_where_it_comes_from():
+    folders = [path for path in STORED.iterdir() if path.is_dir()]
+    assert folders
+    for folder in folders:
+        assert "quickstudy" in (folder / "command.txt").read_text()
+        assert (folder / "results.jsonl").exists() or any((folder / "runs").glob("*.jsonl"))
+        assert f"`{folder.name}`" in (STORED / "README.md").read_text()
+
+
+def test_the_table_of_closed_forms():
+    rows = [json.loads(line) for line in (STORED / "shortcuts" / "results.jsonl").read_text().splitlines()]
+
+    def best(task, version, fitted):
+        some = [row for row in rows if (row["task"], row["version"], row["fitted"]) == (task, version, fitted)]
+        return max(row["accuracy"] for row in some)
+
+    page = (ROOT / "docs" / "explanation" / "conventions.md").read_text()
+    lines = re.findall(r"^\| \d+ (\S+) \| \S+ (0\.\d{3}) \| (0\.\d{3}) \| \S+ (0\.\d{3}) \| (0\.\d{3}) \|$", page, re.M)
+    assert [line[0] for line in lines] == [
+        *("qa", "harder-qa", "world-qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting")
+    ]
+    for name, *shown in lines:
+        wanted = [best(f"language/{name}", version, fitted) for version in (1, 2) for fitted in (False, True)]
+        assert [float(number) for number in shown] == wanted
+
+
+def test_stored_runs_are_taken_over_once(tmp_path):
+    stored, folder = tmp_path / "stored", tmp_path / "mine"
+    (stored / "runs").mkdir(parents=True)
+    (stored / "runs" / "a-1-x.jsonl").write_text("{}\n")
+    assert take_over(stored, folder) == 1
+    assert (folder / "runs" / "a-1-x.jsonl").read_text() == "{}\n"
+    assert take_over(stored, folder) == 0
+    with pytest.raises(UsageError, match="has no runs to take over"):
+        take_over(tmp_path / "nothing", folder)
