@@ -16,6 +16,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import spaces_of
 from quickstudy.cores.recurrent import GRU
 from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.acquisition import acquired
 from quickstudy.learners.channel import Channel, _shown, _vectors
 from quickstudy.learners.trained import Trained
 from quickstudy.tasks.games.pair import Pair
@@ -76,6 +77,37 @@ def test_it_speaks_whole_messages_and_learns() -> None:
     assert any((after[name] != array).any() for name, array in before.arrays.items() if "speaker" in name)
     pupil.restore(before)
     assert all((pupil.snapshot().arrays[name] == array).all() for name, array in before.arrays.items())
+
+
+def test_players_are_replaced_in_turn() -> None:
+    pupil, rehearsal = begun(generation=1)
+    parts = []
+    for number in range(3):
+        pupil.rehearse(rehearsal, 32 * number, 32 * number + 32)
+        parts.append({name: array.copy() for name, array in pupil.snapshot().arrays.items() if ".mu" in name})
+    # After the first update the listener is a newborn, after the second the speaker: its moments are 0.
+    for number, born in ((0, "listener"), (1, "speaker")):
+        assert all(not array.any() for name, array in parts[number].items() if born in name)
+        other = "speaker" if born == "listener" else "listener"
+        assert any(array.any() for name, array in parts[number].items() if other in name)
+    pupil.rehearse(rehearsal, 96, 320)  # ten are planned: none is replaced after the seventh
+    last = pupil.snapshot().arrays
+    for player in ("speaker", "listener"):
+        assert any(array.any() for name, array in last.items() if ".mu" in name and player in name)
+
+
+@pytest.mark.parametrize(("compositional", "low", "high"), [(True, 0.75, 1.0), (False, 0.3, 0.68)])
+def test_a_compositional_language_is_acquired_with_ease(compositional: bool, low: float, high: float) -> None:
+    task, count = Pair(samples=1, fewest=4, most=4, shots=4), 4
+    drawn, rng = task.episodes(STREAMS[0].jax("test"), 0, count, tested=True), np.random.default_rng(0)
+    names = rng.permutation(6**3)  # of a language in which every meaning has a name of its own
+    episode, game = np.nonzero(np.arange(drawn.correct.shape[1]) < drawn.count[:, None])
+    target = drawn.target[episode, game]
+    whole = names[target @ [16, 4, 1]][:, None] // [36, 6, 1] % 6 + 1
+    played = {"speaks_in": episode, "utterances": target + 1 if compositional else whole}
+    (right,) = acquired(task, STREAMS, [played], count)
+    assert len(right) == (drawn.count - drawn.support).sum()
+    assert low < right.mean() < high
 
 
 def test_it_is_for_pairs_only() -> None:

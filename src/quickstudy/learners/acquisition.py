@@ -5,7 +5,6 @@ episode (Denamganaï et al. 2022, after Chaabouni et al. 2020).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,8 +97,7 @@ def _drawn(key: Any, widths: Sequence[int]) -> list[Any]:
 
 def _scores(weights: Any, stimuli: Any, messages: Any) -> Any:
     """(prefix, game): how well what was heard goes with what is seen."""
-    seen = partial(_layers, *weights[:2])(stimuli)
-    heard = partial(_layers, *weights[2:4])(messages)
+    seen, heard = _layers(weights[0], weights[1], stimuli), _layers(weights[2], weights[3], messages)
     return (seen * heard).sum(axis=-1) + weights[4]
 
 

@@ -38,7 +38,9 @@ class Channel:
     batch, clip: of Adam on episodes; the rate falls over the last quarter. games: of an episode, the first so many are
     learned from. heat: of the softmax. generation: updates after which one player is replaced by a newborn, listener
     and speaker in turn, which must learn the language from the other (iterated learning: what is easily learned stays;
-    0: none ever is); in the last quarter of all updates nobody is replaced.
+    0: none ever is); in the last quarter of all updates nobody is replaced. foretell: weight of the squared error in
+    foretelling, at the decision, what the speaker sees of the target, which the feedback then shows; its gradients pass
+    through the message as well.
 
     Ours, and no agent of the publication: those learn from reward. Iterated: Kirby 2001; by replacement, Cogswell et
     al. 2019. For `games/pair` with one round and feedback.
@@ -50,6 +52,7 @@ class Channel:
     heat: float = parameter(1.0, above=0)
     clip: float = parameter(1.0, at_least=0)
     generation: int = parameter(0, at_least=0, added=True)
+    foretell: float = parameter(0.0, at_least=0, added=True)
 
     programs: ClassVar[int] = 3
     passes: ClassVar[int] = 1
@@ -86,6 +89,7 @@ class Settings(NamedTuple):
     planned: Any
     clip: Any
     heat: Any
+    foretell: Any
 
 
 class ChannelPupil:
@@ -94,7 +98,8 @@ class ChannelPupil:
     def __init__(self, training: Channel, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
         self.lanes, self._training = len(streams), training
         parts = dict(brief.outputs.parts)  # type: ignore[union-attr]
-        widths = (parts["message"].width, parts["decision"].width)
+        # How many numbers of an input are a stimulus a brief does not say; outputs that are not needed stay untrained.
+        widths = parts["message"].width, parts["decision"].width + (brief.inputs.width if training.foretell else 0)
 
         def drawn(purpose: str) -> list[Pair]:
             return [_pair(core, brief, widths, stream.numpy(purpose)) for stream in streams]
@@ -108,7 +113,7 @@ class ChannelPupil:
         self._steps = np.zeros(self.lanes, dtype=np.int64)
         planned = max(1, brief.budget // training.batch)
         self._last_birth = int(LATE * planned)
-        values = training.rate, planned, training.clip, training.heat
+        values = training.rate, planned, training.clip, training.heat, training.foretell
         self._settings = Settings(*(jnp.float32(value) for value in values))
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript | None:
@@ -242,8 +247,12 @@ def _learn(
             views = [vectors(others, heard, 1, LISTENER), vectors(own, heard, 2, LISTENER)]
             inputs = jnp.stack(views, axis=1).reshape(2 * games, rows, -1)
             features = pair.listener.core.unroll(pair.listener.core.start(rows, 2 * games), inputs)[1][::2]
-            logits = jnp.swapaxes(pair.listener.head(features), 0, 1)
-            return (optax.softmax_cross_entropy_with_integer_labels(logits, correct) * counted).sum()
+            outputs, decisions = jnp.swapaxes(pair.listener.head(features), 0, 1), world.sizes.decisions
+            each = optax.softmax_cross_entropy_with_integer_labels(outputs[..., :decisions], correct)
+            if outputs.shape[-1] > decisions:
+                foretold = outputs[..., decisions : decisions + world.sizes.dimensions]
+                each += settings.foretell * jnp.square(foretold - own[:, :, 0]).mean(axis=-1)
+            return (each * counted).sum()
 
         gradient = cut(jax.grad(loss)(trained), settings.clip)
         rate = settings.rate * share_of_rate(moments.count, settings.planned, LATE)
@@ -266,7 +275,8 @@ def _perform(world: Any, pairs: Any, begun: Any, keys: Any, numbers: Any, lanes:
 
         def listen(memories: Any, seen: Any, said: Any) -> Any:
             own, features = pair.listener.core.step(memories[1], seen[:, LISTENER] * _shown(world, LISTENER))
-            return (memories[0], own), said, jnp.argmax(pair.listener.head(features), axis=-1).astype(jnp.int32)
+            scores = pair.listener.head(features)[:, : world.sizes.decisions]
+            return (memories[0], own), said, jnp.argmax(scores, axis=-1).astype(jnp.int32)
 
         def step(state: Any, seen: Any, key: Any) -> Any:
             time, memories, said = state
