@@ -17,7 +17,8 @@ from quickstudy.base.task import spaces_of
 from quickstudy.cores.recurrent import GRU
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.acquisition import acquired
-from quickstudy.learners.channel import Channel, _shown, _vectors
+from quickstudy.learners.channel import Channel
+from quickstudy.learners.channel_programs import shown_to, vectors_of
 from quickstudy.learners.trained import Trained
 from quickstudy.tasks.games.pair import Pair
 from quickstudy.tasks.games.play import LISTENER, SPEAKER
@@ -43,15 +44,15 @@ def test_what_is_learned_from_is_what_is_seen() -> None:
     tokens, nothing = jax.nn.one_hot(heard, 7), jnp.zeros((games, 3, 7))
     own, others = episode.speaker[:games], episode.listener[:games]
     wanted = {
-        (0, SPEAKER): _vectors(world, own, nothing, query, 0, SPEAKER),
-        (1, LISTENER): _vectors(world, others, tokens, query, 1, LISTENER),
-        (2, LISTENER): _vectors(world, own, tokens, query, 2, LISTENER),
+        (0, SPEAKER): vectors_of(world, own, nothing, query, 0, SPEAKER),
+        (1, LISTENER): vectors_of(world, others, tokens, query, 1, LISTENER),
+        (2, LISTENER): vectors_of(world, own, tokens, query, 2, LISTENER),
     }
     for time in range(3 * games):
         game, turn = divmod(time, 3)
         for role in (SPEAKER, LISTENER):
             if (turn, role) in wanted:
-                shown = np.asarray(seen)[role] * _shown(world, role)
+                shown = np.asarray(seen)[role] * shown_to(world, role)
                 np.testing.assert_allclose(shown, wanted[turn, role][game], atol=1e-6, err_msg=f"{turn} {role}")
         message = {str(place): jnp.full(2, said[game, place]) for place in range(3)}
         state, happened = step(jax.random.key(0), state, {"decision": jnp.zeros(2, jnp.int32), "message": message})
@@ -80,7 +81,7 @@ def test_it_speaks_whole_messages_and_learns() -> None:
 
 
 def test_players_are_replaced_in_turn() -> None:
-    pupil, rehearsal = begun(generation=1)
+    pupil, rehearsal = begun(generation=1, foretell=1.0, rebuild=1.0)
     parts = []
     for number in range(3):
         pupil.rehearse(rehearsal, 32 * number, 32 * number + 32)
