@@ -16,7 +16,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
-from quickstudy.learners.channel_programs import Settings, learned, performed
+from quickstudy.learners.channel_programs import Echo, Settings, learned, performed
 from quickstudy.learners.episodes import begin_episodes
 from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Head, Model
@@ -42,8 +42,8 @@ class Channel:
     0: none ever is); in the last quarter of all updates nobody is replaced. foretell: weight of the squared error in
     foretelling, at the decision, what the speaker sees of the target, which the feedback then shows; its gradients pass
     through the message as well. rebuild: weight of the squared error in giving the target back from the message alone,
-    token by token, by a table of the speaker's own: what is said is then about what is seen before anybody understands
-    it. Both are unknown to the world, and end with the training.
+    by a table of the speaker's own in which a place of the message stands for one number of a stimulus, which one being
+    learned: what is said is then about what is seen before anybody understands it. Both end with the training.
 
     Ours, and no agent of the publication: those learn from reward. Iterated: Kirby 2001; by replacement, Cogswell et
     al. 2019. For `games/pair` with one round and feedback.
@@ -80,7 +80,7 @@ class Pair(eqx.Module):
 
     speaker: Model
     listener: Model
-    echo: Head | None = None
+    echo: Echo | None = None
 
     def trainable(self) -> Any:
         """What the cores let be trained, both heads, and the speaker's table."""
@@ -178,11 +178,11 @@ class ChannelPupil:
 def _pair(core: CoreSpec, brief: Brief, widths: tuple[int, int], rng: np.random.Generator, echoes: bool) -> Pair:
     """Both cores, both heads, then the speaker's table."""
     cores = [core.build(brief.inputs, rng) for _ in widths]
-    pair = Pair(*(Model(one, Head.drawn(one, width, rng)) for one, width in zip(cores, widths, strict=True)))
+    speaker, listener = (Model(one, Head.drawn(one, width, rng)) for one, width in zip(cores, widths, strict=True))
     if not echoes:
-        return pair
-    table = rng.uniform(-0.5, 0.5, (widths[0], brief.inputs.width)).astype(np.float32)
-    return Pair(pair.speaker, pair.listener, Head(jnp.asarray(table), jnp.zeros(brief.inputs.width)))
+        return Pair(speaker, listener)
+    places = len(dict(brief.outputs.parts)["message"].parts)  # type: ignore[union-attr]
+    return Pair(speaker, listener, Echo.drawn(places, widths[0] // places, brief.inputs.width, rng))
 
 
 def _checked(world: Any) -> Any:

@@ -26,6 +26,29 @@ class Settings(NamedTuple):
     rebuild: Any
 
 
+class Echo(eqx.Module):
+    """What a speaker takes its own words for: of every place, a number for each token; and which dimension of a
+    stimulus a place is about, as scores (place, dimension), of more dimensions than there may be.
+    """
+
+    numbers: Any
+    about: Any
+
+    @classmethod
+    def drawn(cls, places: int, tokens: int, width: int, rng: np.random.Generator) -> Echo:
+        """Numbers uniform in -1 .. 1; every place leans to some dimension."""
+        parts = rng.uniform(-1, 1, (places, tokens)), rng.normal(0, 1, (places, width))
+        return cls(*(jnp.asarray(part, jnp.float32) for part in parts))
+
+    def __call__(self, said: Any, dimensions: int) -> Any:
+        """(..., dimension) from one-hot tokens (..., place, token)."""
+        scores = 5 * self.about[:, :dimensions]
+        for _ in range(10):  # a place is about one dimension, and no dimension is left to nobody (Sinkhorn)
+            scores = scores - jax.nn.logsumexp(scores, axis=0, keepdims=True)
+            scores = scores - jax.nn.logsumexp(scores, axis=1, keepdims=True)
+        return (said * self.numbers).sum(axis=-1) @ jnp.exp(scores)
+
+
 def vectors_of(world: Any, stimuli: Any, tokens: Any, query: Any, turn: int, role: int) -> Any:
     """(game, ...): observations as `as_vector` has them, from stimuli (game, stimulus, dimension), one-hot tokens
     (game, place, token) and whether games are of the query; without results.
@@ -92,7 +115,7 @@ def learned(
                 foretold = outputs[..., decisions : decisions + world.sizes.dimensions]
                 each += settings.foretell * jnp.square(foretold - own[:, :, 0]).mean(axis=-1)
             if pair.echo is not None:
-                given = pair.echo(said.reshape(rows, games, -1))[..., : world.sizes.dimensions]
+                given = pair.echo(said, world.sizes.dimensions)
                 each += settings.rebuild * jnp.square(given - own[:, :, 0]).mean(axis=-1)
             return (each * counted).sum()
 
