@@ -50,7 +50,7 @@ def acquired(
 @jax.jit
 def _acquired(keys: Any, tokens: Any, support: Any, speaker: Any, listener: Any) -> Any:
     """(episode, game): whether a fresh listener holds the stimulus to be what was named."""
-    return lax.map(lambda one: _of_episode(*one), (keys, tokens, support, speaker, listener))
+    return jax.vmap(_of_episode)(keys, tokens, support, speaker, listener)
 
 
 def _of_episode(key: Any, tokens: Any, support: Any, speaker: Any, listener: Any) -> Any:
