@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "run": "quickstudy.api",
     "reproduce": "quickstudy.reproducing",
+    "profile": "quickstudy.profiling",
     "compare": "quickstudy.report.compare",
     "include": "quickstudy.base.registry",
     "grammar": "quickstudy.tasks.grammar.languages",

@@ -77,19 +77,42 @@ def reproduce(
 
     All else is as with `run`. Raises UsageError for a name or value that cannot be, before anything is run.
     """
-    number = default_workers() if workers is None else workers
     request = request_study(
         study, seeds=seeds, out=out, convention=convention, root=root, only=only, protocol=protocol, exact=exact,
         controls=controls,
     )  # fmt: skip
-    folder, execution, repetitions = request.folder, Execution(), []
+    execution, repetitions = run_stages(request, workers, retry_failed, limit_seconds, progress)
+    folder = request.folder
+    # All rows of which there are runs: a few must not take the place of a page that showed more.
+    wider = request.widened()
+    page = page_of(wider, command)
+    path = write_page(page, folder, wider.name)
+    if not page.whole:
+        write_report(gather([folder], command, {folder: wider.shelf.reading()}), folder / "report.html")
+    return StudyPage(page, path, execution, repetitions, wider)
+
+
+def run_stages(
+    request: Request,
+    workers: int | None = None,
+    retry_failed: bool = False,
+    limit_seconds: float | None = None,
+    progress: bool | Report | None = None,
+    here: bool = False,
+) -> tuple[Execution, list[int]]:
+    """Run what a request lacks, stage by stage; how that went, and the repetitions of each stage that had any.
+
+    here: in this process, as what is defined in the running script must be.
+    """
+    number = 0 if here or defined_here() else default_workers() if workers is None else workers
+    execution, repetitions = Execution(), []
     for stage in stages_of(request):
         reading = request.shelf.reading()
         plan = make_plan(stage.settings, stage.seeds, reading=reading, includes=included_files())
         done = execute(
             plan,
-            folder,
-            choose_engine(0 if defined_here() else number),
+            request.folder,
+            choose_engine(number),
             retry_failed=retry_failed,
             limit_seconds=limit_seconds,
             reading=reading,
@@ -99,13 +122,7 @@ def reproduce(
         repetitions += [stage.seeds] if stage.settings else []
         if execution.interrupted:
             break
-    # All rows of which there are runs: a few must not take the place of a page that showed more.
-    wider = request.widened()
-    page = page_of(wider, command)
-    path = write_page(page, folder, wider.name)
-    if not page.whole:
-        write_report(gather([folder], command, {folder: wider.shelf.reading()}), folder / "report.html")
-    return StudyPage(page, path, execution, repetitions, wider)
+    return execution, repetitions
 
 
 def request_study(

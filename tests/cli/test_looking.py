@@ -29,6 +29,14 @@ def test_everything_listed_can_be_shown(quickstudy, kind):
     assert sheet["sheet"].startswith(rows[0]["summary"])
 
 
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_sheet_says_what_is_declared_and_prints_no_method(quickstudy, more):
+    """The solution of a flow is a method by the name of what a protocol declares."""
+    answer = quickstudy("show", "dynamics/lorenz-63", *more).out
+    assert "persistence" in answer
+    assert not any(word in answer for word in ("Exact: ", '"exact"', "<function"))
+
+
 def test_show_names_parameters_controls_and_oracle(quickstudy):
     answer = quickstudy("show", "language/qa", "--convention", "published")
     assert answer.status == 0

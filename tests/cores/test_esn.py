@@ -5,8 +5,9 @@ import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.spaces import Bits, Fields, Reals, Tokens
+from quickstudy.cores import topologies
 from quickstudy.cores.esn import EchoState
-from quickstudy.cores.topologies import smallest, sparse_weights, spectral_radius
+from quickstudy.cores.topologies import joined, smallest, sparse_weights, spectral_radius
 from quickstudy.gateway import jax
 
 
@@ -65,6 +66,29 @@ def test_the_radius_is_that_of_the_dense_matrix(units):
         drawn = sparse_weights(units, 10 / units, np.random.default_rng(seed))
         expected = np.abs(np.linalg.eigvals(dense(*zip(*drawn, strict=True)))).max()
         assert spectral_radius(drawn) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("topology", ["random", "lattice"])
+@pytest.mark.parametrize("units", [60, 100, 200])
+def test_the_radius_is_found_without_all_eigenvalues_to_rounding(topology, units, monkeypatch):
+    """So well that the weights, in float32, are those that all eigenvalues give."""
+    for seed in range(6):
+        scaled = joined(topology, units, 10, 0.9, np.random.default_rng(seed))
+        with monkeypatch.context() as slow:
+            slow.setattr(topologies, "_largest", lambda matrix: None)
+            others = joined(topology, units, 10, 0.9, np.random.default_rng(seed))
+        for (_, found), (_, wanted) in zip(scaled, others, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-13)
+            np.testing.assert_array_equal(np.float32(found), np.float32(wanted))
+
+
+def test_a_radius_that_is_not_found_so_is_found_by_all_eigenvalues():
+    """Thirty products do not set two hundred eigenvalues on one circle apart; without a loop there is none to find."""
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(200, 200)))[0]
+    assert topologies._largest(turned / np.linalg.norm(turned)) is None
+    assert topologies._radius_of(3 * turned) == pytest.approx(3, rel=1e-12)
+    assert topologies._radius_of(np.eye(200, k=1)) == 0
+    assert topologies._radius_of(np.zeros((100, 100))) == 0
 
 
 def test_the_radius_can_be_chosen():

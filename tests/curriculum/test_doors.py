@@ -115,6 +115,58 @@ def _brief():
     return Brief(Tokens(256), Tokens(256), "reward", 10_000, 1000)
 
 
+@pytest.mark.parametrize("limits", ["questions", "steps"])
+def test_who_is_recorded_lives_the_same_life(limits):
+    """Of a learner that never answers: its instances end by the limits alone."""
+    made = configure(
+        "chain", catalogue.task.get("curriculum/chain"), {"members": "micro-8/micro-9.1", "limits": limits}
+    )
+    lives = []
+    for recorder in (None, Recorder()):
+        world = made.open(Streams(1, made.id, 0))
+        if recorder is not None:
+            world.recorder = recorder
+        lives.append(world.live(lambda byte, reward: 32, 30_000))
+    assert lives[0].events == lives[1].events
+    sessions = recorder.sessions(bytes(lives[1].actions), [step for step, _ in lives[1].events])
+    (session,) = sessions
+    lived = Judge(session["task"], in_steps=limits == "steps").replayed(session["rows"], session["replies"])
+    assert lived["environment"].encode("latin-1")[:30_000] == bytes(lives[0].observations)[: len(lived["environment"])]
+    if limits == "steps":
+        assert len(lives[0].events) > 5
+        assert [one["step"] for one in lived["judged"]] == [step for step, _ in lives[0].events]
+        assert {one["ended"] for one in lived["judged"]} == {"failure"}
+
+
+def test_where_no_replies_were_kept_nothing_is_written(typed, tmp_path):
+    """Not even an empty file, and what stands there already stays."""
+    out, target = tmp_path / "runs", tmp_path / "sessions.jsonl"
+    assert typed("run", "curriculum/micro-1", "--learner", "oracle", "--seeds", 1, "-o", out, "-q", "-j", 0)[0] == 0
+    for before in (None, "kept"):
+        if before:
+            target.write_text(before, encoding="utf-8")
+        status, _, err = typed("replay", out, "--write", target)
+        assert status == 2
+        assert "has kept its replies; run it with --set replies=true" in err
+        assert (target.read_text(encoding="utf-8") if target.exists() else None) == before
+
+
+@pytest.mark.parametrize(("last", "asked"), [("x", 0), (".", 1)])
+def test_a_session_that_runs_out_of_steps_says_so(typed, tmp_path, last, asked):
+    """A perfect learner needs three steps for the question `a.` and its answer `b.`. 50 times as many are the soft
+    limit, and one more, doubled, the hard one: 302 steps. Whether the answer is still under way by then or ends with
+    the last step, the instance is over there.
+    """
+    row = {"question": "a.", "expected": "b.", "feedback": "", "knowable": True}
+    session = {"task": "micro-9.1", "rows": [row, row], "replies": " " + "x" * 301 + last + "x" * 5}
+    status, out, _ = typed("replay", lines(tmp_path / "sessions.jsonl", session), "--convention", "written", "--json")
+    assert status == 0
+    (judged,) = json.loads(out)["judged"]
+    assert judged["ended"] == "failure"
+    assert (judged["step"], judged["asked"], judged["correct"]) == (302, asked, False)
+    assert judged["reply"] == "x" * 301 + last
+
+
 def test_a_run_is_written_as_recordings(typed, tmp_path):
     out = tmp_path / "results"
     asked = ("--seeds", 1, "--out", out, "--set", "steps=400", "--set", "replies=true", "--quiet", "--no-controls")

@@ -17,7 +17,7 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.reca import ReservoirAutomaton
 from quickstudy.learners import ridge
-from quickstudy.learners.features import blocks
+from quickstudy.learners.features import CHUNK, blocks
 from quickstudy.learners.ridge import STRENGTHS, WITHOUT_VALIDATION, Ridge, stretch_of
 from quickstudy.learners.trained import Trained
 
@@ -204,7 +204,7 @@ def test_what_it_cannot_do_is_said(world):
         pupil.answer(Exam([broken]))
 
 
-@pytest.mark.parametrize("steps", [64, 50])
+@pytest.mark.parametrize("steps", [128, 192, 2048])
 def test_a_series_that_goes_on_is_answered_as_if_it_were_read_from_its_start(world, monkeypatch, steps):
     """What was read in learning is not read again: the answers are the same to the last bit."""
     monkeypatch.setattr(ridge, "STEPS_TOGETHER", steps)
@@ -216,7 +216,21 @@ def test_a_series_that_goes_on_is_answered_as_if_it_were_read_from_its_start(wor
     going_on.learn(lesson, 0, 1)
     anew.learn(lesson, 0, 1)
     anew._passed = ridge.Passed()
-    assert going_on._passed.covers(exam.examples, stretch_of(exam.examples).steps) >= 200
+    read = going_on._passed.covers(exam.examples)
+    assert series.washout + series.training - CHUNK < read <= series.washout + series.training
     np.testing.assert_array_equal(going_on.answer(exam), anew.answer(exam))
     other = driven(400, seed=1, validation=60, test=80)
-    assert going_on._passed.covers([other.part("test")], stretch_of(exam.examples).steps) == 0
+    assert going_on._passed.covers([other.part("test")]) == 0
+
+
+@pytest.mark.parametrize("steps", [128, 2048])
+def test_lanes_whose_series_end_at_different_places_are_each_read_to_their_end(world, monkeypatch, steps):
+    monkeypatch.setattr(ridge, "STEPS_TOGETHER", steps)
+    both = [driven(200, test=80), driven(430, seed=1, test=80)]
+    brief, streams = Brief(Reals(1), Reals(2), "squared", 600, 1), world.streams(2)
+    found = []
+    for lanes in ([0, 1], [0], [1]):
+        pupil = begun(ESN, brief, [streams[lane] for lane in lanes])
+        pupil.learn(Lesson([both[n].part("training") for n in lanes], np.zeros((len(lanes), 1), dtype=np.int64)), 0, 1)
+        found.append(pupil.answer(Exam([both[n].part("test") for n in lanes])))
+    np.testing.assert_allclose(found[0], np.concatenate(found[1:]), rtol=1e-4, atol=1e-4)

@@ -140,20 +140,44 @@ def changed_parameters(instance: Any, convention: str = "corrected", asked: str 
 
 
 def parse_assignments(text: str) -> dict[str, str]:
-    """`units=200,leak=0.3` as a mapping from name to text.
+    """`units=200,leak=0.3` as a mapping from name to text. A value may hold `:` and `/`; one in double quotes may hold
+    anything, a comma too, with `""` for a quote.
 
     >>> parse_assignments("units=200,leak=0.3")
     {'units': '200', 'leak': '0.3'}
+    >>> parse_assignments('url="http://here:80/v1?a=1,b=2",model=x/7b')
+    {'url': 'http://here:80/v1?a=1,b=2', 'model': 'x/7b'}
     """
     assignments: dict[str, str] = {}
-    for part in filter(None, text.split(",")):
+    for part in filter(None, cut_assignments(text)):
         name, sign, value = part.partition("=")
         if not sign or not name.strip():
             raise UsageError(f'"{part}" is not of the form name=value')
         if name.strip() in assignments:
             raise UsageError(f'parameter "{name.strip()}" is given twice')
-        assignments[name.strip()] = value.strip()
+        assignments[name.strip()] = _unquoted(name.strip(), value.strip())
     return assignments
+
+
+def cut_assignments(text: str, sign: str = ",") -> list[str]:
+    """The parts of a text between commas that do not stand in double quotes. UsageError for a quote that has no end."""
+    pieces = text.split('"')
+    if len(pieces) % 2 == 0:
+        raise UsageError(f"a quote in {text} has no end")
+    parts = [""]
+    for number, piece in enumerate(pieces):
+        first, *rest = [piece] if number % 2 else piece.split(sign)
+        parts[-1] += ('"' if number else "") + first
+        parts += rest
+    return parts
+
+
+def _unquoted(name: str, value: str) -> str:
+    if '"' not in value:
+        return value
+    if not re.fullmatch(r'"([^"]|"")*"', value):
+        raise UsageError(f'{name}: quotes stand around the whole value, got {value}; a quote inside is written ""')
+    return value[1:-1].replace('""', '"')
 
 
 def alternatives(name: str) -> list[str]:
@@ -162,7 +186,8 @@ def alternatives(name: str) -> list[str]:
     >>> alternatives("esn:units=100|200,leak=0.3|1"), alternatives("esn")
     (['esn:units=100,leak=0.3', 'esn:units=100,leak=1', 'esn:units=200,leak=0.3', 'esn:units=200,leak=1'], ['esn'])
     """
-    cut = enumerate(re.split(r"(?<==)([^=,]*\|[^=,]*)", name))
+    # What stands in quotes is one value, whatever it holds.
+    cut = enumerate(re.split(r"(?<==)([^=,\"]*\|[^=,\"]*)(?=,|$)", name))
     parts = [part.split("|") if place % 2 else [part] for place, part in cut]
     if (count := math.prod(map(len, parts))) > MOST_ALTERNATIVES:
         raise UsageError(f'"{name}" stands for {count:,} learners; give at most {MOST_ALTERNATIVES:,} at once')
@@ -172,8 +197,8 @@ def alternatives(name: str) -> list[str]:
 def write_assignments(values: Mapping[str, Any]) -> str:
     """The inverse of `parse_assignments`: what has to be typed to get these values.
 
-    >>> write_assignments({"units": 200, "radius": None, "delays": (1, 2)})
-    'units=200,radius=none,delays=1/2'
+    >>> write_assignments({"units": 200, "radius": None, "delays": (1, 2), "path": "a,b"})
+    'units=200,radius=none,delays=1/2,path="a,b"'
     """
     return ",".join(f"{name}={_spelled(value)}" for name, value in values.items())
 
@@ -181,7 +206,8 @@ def write_assignments(values: Mapping[str, Any]) -> str:
 def _spelled(value: Any) -> str:
     if isinstance(value, list | tuple):
         return "/".join(map(_spelled, value))
-    return "none" if value is None else str(value)
+    text = "none" if value is None else str(value)
+    return '"' + text.replace('"', '""') + '"' if isinstance(value, str) and set(text) & set(',="|') else text
 
 
 def _read_fields(component: Any) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:

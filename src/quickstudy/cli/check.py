@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 
 import typer
 
+from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, include_files, print_lines, say
 
 
@@ -14,18 +16,31 @@ def check(
     file: pathlib.Path | None = typer.Argument(
         None, help="Sequences of the task, one per line as `sample --text` prints them, to be checked instead."
     ),
+    shortcuts: bool = typer.Option(False, "--shortcuts", help="Fit shallow rules to a task, and say what they find."),
     convention: str = CONVENTION,
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
     """Check a task, a core or a learner: same seed same answers, no looking ahead, right shapes ...
 
-    With a FILE: whether each of its lines is a sequence of the task, with the right answers.
+    With a FILE: whether each of its lines is a sequence of the task, with the right answers. With --shortcuts: what
+    rules reach that are fitted to n-grams of a task's tokens, beside its controls; half a minute or so.
     """
-    from quickstudy.testing.check import check_name, check_sequences
+    from quickstudy.testing.check import check_name, check_sequences, check_shortcuts
 
     include_files(include)
-    findings = check_name(name, convention) if file is None else check_sequences(name, file, convention)
+    if shortcuts:
+        if file is not None:
+            raise UsageError("--shortcuts draws sequences of the task; leave out the file")
+        findings, found = check_shortcuts(name, convention)
+        if json:
+            print_lines([dataclasses.asdict(rule) for rule in found])
+        else:
+            wide = max(len(rule.rule) for rule in found)
+            for rule in found:
+                say(f"{rule.rule:{wide}}  {rule.accuracy:.3f}  {rule.goes_by}".rstrip())
+    else:
+        findings = check_name(name, convention) if file is None else check_sequences(name, file, convention)
     if json:
         print_lines([{"ok": finding.ok, "what": finding.what, "detail": finding.detail} for finding in findings])
     else:

@@ -1,49 +1,99 @@
-"""`quickstudy compare`: two learners, paired by task and seed."""
+"""`quickstudy compare`: learners two by two, paired by task and seed, and over all tasks together."""
 
 from __future__ import annotations
 
 import pathlib
 import textwrap
+from collections.abc import Sequence
 
 import typer
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.wording import visible
-from quickstudy.cli.output import INCLUDE, JSON, include_files, print_lines, say, say_left_out
+from quickstudy.cli.output import (
+    INCLUDE,
+    JSON,
+    check_target,
+    command_line,
+    include_files,
+    print_lines,
+    say,
+    say_left_out,
+)
 
 _WIDTH = 100
 """Letters of a line: a comparison of two long names has more than a terminal shows on one."""
+WORSE = 3
+"""The exit status for one that is worse than the first, where that was asked for."""
 
 
 def compare(
     first: str = typer.Argument(..., help="A learner, as it was typed or as the report names it."),
     second: str = typer.Argument(..., help="Another."),
-    folders: list[pathlib.Path] | None = typer.Argument(None, help="Results folders; default: the one of --out."),
-    out: pathlib.Path = typer.Option(pathlib.Path("results"), "--out", "-o", help="Results folder."),
+    more: list[str] | None = typer.Argument(None, help="Further learners; then results folders, default: --out."),
+    out: pathlib.Path = typer.Option(
+        pathlib.Path("results"), "--out", "-o", help="Results folder, or a folder of such."
+    ),
     score: str | None = typer.Option(None, "--score", help="Which number; default: the family's headline."),
+    fail_if_worse: bool = typer.Option(
+        False, "--fail-if-worse", help="Exit status 3 if any is worse than the first on some task, for CI."
+    ),
+    page: pathlib.Path | None = typer.Option(None, "--page", help="Also write a page with pictures: compare.html."),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Compare two learners, paired by task and seed: difference, interval, permutation test, effect size, Holm."""
-    from quickstudy.report.compare import compare as compare_learners
+    """Compare learners, paired by task and seed: difference, interval, permutation test, effect size, Holm; ranks."""
+    from quickstudy.report.compare import folders_in, table_of
+    from quickstudy.report.page import check_ours
+    from quickstudy.report.ranking import comparison_page, overall
+    from quickstudy.runs.folder import write_output
     from quickstudy.runs.reader import read_results
 
     include_files(include)
-    places = folders or [out]
+    check_target(page)
+    learners, folders = _sorted_out(more or [])
+    names, places = list(dict.fromkeys([first, second, *learners])), folders or [out]
     try:
-        rows = compare_learners(places, first, second, score=score)
+        if len(names) == 1:
+            raise UsageError(f"{first} is compared with itself; name another learner")
+        found = overall(table_of(places), names, score)
     except UsageError:  # a damaged line may be why
-        for place in places:
+        for place in (inside for one in places for inside in folders_in(one)):
             say_left_out(len(read_results(place).damage), place)
         raise
+    rows = found.rows
     say_left_out(rows[0].left_out, places[0])
     if json:
-        print_lines([row.as_facts() for row in rows])
-        return
-    for line in dict.fromkeys(line for row in rows for line in row.compared()):
-        say(line)
-    for task, title, *numbers, verdict in [row.as_text() for row in rows]:
-        say(f"{task}  {title}")
-        for line in textwrap.wrap(", ".join(map(visible, numbers)), _WIDTH - 2):
-            say(f"  {line}")
-        say(f"  {verdict}")
+        print_lines([*(row.as_facts() for row in rows), *([{"overall": found.facts()}] if len(names) > 2 else [])])
+    else:
+        for line in dict.fromkeys(line for row in rows for line in row.compared()) if len(names) == 2 else ():
+            say(line)
+        for row in rows:
+            task, title, *numbers, verdict = row.as_text()
+            say(f"{task}  {title}" + (f"  {row.first} against {row.second}" if len(names) > 2 else ""))
+            for line in textwrap.wrap(", ".join(map(visible, filter(None, numbers))), _WIDTH - 2):
+                say(f"  {line}")
+            say(f"  {verdict}")
+        for line in found.lines() if len(found.tasks) > 1 or len(names) > 2 else ():
+            say(line)
+    if page is not None:
+        from quickstudy.render.html import as_html
+
+        check_ours(page)
+        text = as_html(comparison_page(found, command_line())).encode(errors="backslashreplace")
+        write_output(page, lambda file: file.write(text))
+        if not json:
+            say(f"Page: {page}")
+    worse = [row for row in rows if row.worse and row.named[0] == first]
+    if fail_if_worse and worse:
+        for row in worse:
+            say(f"{row.second} is worse than {row.first} on {row.task}", err=True)
+        raise typer.Exit(WORSE)
+
+
+def _sorted_out(more: Sequence[str]) -> tuple[list[str], list[pathlib.Path]]:
+    """Learners and folders among further arguments: a folder is one that is there, and learners come before it."""
+    for place, name in enumerate(more):
+        if pathlib.Path(name).is_dir():
+            return list(more[:place]), [pathlib.Path(one) for one in more[place:]]
+    return list(more), []

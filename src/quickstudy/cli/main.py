@@ -18,10 +18,13 @@ VERBS = {
     **{"ls": "show", "show": "show", "sample": "sample", "drive": "drive", "play": "play", "replay": "replay"},
     **{
         "run": "run",
+        "profile": "profile",
         "score": "score",
         "report": "report",
         "reproduce": "reproduce",
         "compare": "compare",
+        "site": "site",
+        "serve": "serve",
         "check": "check",
     },
     **dict.fromkeys(("doctor", "pack", "query", "forget"), "folder"),

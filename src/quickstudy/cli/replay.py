@@ -122,18 +122,16 @@ def _write(folder: pathlib.Path, target: pathlib.Path) -> None:
     import json
 
     from quickstudy.protocols.curriculum import sessions_of
+    from quickstudy.runs.folder import write_output
     from quickstudy.runs.reader import read_results
     from quickstudy.runs.traces import load_trace
 
-    written = 0
-    with target.open("w", encoding="utf-8") as file:
-        for record in read_results(folder, expected=True).records.values():
-            trace = load_trace(folder, record) if record.status == "ok" else None
-            if trace is None or "replies" not in trace.arrays:
-                continue
-            for session in sessions_of(record.what, trace):
-                file.write(json.dumps(session) + "\n")
-                written += 1
+    written: list[str] = []
+    for record in read_results(folder, expected=True).records.values():
+        trace = load_trace(folder, record) if record.status == "ok" else None
+        if trace is not None and "replies" in trace.arrays:
+            written += [json.dumps(session) + "\n" for session in sessions_of(record.what, trace)]
     if not written:
         raise UsageError(f"no run of {folder} has kept its replies; run it with --set replies=true")
-    say(f"wrote {target}: {written} recordings")
+    write_output(target, lambda file: file.writelines(line.encode() for line in written))
+    say(f"wrote {target}: {len(written)} recordings")

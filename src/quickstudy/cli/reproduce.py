@@ -96,7 +96,7 @@ def reproduce(
         workers=workers,
         retry_failed=retry_failed,
         limit_seconds=limit,
-        progress=_by_stage(lambda: choose_progress(quiet=quiet or json, stream=sys.stderr)),
+        progress=by_stage(lambda: choose_progress(quiet=quiet or json, stream=sys.stderr)),
         command=command_line(),
     )
     request, page = made.request, made.page
@@ -116,7 +116,7 @@ def reproduce(
     raise typer.Exit(made.execution.exit_status)
 
 
-def _by_stage(choose: Callable[[], Report]) -> Report:
+def by_stage(choose: Callable[[], Report]) -> Report:
     """Progress that begins anew with every stage."""
     from quickstudy.runs.execute import Started
 

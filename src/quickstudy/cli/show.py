@@ -125,7 +125,7 @@ def show(
         "kind": kind,
         "sheet": inspect.cleandoc(found.__doc__ or ""),
         "parameters": _parameters(found, convention),
-        **{fact: getattr(found, fact) for fact in _FACTS if getattr(found, fact, None) not in (None, "", (), {})},
+        **_declared(found),
     }
     if kind == "measure":
         facts["scores"] = {score.name: score.as_facts() for score in found.scores}
@@ -176,6 +176,16 @@ _FACTS = (
     "controls", "oracle", "taxonomy", "role", "unit", "direction", "range", "chance", "equation",
     "question", "measures", "headline", "second", "columns", "exact", "usual",
 )  # fmt: skip
+
+
+def _declared(found: Any) -> dict[str, Any]:
+    """What a class says of itself. A method or a property that has the name of such a fact by chance is none."""
+    said = {fact: getattr(found, fact, None) for fact in _FACTS}
+    return {
+        fact: value
+        for fact, value in said.items()
+        if value not in (None, "", (), {}) and not callable(value) and not isinstance(value, property)
+    }
 
 
 def _find(name: str) -> tuple[str, Any]:

@@ -119,13 +119,6 @@ def at_precision(core: Core, precision: str) -> Any:
         return jax.tree.map(lambda leaf: jnp.asarray(leaf, precision) if eqx.is_inexact_array(leaf) else leaf, core)
 
 
-def put(values: Any, kind: Any = np.float32) -> Any:
-    """An array of a kind on the device, converted on the host: several times as fast as a conversion there, and the
-    same numbers.
-    """
-    return jnp.asarray(np.asarray(values, kind))
-
-
 def precision_of(core: Core) -> Any:
     """The kind of number that a core's weights are, float32 if it has none."""
     return jnp.result_type(np.float32, *(leaf for leaf in jax.tree.leaves(core) if eqx.is_inexact_array(leaf)))

@@ -12,9 +12,9 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals, Space
-from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision, put
+from quickstudy.cores.core import PRECISIONS, Array, InputWeights, Reservoir, at_precision
 from quickstudy.cores.topologies import TOPOLOGIES, joined
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
 
 SPARSE = 16
 """Entries of a matrix for each that is not zero, above which one stream is faster by a gather for each term."""
@@ -187,12 +187,17 @@ class EchoState:
         input_weights = rng.uniform(-1.0, 1.0, (inputs.width, self.units)) * self.input_scale
         bias = rng.uniform(-1.0, 1.0, (2, self.units)).sum(axis=0) * self.bias_scale / np.sqrt(self.units)
         noise = (self.input_noise, self.state_noise)
+        reals = [input_weights, bias, self.leak, *(strengths for _, strengths in groups)]
+        numbers = [np.asarray(sources, np.int32) for sources, _ in groups]
+        (weights, biases, leak, *strengths), sources = handed_over(
+            ([np.asarray(part, np.float32) for part in reals], numbers)
+        )
         core = EchoStateCore(
-            InputWeights(put(input_weights), inputs),
-            tuple(put(sources, np.int32) for sources, _ in groups),
-            tuple(put(strengths) for _, strengths in groups),
-            put(bias),
-            put(self.leak),
+            InputWeights(weights, inputs),
+            tuple(sources),
+            tuple(strengths),
+            biases,
+            leak,
             jnp.asarray(noise, jnp.float32) if any(noise) else None,
             InputWeights(jnp.eye(inputs.width), inputs) if self.direct else None,
             self.units,

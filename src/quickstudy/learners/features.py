@@ -33,6 +33,9 @@ STATES = 1 << 26
 BLOCK = 64
 """Steps of a block that has as many rows as it may; of fewer rows, as many more: a block costs a call, and holds its
 features."""
+CHUNK = 64
+"""Steps of one sequence that are read at a time, by a program that reads as many as there are, and knows the state
+behind the last whole ones."""
 FEW, MANY = 64, 512
 """The most sequences side by side through a large core, and through a small one, which they keep busy; of each of
 several lanes a quarter."""
@@ -214,8 +217,8 @@ class Passed:
     inputs: NDArray[Any] | None = None
     state: Any = None
 
-    def covers(self, examples: Sequence[Examples], steps: int) -> int:
-        """Steps of these sequences that need not be read: whole blocks, the same inputs, nothing asked in them."""
+    def covers(self, examples: Sequence[Examples]) -> int:
+        """Steps of these sequences that need not be read: whole chunks, the same inputs, nothing asked in them."""
         if self.inputs is None or any(lane.count != 1 for lane in examples) or len(examples) != len(self.inputs):
             return 0
         time = self.inputs.shape[1]
@@ -223,7 +226,7 @@ class Passed:
             lane.steps > time and not lane.asked[:time].any() and np.array_equal(lane.inputs[:time, 0], own)
             for lane, own in zip(examples, self.inputs, strict=True)
         )
-        return time if same and time % steps == 0 else 0
+        return time if same else 0
 
 
 def blocks(
@@ -262,15 +265,17 @@ def blocks(
         longest = max(int(wanted[own].max(initial=0)) for wanted, own in zip(needed, columns, strict=True))
         state = _started(cores, together, capacity, lanes)
         done = [firsts[lane][own] for lane, own in enumerate(columns)]
-        single = passed if together == 1 and keys is None and count == 1 else None
-        already = single.covers(examples, steps) if single else 0
+        chunked = together == 1 and keys is None and steps >= 2 * CHUNK and (longest <= steps or steps % CHUNK == 0)
+        single = passed if chunked and count == 1 else None
+        already = single.covers(examples) if single else 0
         if single and already:
             # A core may size its state by the steps that may follow: then it has to begin anew.
             shapes = [[leaf.shape for leaf in jax.tree.leaves(one)] for one in (state, single.state)]
             state, already = (single.state, already) if shapes[0] == shapes[1] else (state, 0)
         for time in range(already, longest, steps):
-            pairs = zip(examples, columns, strict=True)
-            inputs = np.stack([grown(lane.inputs[time : time + steps, own], steps, together) for lane, own in pairs])
+            pairs = list(zip(examples, columns, strict=True))
+            room = -(-steps // CHUNK) * CHUNK if chunked else steps
+            inputs = np.stack([grown(lane.inputs[time : time + steps, own], room, together) for lane, own in pairs])
             positions = np.zeros((lanes, rows, 2), np.int32)
             numbers = []
             for lane, own in enumerate(columns):
@@ -280,9 +285,18 @@ def blocks(
                 numbers.append(done[lane][row] + np.cumsum(asked, axis=0)[step, row] - 1)
                 done[lane] = done[lane] + asked.sum(axis=0)
             own_keys = None if keys is None else jax.vmap(lambda key, time=time: jax.random.fold_in(key, time))(keys)
-            state, found = _read(cores, state, jnp.asarray(inputs), jnp.asarray(positions), own_keys, lanes)
-            if single and all(lane.lengths[0] >= time + steps for lane in examples):
-                single.inputs, single.state = np.stack([lane.inputs[: time + steps, 0] for lane in examples]), state
+            if not chunked:
+                state, found = _read(cores, state, inputs, positions, own_keys, lanes)
+                yield Block(found, numbers)
+                continue
+            some = -(-min(steps, longest - time) // CHUNK)
+            there = min(int(lane.lengths[0]) for lane in examples) - time
+            # Behind the last block nobody reads on but who reads the same again: what all lanes have in full is kept.
+            whole = some if time + steps < longest else min(some, max(0, there) // CHUNK)
+            state, found = _read_some(cores, state, inputs, positions, np.array([whole, some]), lanes)
+            if single and 0 < whole * CHUNK <= there:
+                read = time + whole * CHUNK
+                single.inputs, single.state = np.stack([lane.inputs[:read, 0] for lane in examples]), state
             yield Block(found, numbers)
 
 
@@ -334,3 +348,27 @@ def _read(cores: Any, state: Any, inputs: Any, positions: Any, keys: Any, lanes:
         return state, features[positions[:, 0], positions[:, 1]]
 
     return over_lanes(single, lanes)(cores, state, inputs, positions, keys)
+
+
+@eqx.filter_jit
+def _read_some(cores: Any, state: Any, inputs: Any, positions: Any, chunks: Any, lanes: int) -> Any:
+    """The same of one sequence, in one program for any number of steps: of the second number of chunks no more is read,
+    and the state is the one behind the first number of them.
+    """
+    whole, some = chunks
+
+    def single(core: Any, state: Any, inputs: Any, positions: Any) -> Any:
+        unroll = Core.unroll if hasattr(core, "unroll_packed") else type(core).unroll
+
+        def read(number: Any, carry: Any) -> Any:
+            state, kept, features = carry
+            state, new = unroll(core, state, lax.dynamic_slice_in_dim(inputs, number * CHUNK, CHUNK))
+            kept = jax.tree.map(lambda now, before: jnp.where(number < whole, now, before), state, kept)
+            return state, kept, lax.dynamic_update_slice_in_dim(features, new, number * CHUNK, 0)
+
+        kind = jax.eval_shape(lambda: unroll(core, state, inputs[:CHUNK])[1])
+        blank = jnp.zeros((inputs.shape[0], *kind.shape[1:]), kind.dtype)
+        _, kept, features = lax.fori_loop(0, some, read, (state, state, blank))
+        return kept, features[positions[:, 0], positions[:, 1]]
+
+    return over_lanes(single, lanes)(cores, state, inputs, positions)

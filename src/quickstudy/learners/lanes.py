@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import TooManyLanes, UsageError
-from quickstudy.gateway import device_memory, double, eqx, jax, jnp
+from quickstudy.gateway import device_memory, double, eqx, handed_over, jax, jnp
 
 MOST_OF_THE_MEMORY = 2 / 3
 """The largest part of a device's memory that one array of features may take: tests hold a second, smaller one, and
@@ -31,16 +31,17 @@ def over_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
 
 def stack_lanes(trees: Sequence[Any]) -> Any:
     """One tree with a lane axis from one tree per lane."""
-
     # On the host: stacking a hundred device arrays would be a program of its own, and seconds of compilation.
-    def stack(*leaves: Any) -> Any:
-        if not eqx.is_array(leaves[0]):
-            return leaves[0]
-        if leaves[0] is not _bare(leaves[0]):
-            return jnp.stack(leaves)
-        return jnp.asarray(np.stack([np.asarray(leaf) for leaf in leaves]))
-
-    return jax.tree.map(stack, *trees)
+    rows = [jax.tree.flatten(tree)[0] for tree in trees]
+    stacked = [leaves[0] for leaves in zip(*rows, strict=True)]
+    bare = [place for place, leaf in enumerate(stacked) if eqx.is_array(leaf) and leaf is _bare(leaf)]
+    arrays = handed_over([np.stack([np.asarray(leaves[place]) for leaves in rows]) for place in bare])
+    for place, leaf in enumerate(stacked):
+        if eqx.is_array(leaf) and leaf is not _bare(leaf):
+            stacked[place] = jnp.stack([leaves[place] for leaves in rows])
+    for place, array in zip(bare, arrays, strict=True):
+        stacked[place] = array
+    return jax.tree.unflatten(jax.tree.structure(trees[0]), stacked)
 
 
 def check_room(lanes: int, bytes_of_lane: int) -> None:

@@ -6,6 +6,7 @@ A core's name is a learner: the core with its usual way of training, by what is 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import pathlib
@@ -22,6 +23,7 @@ from quickstudy.base.origin import code_of, is_ours, object_origin, origin_of
 from quickstudy.base.parameters import (
     changed_parameters,
     configure,
+    cut_assignments,
     parameters_of,
     parse_assignments,
     write_assignments,
@@ -122,6 +124,32 @@ def choose_named(
     if core not in catalogue.core:
         raise UsageError(f'no learner "{core}"; {nearest(core, learner_names())}')
     return _trained(core, training, given, convention, asked)
+
+
+class Fitted(NamedTuple):
+    """A learner's name with only the parameters that it has for what is asked, and the names of those left out."""
+
+    name: str
+    left_out: tuple[str, ...] = ()
+
+
+def fitted(text: str, convention: str, asked: str) -> Fitted:
+    """One name for several families: the core in all of them, its parameters where core or training have them.
+
+    What is not a core by its name alone, `esn+rls` among others, is taken as it is. Raises UsageError for no learner.
+    """
+    name, _, assignments = text.partition(":")
+    if text in _brought or name in catalogue.learner or name in catalogue.control or name not in catalogue.core:
+        return Fitted(text)
+    from quickstudy.learners.trained import default_training
+
+    core_class = catalogue.core.get(name)
+    known = _names(core_class)
+    with contextlib.suppress(NotApplicable):  # the run will say why
+        known |= _names(catalogue.training.get(default_training(core_class, convention, asked)))
+    parts = {part.partition("=")[0].strip(): part for part in filter(None, cut_assignments(assignments))}
+    kept = ",".join(part for parameter, part in parts.items() if parameter in known)
+    return Fitted(f"{name}:{kept}" if kept else name, tuple(parameter for parameter in parts if parameter not in known))
 
 
 def learner_names() -> list[str]:
@@ -237,6 +265,8 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     file = pathlib.Path(path + ".py").expanduser()
     rest = rest.removeprefix(":")
     name, _, assignments = rest.partition(":")
+    if "=" in name:  # the name is left out, and parameters are given
+        name, assignments = "", rest
     if not file.is_file():
         raise UsageError(f'no file {file}, which the learner "{text}" names')
     module = include(file)
@@ -246,6 +276,8 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
         if isinstance(value, functools.partial)
         or (callable(value) and getattr(value, "__module__", None) == module.__name__)
     ]
+    if not name and len(learning := [key for key in known if _learns(getattr(module, key))]) == 1:
+        name = learning[0]
     if name not in known:
         wanted = f'no learner "{name}" in {file}' if name else f"which learner of {file}?"
         raise UsageError(f"{wanted}; {nearest(name, known)}; type {file}:NAME")
@@ -260,6 +292,14 @@ def _from_file(text: str, convention: str, asked: str) -> Choice:
     note_stranger(found)
     chosen = whole_learner(called, found, given, convention, origin.version, asked)
     return dataclasses.replace(chosen, origins=(origin,))
+
+
+def _learns(found: Any) -> bool:
+    """Whether something of a user's file can be nothing but a learner: it has the methods of one, or is a partial of
+    what has. A function may make one, or be a helper.
+    """
+    made = found.func if isinstance(found, functools.partial) else found
+    return hasattr(made, "begin") or hasattr(made, "act") or (hasattr(made, "learn") and hasattr(made, "predict"))
 
 
 def revive(snapshot: Snapshot, file: str | pathlib.Path | None = None) -> Pupil:

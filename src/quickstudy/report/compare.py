@@ -1,4 +1,6 @@
-"""Two learners side by side: paired by task and seed, with an interval, a test, an effect size and a verdict."""
+"""Learners side by side, two by two: paired by task and seed, with an interval, a test, an effect size and a verdict.
+`report/ranking.py` says how they stand over all tasks together.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,21 @@ from quickstudy.base.measure import LOG, MEAN, MEDIAN, PLAIN, Score
 from quickstudy.base.parameters import CONVENTIONS
 from quickstudy.base.record import OK
 from quickstudy.base.task import ASKED
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.naming import choose_learner, fitted
 from quickstudy.render.numbers import magnitude, scored, written
 from quickstudy.report.records import ScoreBook, open_book, seed_of
-from quickstudy.report.results import read_folders
+from quickstudy.report.results import Merged, read_folders
 from quickstudy.report.statistics import ALPHA, difference, fewest, middle, stream
+from quickstudy.runs.folder import RUNS
 from quickstudy.runs.identity import LearnerGroup, TaskGroup, label_of, task_groups, version_of
-from quickstudy.stats.paired import cliffs_delta, cohens_d_paired, holm, paired_permutation_test, signed_ranks
+from quickstudy.stats.paired import (
+    cliffs_delta,
+    cohens_d_paired,
+    detectable,
+    holm,
+    paired_permutation_test,
+    signed_ranks,
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,10 @@ class Comparison:
 
     task, first, second: titles as the report prints them; versions: of the task, the protocol and the two learners.
     protocol: its parameters. left_out: damaged lines of the folders, which nothing here rests on.
+    detectable: the smallest true difference that so many pairs, with such a spread, would tell from none four times out
+    of five at 5 %, before any correction; nan where nothing can be said. improvement: the chance that a run of the
+    first is better than one of the second, 0.5 where they are level; nan where the direction is unknown. named: the two
+    as they were asked for.
     """
 
     task: str
@@ -65,6 +79,14 @@ class Comparison:
     versions: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
     left_out: int = 0
+    detectable: float = math.nan
+    improvement: float = math.nan
+    named: tuple[str, str] = ("", "")
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second is worse than the first, and by enough to matter."""
+        return bool(self.better) and self.better == self.first and not abs(self.difference) < self.read.least
 
     def as_facts(self) -> dict[str, Any]:
         """Plain mapping."""
@@ -90,6 +112,7 @@ class Comparison:
             f"p {self.p:.3g} (Holm {self.adjusted:.3g})",
             f"{effect} {self.effect:+.2f}" if not math.isnan(self.effect) else f"{effect} undefined",
             f"{self.pairs} pairs",
+            self._seen(),
             verdict,
         )
 
@@ -101,6 +124,14 @@ class Comparison:
             for side, (title, version) in sides.items()
         )
         return first, second
+
+    def _seen(self) -> str:
+        """What so many pairs would tell from nothing."""
+        if not self.detectable > 0:
+            return ""
+        logarithms = self.read.read == LOG
+        size = f"ratio of {_ratio(10.0**self.detectable)}" if logarithms else f"difference of {_size(self.detectable)}"
+        return f"a {size} would be seen"
 
     def _difference(self) -> str:
         numbers = (self.difference,) if math.isnan(self.low) else (self.difference, self.low, self.high)
@@ -118,6 +149,11 @@ def _ratio(number: float) -> str:
     return f"{number:.{1 - math.floor(math.log10(apart))}f}" if 1e-9 < apart < 0.005 else magnitude(number)
 
 
+def _size(number: float) -> str:
+    """With the digits that tell it from 0."""
+    return _signed(number).removeprefix("+")
+
+
 def _signed(number: float) -> str:
     """With the digits that tell it from 0."""
     if math.isinf(number):
@@ -126,30 +162,59 @@ def _signed(number: float) -> str:
 
 
 def compare(
-    folders: str | pathlib.Path | Sequence[str | pathlib.Path], first: str, second: str, *, score: str | None = None
+    folders: str | pathlib.Path | Sequence[str | pathlib.Path],
+    first: str,
+    second: str,
+    *others: str,
+    score: str | None = None,
 ) -> list[Comparison]:
-    """Every task that both learners have run, by the family's headline score or the one named.
+    """Every two of some learners on every task that both have run, by the family's headline score or the one named.
 
     A learner is named as it is typed, or as the report prints it. Runs are told apart as in the report: two protocols
-    are two comparisons, and a name that means two versions of a learner is refused. Raises UsageError when a learner
-    or score is unknown, or when they share no task with two seeds or more.
+    are two comparisons, and a name that means two versions of a learner is refused. Holm's correction is over all
+    comparisons that are made. Raises UsageError when a learner or score is unknown, or when nobody shares a task with
+    another with two seeds or more.
     """
+    return comparisons(table_of(folders), (first, second, *others), score)
+
+
+def table_of(folders: str | pathlib.Path | Sequence[str | pathlib.Path]) -> Merged:
+    """The runs of some folders. One that holds no runs itself stands for those inside it that do: `results`."""
     places = [folders] if isinstance(folders, str | pathlib.Path) else folders
-    merged = read_folders(places)
+    return read_folders([inside for place in places for inside in folders_in(pathlib.Path(place))])
+
+
+def folders_in(place: pathlib.Path) -> list[pathlib.Path]:
+    """A results folder, or those inside a folder that is none."""
+    found = [] if (place / RUNS).is_dir() else sorted(one.parent for one in place.glob(f"*/{RUNS}") if one.is_dir())
+    return found or [place]
+
+
+def comparisons(merged: Merged, names: Sequence[str], score: str | None = None) -> list[Comparison]:
+    """The comparisons of every two of some learners in runs that have been read."""
     records = merged.records
     found = task_groups(records.values())
-    wanted = _named(first, found), _named(second, found)
-    if wanted[0] == wanted[1]:
-        raise UsageError(f"{first} is compared with itself; name another learner")
+    wanted = {name: _named(name, found) for name in names}
     book = open_book(list(records.values()))
-    pairs = [pair for table in found if (pair := _pairs(table, book, (first, second), wanted, score))]
+    pairs = []
+    for first, second in itertools.combinations(names, 2):
+        if wanted[first] == wanted[second]:
+            raise UsageError(f"{first} is compared with itself; name another learner")
+        own = wanted[first], wanted[second]
+        pairs += [pair for table in found if (pair := _pairs(table, book, (first, second), own, score))]
     if not pairs:
-        raise UsageError(f"{first} and {second} share no task with two seeds or more")
+        raise UsageError(f"{' and '.join(names)} share no task with two seeds or more")
     rows = [replace(_compare(pair), needed=fewest(len(pairs)), left_out=len(merged.damage)) for pair in pairs]
     return [
         replace(row, adjusted=float(p), better=row.better if p <= ALPHA else "")
         for row, p in zip(rows, holm([row.p for row in rows]), strict=True)
     ]
+
+
+def identities(merged: Merged, names: Sequence[str]) -> dict[str, set[str]]:
+    """By name, the identities of the learners that it stands for. Raises UsageError for a name of nobody."""
+    found = task_groups(merged.records.values())
+    return {name: _named(name, found) for name in names}
 
 
 def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
@@ -162,13 +227,16 @@ def _named(name: str, found: Sequence[TaskGroup]) -> set[str]:
         identity = spelled(alike.records[0].what.get("learner"))
         typed.setdefault(label_of(alike.records[0], "learner"), set()).add(identity)
         printed.setdefault(alike.title, set()).add(identity)
-    if name in typed or name in printed:
-        return typed.get(name) or printed[name]
+    # One name of a profile is a name with fewer parameters in a family whose training has not all of them.
+    said, meant = typed.get(name) or printed.get(name, set()), set[str]()
     for convention, asked in itertools.product(CONVENTIONS, ASKED):
         with contextlib.suppress(UsageError):
-            label = choose_learner(name, convention, asked=asked).label
-            if label in typed:
-                return typed[label]
+            fit = fitted(name, convention, asked)
+            if said and not fit.left_out:
+                continue
+            meant |= typed.get(choose_learner(fit.name, convention, asked=asked).label, set())
+    if said | meant:
+        return said | meant
     raise UsageError(f'no runs of a learner "{name}"; {nearest(name, {**typed, **printed})}')
 
 
@@ -176,6 +244,7 @@ class _Pairs(NamedTuple):
     """Scores of both learners on one task, by common seed; keys of the runs, the first learner's first."""
 
     table: TaskGroup
+    named: tuple[str, str]
     learners: tuple[LearnerGroup, LearnerGroup]
     read: Score
     values: list[tuple[float, float]]
@@ -201,7 +270,7 @@ def _pairs(
         return None
     values = [(one[seed][0], other[seed][0]) for seed in common]
     keys = [runs[seed][1] for runs in (one, other) for seed in common]
-    return _Pairs(table, (first, second), legend.score(asked), values, keys)
+    return _Pairs(table, names, (first, second), legend.score(asked), values, keys)
 
 
 def _only(table: TaskGroup, name: str, identities: set[str]) -> LearnerGroup | None:
@@ -219,7 +288,7 @@ def _by_seed(learner: LearnerGroup, book: ScoreBook, score: str) -> dict[tuple[i
 
 def _compare(pairs: _Pairs) -> Comparison:
     """One comparison by itself: nothing is corrected yet, and better is who is ahead at all."""
-    table, learners, read, values, keys = pairs
+    table, named, learners, read, values, keys = pairs
     places = np.array([[read.place(value) for value in pair] for pair in values])
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
     one, other = ({(0, seed): value for seed, value in enumerate(column)} for column in zip(*values, strict=True))
@@ -230,6 +299,7 @@ def _compare(pairs: _Pairs) -> Comparison:
     test = paired_permutation_test(first, second, rng=stream(keys, "permutation"))
     ahead = read.sign * test.difference
     titles = [learner.title for learner in learners]
+    apart = places[:, 0] - places[:, 1] if np.isfinite(places).all() else np.full(1, np.nan)
     runs = [learner.records[0] for learner in learners]
     return Comparison(
         task=table.title,
@@ -255,4 +325,7 @@ def _compare(pairs: _Pairs) -> Comparison:
             **{side: version_of(run, "learner") for side, run in zip(("first", "second"), runs, strict=True)},
         },
         protocol=runs[0].parameters("protocol"),
+        detectable=detectable(apart) if statistic == MEAN else math.nan,
+        improvement=(1 + read.sign * cliffs_delta(*places.T)) / 2 if read.sign else math.nan,
+        named=named,
     )

@@ -64,7 +64,7 @@ def write_report(data: ReportData, target: str | pathlib.Path, *, replaces: bool
     if path.is_dir():  # nobody has named the file that is in it
         path, replaces = path / "report.html", False
     if not replaces:
-        _check_ours(path)
+        check_ours(path)
     page = FORMS["html"](data).encode(errors="backslashreplace")
     write_output(path, lambda file: file.write(page))
     return path
@@ -74,7 +74,7 @@ def write_files(data: ReportData, folder: pathlib.Path) -> pathlib.Path:
     """Write the page into a folder as report.html, and beside it a CSV file for every table, an SVG and a CSV file for
     every picture; gives its path. Raises UsageError when the folder cannot be written.
     """
-    _check_ours(folder / "report.html")
+    check_ours(folder / "report.html")
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -91,7 +91,7 @@ FORMS: Mapping[str, Callable[[ReportData], str]] = {
 """The forms of a report that are text."""
 
 
-def _check_ours(path: pathlib.Path) -> None:
+def check_ours(path: pathlib.Path) -> None:
     """Raise UsageError for a file that is there and does not begin like a page of ours, whose title ends so."""
     if path.is_file():
         with open(path, "rb") as file:

@@ -69,7 +69,7 @@ class Found:
 
     def like(self, what: Mapping[str, Any]) -> Runs:
         """All runs of one identity, whatever its repetition."""
-        runs = self._places.get(_place(plain(what)), {})
+        runs = self._places.get(place_of(plain(what)), {})
         return {place: self._measured(record) for place, record in runs.items()} if self.measures else runs
 
     def score(self, name: str, runs: Iterable[Record] = ()) -> Score:
@@ -113,7 +113,7 @@ class Found:
         found: dict[str, dict[tuple[int, int], Record]] = {}
         for record in self.records:
             seed = record.what["root"], record.what["repetition"]
-            found.setdefault(_place(record.what), {})[seed] = record
+            found.setdefault(place_of(record.what), {})[seed] = record
         return found
 
     @cached_property
@@ -193,7 +193,7 @@ def scores_of(runs: Runs, score: str) -> Values:
     return {place: value for place, value in found.items() if not math.isnan(value)}
 
 
-def _place(what: Mapping[str, Any]) -> str:
+def place_of(what: Mapping[str, Any]) -> str:
     """The identity without the repetition."""
     return spelled({name: part for name, part in what.items() if name != "repetition"})
 

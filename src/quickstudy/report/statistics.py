@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base.canonical import digest
 from quickstudy.base.measure import MEAN, MEDIAN, PLAIN, Score
@@ -199,18 +200,10 @@ def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -
     The interval is that of a sum of the three means, to which the ratio comes near (delta method).
     """
     samples = [_places(sample, score) for sample in (own, control, oracle)]
-    if not _all_finite(*samples):
-        return Contrast(None, reason=_NOT_FINITE)
-    mine, floor, ceiling = (mean_of(sample.values()) for sample in samples)
-    if abs(ceiling - floor) < CLOSEST:
-        ends = f"the oracle ({ceiling:.3f}) and the best control ({floor:.3f})"
-        logarithms = "" if score.value(1.0) == 1.0 else ", in decimal logarithms,"
-        return Contrast(None, reason=f"{ends}{logarithms} are closer than {CLOSEST}")
-    value = (mine - floor) / (ceiling - floor)
+    value, weights, reason = _scale(samples, score)
     n = min(map(len, samples))
-    if n < 2:
-        return Contrast(value, n=n)
-    weights = np.array([1.0, value - 1.0, -value]) / (ceiling - floor)
+    if value is None or n < 2:
+        return Contrast(value, reason=reason, n=n if value is not None else 0)
     if all(set(sample) == set(samples[0]) for sample in samples):
         rows = np.array([[sample[seed] for sample in samples] for seed in samples[0]])
         around = mean_interval(rows @ weights)
@@ -218,6 +211,49 @@ def scaled(own: Values, control: Values, oracle: Values, score: Score = PLAIN) -
         around = combined_interval([[*sample.values()] for sample in samples], weights.tolist())
     # The weighted sum of the means themselves is 0.
     return Contrast(value, Interval(value + around.low, value + around.high), n=n)
+
+
+def scaled_mean(tasks: Sequence[tuple[Values, Values, Values, Score]]) -> Contrast:
+    """The mean over tasks of `scaled`, each given as (own, control, oracle, score). Tasks that have no scale are left
+    out, and reason says how many.
+
+    The interval is over seeds, of which each counts with all its tasks at once: a seed that is lucky on several tasks
+    is one piece of luck. Only seeds that everybody has on every task are in it; below two there is none.
+    """
+    sampled = [[_places(sample, score) for sample in three] for *three, score in tasks]
+    scales = [_scale(samples, task[-1]) for samples, task in zip(sampled, tasks, strict=True)]
+    known = [(samples, value, weights) for samples, (value, weights, _) in zip(sampled, scales, strict=True)
+             if value is not None]  # fmt: skip
+    without = len(tasks) - len(known)
+    reason = f"{without} of {len(tasks)} tasks have no scale" if without else ""
+    if not known:
+        return Contrast(None, reason=reason or "nothing was run")
+    value = mean_of([one for _, one, _ in known])
+    seeds = set.intersection(*(set(sample) for samples, *_ in known for sample in samples))
+    if len(seeds) < 2:
+        return Contrast(value, reason=reason, n=len(seeds))
+    apart = [
+        mean_of([math.fsum(weights * [sample[seed] for sample in samples]) for samples, _, weights in known])
+        for seed in sorted(seeds)
+    ]
+    # Where some have more seeds than others, the sum over the common ones need not be 0.
+    around, centre = mean_interval(apart), mean_of(apart)
+    return Contrast(value, Interval(value + around.low - centre, value + around.high - centre), reason, len(seeds))
+
+
+def _scale(samples: Sequence[Values], score: Score) -> tuple[float | None, NDArray[np.float64], str]:
+    """Where the first mean lies between the two others, the weights of the three in the sum that the ratio comes near
+    to, and why there is none.
+    """
+    if not _all_finite(*samples):
+        return None, np.zeros(3), _NOT_FINITE
+    mine, floor, ceiling = (mean_of(sample.values()) for sample in samples)
+    if abs(ceiling - floor) < CLOSEST:
+        ends = f"the oracle ({ceiling:.3f}) and the best control ({floor:.3f})"
+        logarithms = "" if score.value(1.0) == 1.0 else ", in decimal logarithms,"
+        return None, np.zeros(3), f"{ends}{logarithms} are closer than {CLOSEST}"
+    value = (mine - floor) / (ceiling - floor)
+    return value, np.array([1.0, value - 1.0, -value]) / (ceiling - floor), ""
 
 
 def _between_medians(one: Values, other: Values, level: float) -> Contrast:

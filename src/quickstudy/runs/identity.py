@@ -8,6 +8,7 @@ standard one, and what differs where two settings would be typed alike, wherever
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.legend import Legend, read_legend
-from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure
+from quickstudy.base.parameters import CONVENTIONS, all_parameters, configure, parse_assignments
 from quickstudy.base.record import STATUSES, Record
 
 LEARNER = "learner"
@@ -189,8 +190,10 @@ def _not_standard(record: Record) -> set[str]:
     """
     parameters = record.parameters("protocol")
     said = record.labels.get("protocol")
+    changed: list[str] = []
     if isinstance(said, str):
-        changed = [name for part in said.split(",") if (name := part.partition("=")[0]) in parameters]
+        with contextlib.suppress(UsageError):  # a record from elsewhere may say anything
+            changed = [name for name in parse_assignments(said) if name in parameters]
     else:
         standard = _standard(str(record.part("protocol").get("id")), str(record.what.get("convention")))
         changed = [name for name, value in parameters.items() if name in standard and standard[name] != value]

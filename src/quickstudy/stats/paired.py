@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickstudy.base.errors import UsageError
+from quickstudy.stats.intervals import student_quantile
 
 LARGEST_EXACT = 14
 """Up to this many pairs all 2^n sign flips are gone through."""
@@ -113,6 +114,21 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike) -> float:
     below = np.searchsorted(other, one, side="left").sum()
     above = (len(other) - np.searchsorted(other, one, side="right")).sum()
     return float((below - above) / (len(one) * len(other)))
+
+
+def detectable(differences: ArrayLike, power: float = 0.8, level: float = 0.95) -> float:
+    """The smallest true mean difference that as many pairs, with the spread of these, tell from 0 with that power:
+    (t of the test + t of the power) standard errors, as is usual. nan below two pairs and where one is not finite.
+
+    >>> round(detectable([1.0, 2.0, 3.0, 4.0]), 2)  # standard error 0.645, 3 degrees of freedom: 3.182 and 0.978
+    2.69
+    """
+    found = np.asarray(differences, dtype=np.float64)
+    if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
+        return math.nan
+    freedom = len(found) - 1
+    reach = student_quantile(freedom, level) + student_quantile(freedom, 2 * power - 1)
+    return reach * float(found.std(ddof=1)) / math.sqrt(len(found))
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from quickstudy.data.tables import read_content
 from quickstudy.learners.naming import choose_learner, learner_names
 from quickstudy.testing.finding import Broken, Finding, examine, under
 from quickstudy.testing.learners import LEARNS_NOTHING, check_learner
+from quickstudy.testing.shortcuts import MARGIN, Shortcut, find_shortcuts
 from quickstudy.testing.tasks import check_task
 
 
@@ -62,6 +63,19 @@ def check_sequences(name: str, file: pathlib.Path, convention: str = "corrected"
     if not findings:
         raise UsageError(f"{file} has no sequences in it, one per line")
     return findings
+
+
+def check_shortcuts(name: str, convention: str = "corrected") -> tuple[list[Finding], tuple[Shortcut, ...]]:
+    """Whether a task of tokens leaves a shortcut open that none of its controls shows, and what all rules reach.
+
+    name: of a task, with parameters. Raises UsageError for anything else.
+    """
+    id, _, assignments = name.partition(":")
+    found = find_shortcuts(configure(id, catalogue.task.get(id), parse_assignments(assignments), convention))
+    best, control = found.best_fitted, found.best_control
+    detail = f"{best.rule} {best.accuracy:.3f}, {control.rule} {control.accuracy:.3f}, on {found.tested} fresh draws"
+    what = f"no shallow rule is above the best control by more than {MARGIN}"
+    return [Finding(found.declared, what, detail)], found.rules
 
 
 def _check_control(id: str) -> list[Finding]:

@@ -19,7 +19,7 @@ from quickstudy.tasks.language.qa_rules import skim_questions
 from quickstudy.tasks.language.statements import COLOURS, NUMBERS, SIZES, skim_facts
 
 CONVENTIONS = ("published", "written", "corrected")
-IDS = ("language/adjective-qa", "language/adjective-qa-counting")
+IDS = ("language/adjective-qa@1", "language/adjective-qa-counting@1")
 CONTENT = "BANANA APPLE PEAR PEACH APRICOT CAR PLANE TRAIN SEE HEAR CALL FEEL SMELL TOUCH RED GREEN BLUE YELLOW"
 TENTH = Fraction(1, 10)
 SURE = "I SEE A BIG CAR AND A TINY RED PEAR BUT I DO NOT SEE A HUGE PLANE AND A BIG PEACH ."

@@ -33,19 +33,19 @@ def mean_accuracy(make_task, accuracy):
     ("rule", "id", "reference", "questions"),
     [
         ("majority", "language/symbol-counting", 0.26, 2400),
-        ("majority", "language/qa", 0.52, 1200),
-        ("polarity", "language/qa", 0.73, 1200),
-        ("polarity-count", "language/qa", 0.80, 1200),
+        ("majority", "language/qa@1", 0.52, 1200),
+        ("polarity", "language/qa@1", 0.73, 1200),
+        ("polarity-count", "language/qa@1", 0.80, 1200),
         ("majority", "language/pattern-counting", 0.43, 6900),
-        ("majority", "language/harder-qa", 0.52, 1200),
-        ("polarity", "language/harder-qa", 0.68, 1200),
-        ("polarity-count", "language/harder-qa", 0.81, 1200),
-        ("majority", "language/world-qa", 0.51, 1200),
-        ("polarity", "language/world-qa", 0.90, 1200),
-        ("polarity-count", "language/world-qa", 0.93, 1200),
-        ("majority", "language/world-qa-counting", 0.25, 1200),
-        ("majority", "language/adjective-qa", 0.26, 1200),
-        ("majority", "language/adjective-qa-counting", 0.19, 3000),
+        ("majority", "language/harder-qa@1", 0.52, 1200),
+        ("polarity", "language/harder-qa@1", 0.68, 1200),
+        ("polarity-count", "language/harder-qa@1", 0.81, 1200),
+        ("majority", "language/world-qa@1", 0.51, 1200),
+        ("polarity", "language/world-qa@1", 0.90, 1200),
+        ("polarity-count", "language/world-qa@1", 0.93, 1200),
+        ("majority", "language/world-qa-counting@1", 0.25, 1200),
+        ("majority", "language/adjective-qa@1", 0.26, 1200),
+        ("majority", "language/adjective-qa-counting@1", 0.19, 3000),
     ],
 )
 def test_published_references(mean_accuracy, rule, id, reference, questions):
@@ -64,7 +64,7 @@ def test_copying_solves_most_of_the_increasing_period(mean_accuracy):
     assert mean_accuracy("copy-last", "language/increasing-period") == pytest.approx(0.868, abs=0.002)
 
 
-@pytest.mark.parametrize("id", ["language/qa", "language/harder-qa", "language/world-qa"])
+@pytest.mark.parametrize("id", ["language/qa@1", "language/harder-qa@1", "language/world-qa@1"])
 @pytest.mark.parametrize("rule", ["majority", "polarity", "polarity-count"])
 def test_balanced_form_leaves_one_half(mean_accuracy, rule, id):
     # Leaving out repetitions favours polarity-count by about 0.004, and the majority is chosen on the set itself, which
@@ -74,7 +74,7 @@ def test_balanced_form_leaves_one_half(mean_accuracy, rule, id):
 
 
 def test_balanced_form_leaves_one_half_for_independent_draws(make_task, accuracy):
-    task = make_task("language/qa")
+    task = make_task("language/qa@1")
     examples = task.sample(np.random.default_rng(0), 10000)
     for rule in ("polarity", "polarity-count"):
         assert accuracy(rule, task, examples) == pytest.approx(0.5, abs=4 * np.sqrt(0.25 / 10000))
@@ -89,14 +89,14 @@ def test_remaining_share_is_far_above_the_majority(mean_accuracy):
     [
         ("query-only", "language/pattern-counting", 0.73, 0.73),
         ("seen-or-not", "language/pattern-counting", 0.73, 0.75),
-        ("question-majority", "language/world-qa-counting", 0.47, 0.54),
-        ("verb-only", "language/world-qa-counting", 0.86, 0.64),
-        ("question-majority", "language/adjective-qa", 0.44, 0.30),
-        ("latest-adjective", "language/adjective-qa", 0.79, 0.47),
-        ("verb-only", "language/adjective-qa", 0.94, 0.49),
-        ("question-majority", "language/adjective-qa-counting", 0.47, 0.41),
-        ("latest-adjective", "language/adjective-qa-counting", 0.65, 0.51),
-        ("verb-only", "language/adjective-qa-counting", 0.90, 0.59),
+        ("question-majority", "language/world-qa-counting@1", 0.47, 0.54),
+        ("verb-only", "language/world-qa-counting@1", 0.86, 0.64),
+        ("question-majority", "language/adjective-qa@1", 0.44, 0.30),
+        ("latest-adjective", "language/adjective-qa@1", 0.79, 0.47),
+        ("verb-only", "language/adjective-qa@1", 0.94, 0.49),
+        ("question-majority", "language/adjective-qa-counting@1", 0.47, 0.41),
+        ("latest-adjective", "language/adjective-qa-counting@1", 0.65, 0.51),
+        ("verb-only", "language/adjective-qa-counting@1", 0.90, 0.59),
     ],
 )
 def test_what_the_shortcuts_are_worth(mean_accuracy, rule, id, published, corrected):

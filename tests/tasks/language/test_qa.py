@@ -48,7 +48,7 @@ def enumerate_all(names, verbs, fewest, most, balanced) -> dict[str, Fraction]:
 
 def test_vocabulary_and_presets(make_task):
     words = "PETER JOHN TOM JAMES PAUL SEE HEAR I DO NOT AND BUT ? . YES NO"
-    tasks = [make_task("language/qa", convention) for convention in CONVENTIONS]
+    tasks = [make_task("language/qa@1", convention) for convention in CONVENTIONS]
     assert all(" ".join(task.vocabulary) == words for task in tasks)
     assert [(task.fewest, task.most, task.balanced) for task in tasks] == [(1, 4, False), (1, 5, False), (2, 5, True)]
 
@@ -74,8 +74,8 @@ def test_longer_word_lists_and_ranges():
 )
 def test_parameters_that_do_not_fit(make_task, given, message):
     with pytest.raises(UsageError, match=message):
-        make_task("language/qa", **given)
-    assert make_task("language/qa", fewest="1", balanced="no").fewest == 1
+        make_task("language/qa@1", **given)
+    assert make_task("language/qa@1", fewest="1", balanced="no").fewest == 1
 
 
 @pytest.mark.parametrize("balanced", [False, True])
@@ -93,7 +93,7 @@ def test_distribution_of_whole_sequences(balanced):
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_choices_are_even(make_task, convention):
-    task = make_task("language/qa", convention)
+    task = make_task("language/qa@1", convention)
     examples = task.sample(np.random.default_rng(8), 12000)
     sizes: Counter[tuple[int, int]] = Counter()
     tables: dict[str, Counter[str]] = {key: Counter() for key in ("answer", "verb", "name", "first", "joint")}
@@ -128,7 +128,7 @@ def test_choices_are_even(make_task, convention):
     ("convention", "shortest", "longest"), [("published", 10, 20), ("written", 10, 22), ("corrected", 16, 22)]
 )
 def test_lengths(make_task, convention, shortest, longest):
-    task = make_task("language/qa", convention)
+    task = make_task("language/qa@1", convention)
     lengths = task.sample(np.random.default_rng(9), 6000).lengths + 1
     assert (lengths.min(), lengths.max()) == (shortest, longest)
     if convention == "published":
@@ -194,7 +194,7 @@ def test_worked_example():
     ],
 )
 def test_malformed_published(make_task, words, reason):
-    verdict = make_task("language/qa", "published").check(words)
+    verdict = make_task("language/qa@1", "published").check(words)
     assert not verdict.well_formed
     assert verdict.reason.startswith(reason)
 
@@ -254,7 +254,7 @@ def test_shortcuts_of_the_published_form_exactly():
 
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_oracle_reaches_the_ceiling(make_task, accuracy, convention):
-    task = make_task("language/qa", convention)
+    task = make_task("language/qa@1", convention)
     assert accuracy("qa-oracle", task, task.sample(np.random.default_rng(3), 2000)) == 1.0
 
 

@@ -53,11 +53,11 @@ def enumerate_all(spreads, prompts, things, verbs, fewest, most, balanced, count
 
 
 def test_vocabulary_and_presets(make_task):
-    worlds = [make_task("language/world-qa", convention) for convention in CONVENTIONS]
+    worlds = [make_task("language/world-qa@1", convention) for convention in CONVENTIONS]
     assert all(" ".join(task.vocabulary) == f"{NAMES} {VERBS} I DO NOT AND BUT ? . YES NO" for task in worlds)
     expected = [(1, 12, 1, False), (1, 12, 8, False), (2, 12, 1, True)]
     assert [(t.fewest, t.most, t.most_questions, t.balanced) for t in worlds] == expected
-    counting = [make_task("language/world-qa-counting", convention) for convention in CONVENTIONS]
+    counting = [make_task("language/world-qa-counting@1", convention) for convention in CONVENTIONS]
     numbers = "ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE TEN ELEVEN TWELVE HOW MANY PEOPLE"
     assert all(" ".join(task.vocabulary) == f"{' '.join(worlds[0].vocabulary)} {numbers}" for task in counting)
     assert [(t.fewest, t.most, t.most_questions, t.balanced) for t in counting] == expected
@@ -74,7 +74,7 @@ def test_vocabulary_and_presets(make_task):
         ({"most_questions": 0}, "most_questions must be at least 1, got 0"),
     ],
 )
-@pytest.mark.parametrize("id", ["language/world-qa", "language/world-qa-counting"])
+@pytest.mark.parametrize("id", ["language/world-qa@1", "language/world-qa-counting@1"])
 def test_parameters_that_do_not_fit(make_task, id, given, message):
     with pytest.raises(UsageError, match=message):
         make_task(id, **given)
@@ -101,7 +101,7 @@ def test_distribution_of_whole_sequences(spreads, prompts, fits, texts, task):
     assert fits(Counter(texts(task, task.sample(np.random.default_rng(7), 6000))), weights)
 
 
-@pytest.mark.parametrize("id", ["language/world-qa", "language/world-qa-counting"])
+@pytest.mark.parametrize("id", ["language/world-qa@1", "language/world-qa-counting@1"])
 def test_shape_of_the_published_prompts(make_task, texts, fits, id):
     """s, v and the names left out, at the published size: cuts are v of s places, all alike."""
     from math import comb
@@ -122,7 +122,7 @@ def test_shape_of_the_published_prompts(make_task, texts, fits, id):
 
 
 @pytest.mark.parametrize(
-    ("id", "mean", "deviation"), [("language/world-qa", 27.9, 12.4), ("language/world-qa-counting", 28.8, 12.2)]
+    ("id", "mean", "deviation"), [("language/world-qa@1", 27.9, 12.4), ("language/world-qa-counting@1", 28.8, 12.2)]
 )
 def test_published_lengths(make_task, id, mean, deviation):
     task = make_task(id, "published")
@@ -136,7 +136,7 @@ def test_published_lengths(make_task, id, mean, deviation):
 
 
 def test_published_answer_shares(make_task, texts):
-    task = make_task("language/world-qa-counting", "published")
+    task = make_task("language/world-qa-counting@1", "published")
     answers = Counter(text.split()[-1] for text in texts(task, task.sample(np.random.default_rng(10), 8000)))
     shares = {"YES": 0.25, "NO": 0.25, "ZERO": 0.20, "ONE": 0.19, "TWO": 0.05, "THREE": 0.02}
     for answer, share in shares.items():
@@ -171,12 +171,12 @@ def test_every_draw_checks_out_and_changed_answers_do_not(data, seed):
 
 
 def test_worked_examples(make_task):
-    verdict = make_task("language/world-qa", "published").check(
+    verdict = make_task("language/world-qa@1", "published").check(
         "I SEE LEO . I DO NOT CALL LISA AND MARC . DO I CALL LISA ? NO"
     )
     assert verdict.right
     assert verdict.masks == ((17,),)
-    verdict = make_task("language/world-qa-counting", "published").check(
+    verdict = make_task("language/world-qa-counting@1", "published").check(
         "I SMELL TOM AND LUKE . HOW MANY PEOPLE DO I SMELL ? TWO"
     )
     assert verdict.right
@@ -185,7 +185,7 @@ def test_worked_examples(make_task):
     assert (
         WorldQaCounting().check("I SMELL TOM AND LUKE BUT I DO NOT SMELL LEO . HOW MANY PEOPLE DO I SMELL ? TWO").right
     )
-    several = make_task("language/world-qa-counting", "written").check(
+    several = make_task("language/world-qa-counting@1", "written").check(
         "I SMELL TOM . HOW MANY PEOPLE DO I SMELL ? ONE . DO I SMELL TOM ? NO"
     )
     assert several.masks == ((11, 18),)
@@ -212,13 +212,13 @@ def test_worked_examples(make_task):
     ],
 )
 def test_malformed_published(make_task, words, reason):
-    verdict = make_task("language/world-qa-counting", "published").check(words)
+    verdict = make_task("language/world-qa-counting@1", "published").check(words)
     assert not verdict.well_formed
     assert verdict.reason.startswith(reason)
 
 
 def test_more_ways_to_be_malformed(make_task):
-    written = make_task("language/world-qa", "written")
+    written = make_task("language/world-qa@1", "written")
     twice = "I SEE TOM . DO I SEE TOM ? YES . DO I SEE TOM ? YES"
     assert written.check(twice).reason == "index 11: a question that was asked before must not stand here"
     balanced = WorldQa()
@@ -256,7 +256,7 @@ def test_balanced_form_closes_the_shortcuts_exactly(spreads, prompts):
     assert open_ones["without the name"] == open_ones["polarity-count"] > open_ones["polarity"] > Fraction(4, 5)
 
 
-@pytest.mark.parametrize("id", ["language/world-qa", "language/world-qa-counting"])
+@pytest.mark.parametrize("id", ["language/world-qa@1", "language/world-qa-counting@1"])
 @pytest.mark.parametrize("convention", CONVENTIONS)
 def test_oracle_reaches_the_ceiling(make_task, accuracy, id, convention):
     task = make_task(id, convention)

@@ -1,4 +1,4 @@
-"""A proof that a network of counters is right for every string of a counter language, or the first where it is not.
+"""A proof that a network of counters is right for every string of a language, or the first where it is not.
 
 While one letter is read again and again, a network of linear and ReLU units is an affine map, as long as no unit turns
 on or off. So in each block the first steps are taken symbolically, with fractions that depend on the variables of the
@@ -6,77 +6,56 @@ language; then every step is shown to add the same to the state, by induction, w
 few steps, which are taken symbolically again. At every step that is scored, outputs are compared as functions of the
 variables. That is done for all values from some number on; the smaller ones are fixed, one after another, in the same
 way. All of it is in exact arithmetic without the limit of ±10^6 on values, and says from where on that limit is felt.
-It is no proof about rounded numbers.
+It is no proof about rounded numbers. Brackets of one kind have a proof of their own (`quickstudy.learners.mdl.depths`).
 
-Where it does not apply: languages of brackets; curved activations (tanh, sigmoid ...) of an input that varies, unless
+Where it does not apply: brackets of two kinds; curved activations (tanh, sigmoid ...) of an input that varies, unless
 their unit is an output that nothing else hears; products of two varying values.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError, nearest
-from quickstudy.learners.mdl.evaluation import CLIP
-from quickstudy.learners.mdl.exact import CURVED, ONE, ZERO, Automaton, Span, activated
-from quickstudy.learners.mdl.forms import Curve, Form, Region, Unknown, Wrong, added, judge
+from quickstudy.learners.mdl import depths
+from quickstudy.learners.mdl.depths import BRACKETS
+from quickstudy.learners.mdl.exact import ONE, ZERO, Automaton
+from quickstudy.learners.mdl.forms import Form, Region, Unknown, Wrong, added, judge
 from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.reading import FROM, Certificate, Reading
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.strings import StringTask
 
-FROM = (4, 8, 16, 32, 64, 128)
-"""Numbers that are tried, from which on a proof holds for all."""
 HEAD, TAIL = 4, 6
 """Most steps at the beginning and at the end of a block that are taken one by one."""
 TRIED = 60
 """Strings that are read one by one, the shortest first, before anything is proved."""
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """right: for every string; None where that was not shown. fails: the values of the first string that is wrong.
-    limit: while all variables are below it, no value reaches ±10^6; None where none ever does. steps: of the proof: for
-    which values, and of each block how many steps at its beginning and at its end were taken one by one. reason: why
-    nothing was shown.
-    """
-
-    language: str
-    right: bool | None
-    fails: tuple[int, ...] | None = None
-    limit: int | None = None
-    steps: tuple[str, ...] = ()
-    reason: str = ""
-
-    def __str__(self) -> str:
-        if self.right:
-            felt = f"; the limit of 10^6 on values may be felt from {self.limit:,} on" if self.limit else ""
-            return f"{self.language}: right for every string, in exact arithmetic{felt}"
-        if self.fails:
-            return f"{self.language}: wrong, first at {', '.join(map(str, self.fails))}"
-        return f"{self.language}: not shown: {self.reason}"
-
-
 def certified(network: Network, language: str, tried: int = TRIED) -> Certificate:
-    """Of a network for a counter language by name, or, without one, for the first over as many symbols that it masters.
-    Raises UsageError where there is no such language.
+    """Of a network for a language by name, or, without one, for the first over as many symbols that it masters. Raises
+    UsageError where there is no such language, or no proof for it.
     """
-    known = dict[str, Counting]()
+    known = dict[str, Counting | None]()
     for name in catalogue.task.names():
         found = catalogue.task.get(name) if name.startswith("grammar/") else None
         if found and issubclass(found, StringTask) and isinstance(grammar := found().grammar, Counting):
             known[name.removeprefix("grammar/")] = grammar
+    known[BRACKETS] = None
     own = language.removeprefix("grammar/")
-    fitting = {name: grammar for name, grammar in known.items() if len(grammar.symbols) == network.symbols}
+    symbols = {name: len(grammar.symbols) if grammar else 3 for name, grammar in known.items()}
+    fitting = [name for name in known if symbols[name] == network.symbols]
     if own not in fitting if own else not fitting:
         what = f'"{language}" is no' if language else "there is no"
-        raise UsageError(f"{what} counter language over {network.symbols} symbols; {nearest(own, known)}")
-    shown = [certificate(network, name, fitting[name], tried) for name in ([own] if own else fitting)]
+        raise UsageError(f"{what} language of counters over {network.symbols} symbols; {nearest(own, known)}")
+    shown = [
+        depths.certificate(network) if grammar is None else certificate(network, name, grammar, tried)
+        for name in ([own] if own else fitting)
+        for grammar in [known[name]]
+    ]
     return next((one for one in shown if one.right), shown[0])
 
 
@@ -112,14 +91,12 @@ def _first_wrong(network: Network, grammar: Counting, most: int) -> tuple[int, .
 
 class _Proof:
     def __init__(self, network: Network, grammar: Counting) -> None:
-        self._network, self._grammar = network, grammar
-        self._units = [
-            (unit, network.into(unit, "forward"), network.into(unit, "recurrent")) for unit in network.order()
-        ]
-        self._heard = {source for _, source, _ in network.edges}
-        self._sending = sorted({source for kind, source, _ in network.edges if kind == "recurrent"})
+        self._reading, self._grammar = Reading(network), grammar
         self.steps: list[str] = []
-        self.limit: int | None = None
+
+    @property
+    def limit(self) -> int | None:
+        return self._reading.limit
 
     def prove(self, fixed: Sequence[int | None]) -> None:
         """For all values of the variables that are None. Raises Wrong, with how many strings to look at, or
@@ -203,57 +180,8 @@ class _Proof:
     def _step(
         self, state: dict[int, Form] | None, symbol: int, region: Region, like: Form, target: int | None
     ) -> dict[int, Form]:
-        """The state after a symbol, the same function everywhere in a region. target: what must be said, if anything
-        must.
-        """
-        values: dict[int, Any] = {}
-
-        def constant(value: Fraction) -> Form:
-            return (value, *(ZERO,) * (len(like) - 1))
-
-        for unit, forward, recurrent in self._units:
-            parts = [added(constant(ZERO), values[source], weight) for source, weight in forward]
-            if state is not None:
-                parts += [added(constant(ZERO), state[source], weight) for source, weight in recurrent]
-            if own := unit < self._network.symbols:
-                parts.append(constant(ONE if unit == symbol else ZERO))
-            x = constant(ZERO)
-            if not self._network.products[unit]:
-                for part in parts:
-                    x = added(x, part)
-            elif forward or own:
-                x = constant(ONE)
-                for part in parts:
-                    if any(x[1:]) and any(part[1:]):
-                        raise NotApplicable("a unit multiplies two values that vary")
-                    x = added(constant(ZERO), part, x[0]) if not any(x[1:]) else added(constant(ZERO), x, part[0])
-            x = added(x, constant(Fraction(*self._network.biases.get(unit, (0, 1)))))
-            self._feel(x, region)
-            values[unit] = self._activated(unit, x, region)
+        """The state after a symbol. target: what must be said, if anything must."""
+        state, outputs = self._reading.step(state, symbol, region, len(like))
         if target is not None:
-            judge([values[unit] for unit in range(self._network.symbols, 2 * self._network.symbols)], target, region)
-        return {unit: values[unit] for unit in self._sending}
-
-    def _activated(self, unit: int, x: Form, region: Region) -> Form | Curve:
-        name, nothing = self._network.activations[unit], (ZERO,) * len(x)
-        if not any(x[1:]) and (name not in CURVED or not x[0]):
-            return (activated(name, Span.at(x[0])).low, *nothing[1:])
-        if name in CURVED and unit not in self._heard:
-            return Curve(name, x)
-        low, high = region.bounds(x)
-        if name in ("linear", "inverse"):
-            return x if name == "linear" else added(nothing, x, -ONE)
-        if name not in ("relu", "abs", "step"):
-            raise NotApplicable(f"unit {unit} is {name} of an input that varies, or is heard by others")
-        if low < 0 < high or (name == "step" and low <= 0 < high):
-            raise Unknown
-        if name == "step":
-            return (ONE if low > 0 else ZERO, *nothing[1:])
-        return x if low >= 0 else nothing if name == "relu" else added(nothing, x, -ONE)
-
-    def _feel(self, x: Form, region: Region) -> None:
-        """Note from which value of the variables on the limit of values might be felt."""
-        for constant, *slopes in region.ends(x):
-            if steep := sum(map(abs, slopes)):
-                reached = max(1, math.ceil((Fraction(CLIP) - abs(constant)) / steep))
-                self.limit = min(self.limit or reached, reached)
+            judge(outputs, target, region)
+        return state

@@ -82,6 +82,25 @@ def judge(outputs: list[Form | Curve], target: int, region: Region) -> None:
         raise Unknown
 
 
+def judge_possible(outputs: list[Form | Curve], valid: set[int], region: Region) -> None:
+    """Nothing, where those symbols and no others have a probability above 0 everywhere; else raises Wrong or Unknown.
+    Outputs that add up to nothing make all symbols equally likely.
+    """
+    sizes = [_size(output, region) for output in outputs]
+    if sum(max(high, ZERO) for _, high in sizes) <= EMPTY:
+        if len(valid) < len(outputs):
+            raise Wrong
+        return
+    full = sum(max(low, ZERO) for low, _ in sizes) > EMPTY
+    for symbol, (low, high) in enumerate(sizes):
+        if full and (high <= 0 if symbol in valid else low > 0):
+            raise Wrong
+        if low <= 0 if symbol in valid else high > 0:
+            raise Unknown
+    if not full:
+        raise Unknown
+
+
 def _size(output: Form | Curve, region: Region) -> tuple[Any, Any]:
     if not isinstance(output, Curve):
         return region.bounds(output)

@@ -43,7 +43,7 @@ from quickstudy.learners.mdl.genes import (
 )
 
 if TYPE_CHECKING:
-    from quickstudy.learners.mdl.certificate import Certificate
+    from quickstudy.learners.mdl.reading import Certificate
 
 KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
 _NETWORKS = pathlib.Path(__file__).with_name("networks")
@@ -234,11 +234,11 @@ class Network:
         return next((found for unit in range(self.units) if (found := follow(unit, []))), [])
 
     def certificate(self, language: str = "", tried: int = 60) -> Certificate:
-        """Whether it is right for every string of a counter language, by proof (`quickstudy.learners.mdl.certificate`).
+        """Whether it is right for every string, by proof (`quickstudy.learners.mdl.certificate`).
 
         language: `an-bn` or another task of the family; nothing: its own, or else each over as many symbols, the first
         that it masters. tried: strings that are read one by one before, the shortest first. Raises UsageError where
-        there is no such language.
+        there is no such language, or no proof for it.
         """
         from quickstudy.learners.mdl.certificate import certified
 

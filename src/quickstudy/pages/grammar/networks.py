@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quickstudy.base.blocks import COUNT, Block, Column, Group, Line, Made, Name, Number, Section, Table, Text
-from quickstudy.base.catalogue import block
+from quickstudy.base.catalogue import block, figure
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
@@ -22,7 +22,6 @@ from quickstudy.report.records import score_of
 from quickstudy.report.results import Shelf
 from quickstudy.runs.setting import make_task
 from quickstudy.runs.traces import load_trace
-from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.released import training_strings
 from quickstudy.tasks.grammar.strings import read_grammar
 
@@ -102,15 +101,24 @@ def learned(trace: Trace) -> list[dict[str, Any]]:
     return [found[factor] for factor in sorted(found, key=float, reverse=True)]
 
 
+@figure("string-outcomes/run", version=1)
+def found_networks(what: Mapping[str, Any], trace: Trace) -> list[Block]:
+    """The networks that a run has found, by the factors of its index, the largest first."""
+    task = make_task(what["task"]["id"], what["convention"])
+    found = (Network.from_facts(own["network"]) for own in learned(trace) if "network" in own)
+    return [network.graph(task.vocabulary, f"network-{number}") for number, network in enumerate(found, start=1)]
+
+
 def _tree(task: Any, size: int) -> Tree:
     strings = training_strings(read_grammar(task.released_rules), 100, size)
     return Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], len(task.vocabulary))
 
 
 def _proof(network: Network, task: Any) -> str:
-    if not isinstance(task.grammar, Counting):
-        return f"{task.id}: proofs are for counter languages."
-    return f"{network.certificate(task.id)}."
+    try:
+        return f"{network.certificate(task.id)}."
+    except UsageError:
+        return f"{task.id}: proofs are for languages of counters."
 
 
 def best(task: str, learner: str = "mdlrnn", out: str | pathlib.Path = "results") -> Network:

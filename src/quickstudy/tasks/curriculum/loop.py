@@ -66,7 +66,8 @@ class Instance:
 
 class Judged(NamedTuple):
     """One answer, and where the instance stands after it. asked: questions so far; run: positive rewards since the last
-    negative one; soft, hard: the limits, in questions, if they are set; ended: `success`, `failure` or None.
+    negative one; soft, hard: the limits, if they are set; ended: `success`, `failure` or None. Where limits count steps
+    and an instance is over in the middle of an answer, this is one too, of a question that is not counted.
     """
 
     reply: bytes
@@ -150,6 +151,8 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 break
             byte, reward = SPACE, 0
             if late:
+                if in_steps and stage.judged is not None:
+                    stage.judged.append(Judged(bytes(answer), False, asked, run, *_limits(soft, hard), "failure"))
                 return End(False, 0)
         shown += spoken + len(answer) - 1
         reply = bytes(answer)
@@ -175,9 +178,8 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 if now > hard:
                     ended = False
         if stage.judged is not None:
-            soft_, hard_ = (None if limit == NEVER else limit for limit in (soft, hard))
-            how = None if ended is None else "success" if ended else "failure"
-            stage.judged.append(Judged(reply, correct, asked, run, soft_, hard_, how))
+            how = "success" if ended else None if ended is None and not late else "failure"
+            stage.judged.append(Judged(reply, correct, asked, run, *_limits(soft, hard), how))
         if ended is None:
             try:
                 question = ask()
@@ -188,6 +190,11 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 continue
             said += question.text
         return End(bool(ended), (yield from drain(said, stage, reward)))
+
+
+def _limits(soft: int, hard: int) -> tuple[int | None, int | None]:
+    """As they are written down: None before they are set."""
+    return None if soft == NEVER else soft, None if hard == NEVER else hard
 
 
 def single(instance: Instance, stage: Stage, reward: int) -> Life:

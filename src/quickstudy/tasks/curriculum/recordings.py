@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base.errors import UsageError
-from quickstudy.tasks.curriculum.loop import EndOfQuestions, Instance, Question, Stage, ends_right, micro, mini
+from quickstudy.tasks.curriculum.loop import EndOfQuestions, Instance, Question, Stage, always, ends_right, micro, mini
 from quickstudy.tasks.curriculum.schedule import member_named
 from quickstudy.tasks.curriculum.tables import TABLES
 from quickstudy.tasks.curriculum.texts import PATIENT, judge_of
@@ -80,7 +80,8 @@ class Judge:
             return question
 
         shown, rewards, judged = list[int](), list[int](), list[dict[str, Any]]()
-        life = self._life(ask, lambda question, correct: known[question], stage)
+        at_once = self.known_at_once and all(row.get("knowable", True) for row in rows[:1])
+        life = self._life(ask, always if at_once else lambda question, correct: known[question], stage)
         over = False
         for step, reply in enumerate([None, *as_bytes(replies)], -1):
             try:
@@ -117,20 +118,22 @@ class Recorder:
     def watched(self, member: str, instance: Instance) -> Instance:
         """The instance, with its questions written down as they are asked."""
         rows: list[dict[str, Any]] = []
+        at_once = instance.knows is always
         self._rows.append((member, rows))
 
         def ask() -> Question:
             question = instance.ask()
             text, expected, right, wrong = (part.decode("latin-1") for part in question)
             feedback: Any = right if right == wrong else {"right": right, "wrong": wrong}
-            rows.append({"question": text, "expected": expected, "feedback": feedback, "knowable": False})
+            rows.append({"question": text, "expected": expected, "feedback": feedback, "knowable": at_once})
             return question
 
         def knows(question: Question, correct: bool) -> bool:
             rows[-1]["knowable"] = instance.knows(question, correct)
             return bool(rows[-1]["knowable"])
 
-        return dataclasses.replace(instance, ask=ask, knows=knows)
+        # Where limits count steps, that answers can be known at once moves them: it must be seen here too.
+        return dataclasses.replace(instance, ask=ask, knows=always if at_once else knows)
 
     def sessions(self, replies: bytes, ends: Sequence[int]) -> list[dict[str, Any]]:
         """A recording for every task in turn. ends: the replies with which instances ended, by number."""

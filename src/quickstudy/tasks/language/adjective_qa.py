@@ -46,6 +46,7 @@ from quickstudy.tasks.language.statements import (
 )
 from quickstudy.tasks.sampling import heads, pick
 
+CONTROLS = ["majority", "question-majority", "verb-only", "latest-adjective", "verbatim", "composite"]
 SIDES = 2
 """Things that the sure statement of a balanced prompt affirms and denies at least."""
 
@@ -53,7 +54,7 @@ SIDES = 2
 @task(
     "language/adjective-qa",
     version=1,
-    controls=["majority", "question-majority", "verb-only", "latest-adjective"],
+    controls=CONTROLS,
     oracle="qa-oracle",
 )
 @dataclass(frozen=True)

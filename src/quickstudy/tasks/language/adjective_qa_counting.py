@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
-from quickstudy.tasks.language.adjective_qa import AdjectiveQa
+from quickstudy.tasks.language.adjective_qa import CONTROLS, AdjectiveQa
 from quickstudy.tasks.language.checking import Malformed, Reader
 from quickstudy.tasks.language.conversations import Inquiry, ReadQuestion, ask_how_many, read_how_many
 from quickstudy.tasks.language.statements import DESCRIBING, GLUE, NUMBERS, SIZES, Statement, described
@@ -17,7 +17,7 @@ from quickstudy.tasks.language.statements import DESCRIBING, GLUE, NUMBERS, SIZE
 @task(
     "language/adjective-qa-counting",
     version=1,
-    controls=["majority", "question-majority", "verb-only", "latest-adjective"],
+    controls=CONTROLS,
     oracle="qa-oracle",
 )
 @dataclass(frozen=True)

@@ -48,14 +48,16 @@ class Translated:
 
 
 def named_task(text: str, convention: str) -> Any:
-    """A language task from its name without `language/`, with parameters after colons if need be.
+    """A language task from its name without `language/`, with parameters after colons if need be. It is the first
+    version unless the name says otherwise (`qa@2`): what is made of other tasks must not change when they do.
 
     >>> named_task("periodic:longest=3:length=20", "corrected")
     Periodic(shortest=1, longest=3, length=20)
     """
     name, *given = text.split(":")
     id = f"language/{name}"
-    return configure(id, catalogue.task.get(id), parse_assignments(",".join(given)), convention)
+    versioned = id if "@" in name else f"{id}@1"
+    return configure(id, catalogue.task.get(versioned), parse_assignments(",".join(given)), convention)
 
 
 def members_verdict(words: list[str], tasks: Sequence[Any]) -> Verdict:
@@ -97,7 +99,7 @@ class Mixed:
     """
 
     members: tuple[str, ...] = parameter(("periodic", "qa"))
-    """Names of language tasks without `language/`, such as periodic/qa, or periodic:longest=5/qa."""
+    """Names of language tasks without `language/`, such as periodic/qa, or periodic:longest=5/qa@2 (else version 1)."""
     convention: str = parameter("corrected", choices=CONVENTIONS)
     """The convention of the members."""
 

@@ -25,6 +25,8 @@ from quickstudy.tasks.language.statements import (
 )
 from quickstudy.tasks.sampling import between, heads, shuffled
 
+CONTROLS = ["majority", "polarity", "polarity-count", "verbatim", "not-before"]
+
 
 class Cast:
     """For a task with parameters names, verbs, fewest, most and balanced: its words, and what its numbers must obey."""
@@ -59,7 +61,7 @@ class Cast:
         return *self.people, *self.actions, *GLUE
 
 
-@task("language/qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
+@task("language/qa", version=1, controls=CONTROLS, oracle="qa-oracle")
 @dataclass(frozen=True)
 class Qa(Cast):
     """Say whether something was affirmed or denied of a name.
@@ -161,7 +163,7 @@ class Qa(Cast):
         return Verdict.of([Answer((place,), (expected,), (found,))])
 
 
-@task("language/harder-qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
+@task("language/harder-qa", version=1, controls=CONTROLS, oracle="qa-oracle")
 @dataclass(frozen=True)
 class HarderQa(Qa):
     """Say whether something was affirmed or denied of a name, out of longer statements.

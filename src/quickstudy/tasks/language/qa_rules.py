@@ -119,7 +119,7 @@ class Polarity(PolarityCount):
         return np.sign(affirmed) - np.sign(denied)
 
 
-class _ByKind(Answerer):
+class ByKind(Answerer):
     """Keeps count of the answers it was shown, for each kind of question."""
 
     learns = True
@@ -145,12 +145,12 @@ class _ByKind(Answerer):
 
 
 @control("question-majority", version=1, role="control")
-class QuestionMajority(_ByKind):
+class QuestionMajority(ByKind):
     """The most frequent answer so far to this kind of question: by yes or no, how many, what colour, what size."""
 
 
 @control("latest-adjective", version=1, role="control")
-class LatestAdjective(_ByKind):
+class LatestAdjective(ByKind):
     """Asked for a colour or a size, the one that was mentioned last with anything affirmed.
 
     Other questions, and those where none was, get the most frequent answer so far to this kind of question.
@@ -162,7 +162,7 @@ class LatestAdjective(_ByKind):
 
 
 @control("verb-only", version=1, role="control")
-class VerbOnly(_ByKind):
+class VerbOnly(ByKind):
     """Looks at the statement with the queried verb, not at the name in the question, and does not count.
 
     By yes or no: YES if more names of the verb are affirmed than denied, NO if fewer, a coin if as many. How many: ZERO

@@ -90,20 +90,21 @@ def read_statement(
     """The statement that stands next: one clause, or two of opposite polarity about one verb, no name twice and none
     that was used before.
     """
-    verb, is_affirmed, first = _read_clause(reader, take_name, verbs, used)
+    verb, is_affirmed, first = read_clause(reader, take_name, verbs, used)
     second: tuple[str, ...] = ()
     if reader.sees(JOINTS):
         reader.take(JOINTS, "AND or BUT")
         start = reader.index
-        _, again, second = _read_clause(reader, take_name, (verb,), (*used, *first))
+        _, again, second = read_clause(reader, take_name, (verb,), (*used, *first))
         if again == is_affirmed:
             raise Malformed(start, "two clauses of one statement must not be both affirmed or both denied")
     return Statement(verb, first, second) if is_affirmed else Statement(verb, second, first)
 
 
-def _read_clause(
+def read_clause(
     reader: Reader, take_name: TakeName, verbs: Collection[str], used: Collection[str]
 ) -> tuple[str, bool, tuple[str, ...]]:
+    """The clause that stands next: its verb, whether it affirms, and its names."""
     reader.phrase("I")
     is_affirmed = not reader.sees(("DO",))
     if not is_affirmed:

@@ -25,11 +25,11 @@ from quickstudy.tasks.language.conversations import (
     read_verb,
     write_prompt,
 )
-from quickstudy.tasks.language.qa import Cast
+from quickstudy.tasks.language.qa import CONTROLS, Cast
 from quickstudy.tasks.language.statements import NAMES, NO, NUMBERS, VERBS, YES, Statement, plain_names
 
 
-@task("language/world-qa", version=1, controls=["majority", "polarity", "polarity-count"], oracle="qa-oracle")
+@task("language/world-qa", version=1, controls=CONTROLS, oracle="qa-oracle")
 @dataclass(frozen=True)
 class WorldQa(Cast, Conversation):
     """Say whether something was affirmed or denied of a name, out of several statements.
@@ -114,7 +114,7 @@ class WorldQa(Cast, Conversation):
 @task(
     "language/world-qa-counting",
     version=1,
-    controls=["majority", "question-majority", "verb-only"],
+    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "composite"],
     oracle="qa-oracle",
 )
 @dataclass(frozen=True)

@@ -1,0 +1,134 @@
+"""Tuned within a stated budget: which setting of a learner is reported is decided on tasks and seeds that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import alternatives, configure
+from quickstudy.base.study import StudyRow
+from quickstudy.base.task import asked_of
+from quickstudy.learners.naming import choose_learner, fitted
+from quickstudy.pages.request import Request
+from quickstudy.report.results import Runs, scores_of
+from quickstudy.report.statistics import best
+from quickstudy.runs.setting import Setting, make_task, protocol_of
+
+AS_GIVEN, TUNED = "as given", "tuned"
+RULESETS = (AS_GIVEN, TUNED)
+ROOT = 2**32
+"""Added to the root seed of what is reported: the seeds of the tuning are no others' either."""
+FACTORS = (0.3, 1.0, 3.0)
+"""Of the usual learning rate, where the name of a learner says nothing of what is to be tried."""
+COSTS = ("examples", "updates", "learn_seconds", "answer_seconds", "compile_seconds")
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The tuning of one family, as the study has it: its task, the parameters of its protocol, repetitions, and how
+    many candidates a family may have at most.
+    """
+
+    task: str
+    protocol: Mapping[str, Any]
+    seeds: int
+    most: int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """name: of the candidate that is reported, None while nothing has been run. tried: by candidate, the middle of the
+    score on the tuning task. cost: of all tuning runs of the family.
+    """
+
+    name: str | None
+    tried: Mapping[str, float]
+    cost: Mapping[str, float]
+    task: str = ""
+    score: str = ""
+    runs: int = 0
+
+
+def family_of(row: StudyRow) -> str:
+    """The family of a row's task."""
+    return row.task.partition("/")[0]
+
+
+def asked_on(name: str, protocol: Mapping[str, Any], convention: str) -> str:
+    """What a task asks of a learner under its protocol with some parameters."""
+    task = make_task(name, convention)
+    id = protocol_of(task)
+    return asked_of(task, configure(id, catalogue.protocol.get(id), protocol, convention))
+
+
+def tuning_of(request: Request, family: str) -> Tuning:
+    """What the study says of the tuning of a family. Raises UsageError if it says nothing."""
+    said = request.study.settings.get("tuning", {})
+    if family not in said:
+        raise UsageError(f"{request.study.id}: nothing is said of how {family} is tuned; leave out --tuned")
+    own = said[family]
+    return Tuning(own["task"], own.get("protocol", {}), int(said.get("seeds", 1)), int(said.get("candidates", 3)))
+
+
+def candidates(typed: str, request: Request, family: str) -> list[str]:
+    """The settings of a learner that are tried in a family: those that its name stands for, `lstm:rate=0.001|0.01`; of
+    a name that stands for one, the usual learning rate and rates around it, if it has one.
+    """
+    tuning = tuning_of(request, family)
+    task = make_task(tuning.task, request.convention)
+    asked = asked_on(tuning.task, tuning.protocol, request.convention)
+    named = list(dict.fromkeys(fitted(one, request.convention, asked).name for one in alternatives(typed)))
+    if len(named) == 1 and "rate=" not in named[0]:
+        usual = choose_learner(named[0], request.convention, task, asked).what["parameters"].get("rate")
+        if isinstance(usual, float):
+            sign = "," if ":" in named[0] else ":"
+            named = [f"{named[0]}{sign}rate={usual * factor:.6g}" for factor in FACTORS]
+    if len(named) > tuning.most:
+        raise UsageError(
+            f"{typed} stands for {len(named)} settings in {family}, and the budget is {tuning.most}; name fewer"
+        )
+    return named
+
+
+def tuning_settings(request: Request, typed: str) -> Iterator[Setting]:
+    """The runs that decide, of all families of a request in which there is something to decide."""
+    for family in dict.fromkeys(map(family_of, request.rows)):
+        names = candidates(typed, request, family)
+        if len(names) > 1:
+            yield from (_setting(request, family, name) for name in names)
+
+
+def tuning_seeds(request: Request) -> int:
+    """Repetitions of each of them."""
+    return int(request.study.settings.get("tuning", {}).get("seeds", 1))
+
+
+def chosen(request: Request, typed: str, family: str) -> Chosen:
+    """The candidate that did best on the tuning task, by its headline; the first among equals."""
+    names = candidates(typed, request, family)
+    if len(names) == 1:
+        return Chosen(names[0], {}, {})
+    task = catalogue.task.get(tuning_of(request, family).task.partition(":")[0])
+    headline = catalogue.protocol.get(protocol_of(task)).headline
+    runs: dict[str, Runs] = {name: request.found.of(_setting(request, family, name)) for name in names}
+    values = {name: scores_of(found, headline) for name, found in runs.items()}
+    records = [record for found in runs.values() for record in found.values()]
+    read = request.found.score(headline, records)
+    tried = {name: sum(own.values()) / len(own) for name, own in values.items() if own}
+    first = best({f"{place:03d}": values[name] for place, name in enumerate(names)}, read) if records else None
+    return Chosen(
+        None if first is None else names[int(first)], tried, _cost([record.cost for record in records]),
+        tuning_of(request, family).task, read.title, len(records),
+    )  # fmt: skip
+
+
+def _setting(request: Request, family: str, name: str) -> Setting:
+    tuning = tuning_of(request, family)
+    return Setting(tuning.task, name, request.convention, request.root + ROOT, tuning.protocol)
+
+
+def _cost(costs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    return {name: sum(float(cost.get(name) or 0.0) for cost in costs) for name in COSTS}

@@ -1,0 +1,238 @@
+"""The profile of a learner from Python: all five families, one report card. The command calls it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+import re
+import webbrowser
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from quickstudy.api import check_seeds
+from quickstudy.base.blocks import Page
+from quickstudy.base.canonical import plain
+from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.machine import energy_joules
+from quickstudy.base.parameters import alternatives, check_convention
+from quickstudy.base.study import Study, StudyRow, find_study
+from quickstudy.learners.naming import bring, choose_learner, fitted, place
+from quickstudy.pages.page import page_of
+from quickstudy.pages.profile.index import INDEX, read_index
+from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, asked_on, family_of
+from quickstudy.pages.request import Request, by_protocol
+from quickstudy.render.files import write_page
+from quickstudy.render.html import blocks_html
+from quickstudy.report.build import gather
+from quickstudy.report.page import write_report
+from quickstudy.reproducing import run_stages
+from quickstudy.runs.execute import Execution, Report
+from quickstudy.runs.folder import prepare_folder, write_aside
+
+BUDGETS = ("quick", "standard", "full")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A report card. page: its blocks. path: of its HTML file; tables, pictures and a JSON file of its facts lie beside
+    it. execution: how the runs went.
+    """
+
+    page: Page
+    path: pathlib.Path
+    execution: Execution
+    request: Request
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Everything on the card in plain JSON types."""
+        found: Mapping[str, Any] = plain(self.page.facts["card"])
+        return found
+
+    def show(self) -> None:
+        """The card on the screen."""
+        from rich.console import Console
+
+        from quickstudy.render.terminal import show
+
+        show(screen_page(self.page), Console())
+
+    def open(self) -> None:
+        """The page in a browser."""
+        webbrowser.open(self.path.absolute().as_uri())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(blocks_html(screen_page(self.page).blocks))
+
+
+def profile(
+    learner: Any,
+    *,
+    budget: str = "quick",
+    seeds: int | None = None,
+    out: str | pathlib.Path | None = None,
+    tuned: bool = False,
+    families: str | Sequence[str] = (),
+    root: int = 0,
+    workers: int | None = None,
+    retry_failed: bool = False,
+    limit_seconds: float | None = None,
+    progress: bool | Report | None = None,
+    command: str = "",
+) -> Card:
+    """Examine one learner in all five families under a fixed budget, or what is missing of that, and make its card.
+
+    - learner: a name (`esn`, `lstm:units=64,rate=0.003`, `my_model.py:Class`), a host class or a learner object. One
+      name means that core in every family; a parameter that a family's training has not is left out there, and the card
+      says so.
+    - budget: `quick`, `standard` or `full`: the studies `profile-quick` ..., with versions of their own.
+    - seeds: repetitions, by default those of the study; more of them extend.
+    - out: the results folder; by default results/profile-BUDGET, where everybody examined stands beside. That of the
+      tuned is another, and the two are never mixed.
+    - tuned: the ruleset. As given, the learner is examined as it is named. Tuned, its settings are chosen in each
+      family on a task and seeds that are not reported: those that the name stands for (`lstm:rate=0.001|0.01`), or
+      three learning rates around the usual one. What that costs is on the card.
+    - families: only these.
+    - limit_seconds: how long a run may take before it counts as failed; by default what the study says.
+
+    All else is as with `run`. A learner that fails in one family still has the others. Raises UsageError for a name or
+    value that cannot be, before anything is run.
+    """
+    request = request_profile(
+        learner, budget=budget, seeds=seeds, out=out, tuned=tuned, families=families, root=root
+    )  # fmt: skip
+    settings = request.study.settings
+    prepare_folder(request.folder)
+    _note(request)
+    before = energy_joules()
+    limit = settings.get("limit_seconds") if limit_seconds is None else limit_seconds
+    execution, _ = run_stages(request, workers, retry_failed, limit, progress, here=not isinstance(learner, str))
+    after = energy_joules()
+    if before is not None and after is not None and execution.ok:
+        request = _with(request, energy=_note(request, max(0.0, after - before)))
+    page = page_of(request, command)
+    page = dataclasses.replace(
+        page, title=f"{settings['examined']}: {request.study.title}, {settings['ruleset']}", eyebrow="quickstudy card"
+    )
+    name = f"card-{slug(settings['examined'])}"
+    path = write_page(page, request.folder, name)
+    facts = json.dumps(plain(page.facts["card"]), indent=1).encode()
+    write_aside(request.folder / f"{name}.json", "card", lambda file: file.write(facts))
+    if request.shelf.reading().records:
+        whole = gather([request.folder], command or None, {request.folder: request.shelf.reading()})
+        write_report(whole, request.folder / "report.html", replaces=False)
+    return Card(page, path, execution, request)
+
+
+def request_profile(
+    learner: Any,
+    *,
+    budget: str = "quick",
+    seeds: int | None = None,
+    out: str | pathlib.Path | None = None,
+    tuned: bool = False,
+    families: str | Sequence[str] = (),
+    root: int = 0,
+) -> Request:
+    """What `profile` would make, without making it."""
+    if budget not in BUDGETS:
+        raise UsageError(f'no budget "{budget}"; {nearest(budget, BUDGETS)}')
+    study = _only(find_study(f"profile-{budget}"), [families] if isinstance(families, str) else families)
+    seeds = study.seeds if seeds is None else seeds
+    check_seeds(seeds)
+    check_convention(study.convention)
+    typed = place(bring(learner))
+    ruleset = TUNED if tuned else AS_GIVEN
+    if not tuned and len(alternatives(typed)) > 1:
+        raise UsageError(f"{typed} stands for several learners; give --tuned to have one of them chosen, or name one")
+    folder = pathlib.Path("results", study.runs + ("-tuned" if tuned else "")) if out is None else pathlib.Path(out)
+    index = read_index(folder)
+    if index and (index["study"], index["version"], index["ruleset"]) != (study.id, study.version, ruleset):
+        raise UsageError(
+            f"{folder} has cards of {index['study']} version {index['version']}, {index['ruleset']}; "
+            f"they are not mixed with {study.id} version {study.version}, {ruleset}: give another folder by --out"
+        )
+    beside = [one for one in index.get("learners", []) if one != typed and _known(one)]
+    request = Request(study, folder, study.convention, seeds, root)
+    request = _with(request, examined=typed, ruleset=ruleset, beside=beside, energy=index.get("energy", {}).get(typed))
+    asked = [asked_on(row.task, row.protocol, study.convention) for row in request.rows]
+    _check_parameters(typed, study, asked)
+    named = [
+        dataclasses.replace(row, learners={typed: fitted(alternatives(typed)[0], study.convention, one).name})
+        for row, one in zip(request.rows, asked, strict=True)
+    ]
+    whole = by_protocol(dataclasses.replace(request.study, rows=tuple(named)), study.convention, {})
+    return dataclasses.replace(request, study=whole)
+
+
+def _only(study: Study, families: Sequence[str]) -> Study:
+    known = list(dict.fromkeys(map(family_of, study.rows)))
+    for family in families:
+        if family not in known:
+            raise UsageError(f'no family "{family}" in {study.id}; {nearest(family, known)}')
+    rows: Sequence[StudyRow] = [row for row in study.rows if not families or family_of(row) in families]
+    return dataclasses.replace(study, rows=tuple(rows))
+
+
+def _check_parameters(typed: str, study: Study, asked: Sequence[str]) -> None:
+    """Raise UsageError for a parameter that no family has, which is a slip, or a value that cannot be."""
+    for one in alternatives(typed):
+        found = [fitted(one, study.convention, what) for what in dict.fromkeys(asked)]
+        lost = set.intersection(*(set(each.left_out) for each in found))
+        for each, what in zip(found, dict.fromkeys(asked), strict=True):
+            # Where all are without it, the whole name is refused with the nearest parameter.
+            choose_learner(one if lost else each.name, study.convention, None, what)
+
+
+def _known(learner: str) -> bool:
+    """Whether a learner of earlier can be named here: one of a script that is over, or of a lost file, cannot."""
+    try:
+        choose_learner(alternatives(learner)[0], "corrected")
+    except UsageError as error:
+        return "no parameter" in str(error)
+    return True
+
+
+def _with(request: Request, **settings: Any) -> Request:
+    study = dataclasses.replace(request.study, settings={**request.study.settings, **settings})
+    return dataclasses.replace(request, study=study)
+
+
+def _note(request: Request, energy: float = 0.0) -> float | None:
+    """Write down who was examined, and what energy that took; gives the energy of all its runs."""
+    study, index = request.study, read_index(request.folder)
+    learner, spent = study.settings["examined"], dict(index.get("energy", {}))
+    if energy:
+        spent[learner] = float(spent.get(learner) or 0.0) + energy
+    facts = {
+        "study": study.id,
+        "version": study.version,
+        "ruleset": study.settings["ruleset"],
+        "learners": list(dict.fromkeys([*index.get("learners", []), learner])),
+        "energy": spent,
+    }
+    content = json.dumps(facts, indent=1).encode()
+    write_aside(request.folder / INDEX, "index", lambda file: file.write(content))
+    return spent.get(learner)
+
+
+def slug(name: str) -> str:
+    """A name as part of a file's name: `lstm:units=64` becomes `lstm-units-64`; of a file, its own name and class."""
+    short = re.sub(r"^.*[/\\]", "", name.partition(".py")[0]) + name.partition(".py")[2]
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", short).strip("-.")[:80] or "learner"
+
+
+def screen_page(page: Page) -> Page:
+    """What a terminal shows of a card: the table, the words and the cost, not the families one by one."""
+    from quickstudy.base.blocks import Details, Section, Table, Text
+
+    shown = [
+        one
+        for one in page.blocks
+        if isinstance(one, Table | Details) or (isinstance(one, Text) and one.kind != "remark")
+        if not (isinstance(one, Section))
+    ]
+    return dataclasses.replace(page, blocks=shown)

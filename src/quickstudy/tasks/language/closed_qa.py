@@ -1,0 +1,367 @@
+"""Language tasks 5 to 8 in their second version: the balanced forms are closed to shallow rules."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from quickstudy.base.catalogue import task
+from quickstudy.base.examples import Examples
+from quickstudy.base.parameters import parameter
+from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict
+from quickstudy.tasks.language.closed import (
+    COUNTED,
+    LEAST_COUNT,
+    MOST_EXTRA,
+    OTHERS,
+    WIDTH,
+    Dice,
+    counts_fault,
+    draw_counted,
+    draw_pairs,
+    kind_of,
+    pairs_fault,
+)
+from quickstudy.tasks.language.conversations import Inquiry
+from quickstudy.tasks.language.qa import CONTROLS, HarderQa, Qa
+from quickstudy.tasks.language.statements import (
+    JOINTS,
+    NAMES,
+    NO,
+    NUMBERS,
+    YES,
+    Statement,
+    TakeName,
+    plain_names,
+    read_clause,
+    write_statement,
+)
+from quickstudy.tasks.language.world_qa import WorldQa, WorldQaCounting
+
+LEAST = 2 + OTHERS
+"""Fewest names of a closed prompt: a pair, and one for the head of each clause."""
+
+
+class Asked(NamedTuple):
+    """What a question that was read is about, the right answer, and the words that may stand in its place."""
+
+    verb: str
+    name: str
+    expected: str
+    possible: Sequence[str]
+
+
+class Closed:
+    """In front of a task of the first version: where it is balanced, prompts and questions are drawn and read as
+    `quickstudy.tasks.language.closed` says; all else is as it was.
+    """
+
+    balanced: bool
+    most_questions: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()  # type: ignore[misc]
+        if self.balanced:
+            self._check_closed()
+
+    @abstractmethod
+    def _check_closed(self) -> None:
+        """Raise ValueError for parameters that leave no closed prompt."""
+
+    @abstractmethod
+    def _draw(self, dice: Dice, most: int) -> tuple[list[Statement], list[Inquiry]]:
+        """A prompt, and at most so many questions about it."""
+
+    @abstractmethod
+    def _read(self, reader: Reader, kind: str) -> list[Statement]:
+        """The statements that stand next, in a sequence with questions of some kind."""
+
+    @abstractmethod
+    def _ask(self, reader: Reader, kind: str, statements: Sequence[Statement]) -> Asked:
+        """The question of that kind that stands next."""
+
+    @abstractmethod
+    def _fault(self, kind: str, statements: Sequence[Statement], asked: Sequence[tuple[str, str]]) -> str:
+        """Why such a prompt does not go with such questions; nothing if it does."""
+
+    def sample(self, rng: np.random.Generator, count: int) -> Examples:
+        """`count` independent sequences."""
+        if not self.balanced:
+            drawn: Examples = super().sample(rng, count)  # type: ignore[misc]
+            return drawn
+        ids = {word: id for id, word in enumerate(self.vocabulary)}  # type: ignore[attr-defined]
+        sequences, masks = [], []
+        for row in rng.random((count, WIDTH)).tolist():
+            dice = Dice(row)
+            statements, inquiries = self._draw(dice, dice.between(1, self.most_questions))
+            words, mask = list[str](), list[int]()
+            for statement in statements:
+                words += [".", *write_statement(*statement, dice.coin(), dice.pick(JOINTS))]
+            for inquiry in inquiries:
+                words += [".", *inquiry.words, inquiry.answer]
+                mask.append(len(words) - 2)
+            sequences.append([ids[word] for word in words[1:]])
+            masks.append(mask)
+        return Examples.from_sequences(sequences, masks)
+
+    def _verdict(self, words: list[str]) -> Verdict:
+        if not self.balanced:
+            found: Verdict = super()._verdict(words)  # type: ignore[misc]
+            return found
+        reader, kind = Reader(words), kind_of(words)
+        statements = self._read(reader, kind)
+        prompt = reader.index
+        answers, asked = list[Answer](), list[tuple[str, str]]()
+        while not answers or reader.index < len(words):
+            reader.phrase(".")
+            if len(answers) == self.most_questions:
+                raise Malformed(
+                    reader.index, f"question {len(answers) + 1} stands here, at most {self.most_questions} are allowed"
+                )
+            start = reader.index
+            verb, name, expected, possible = self._ask(reader, kind, statements)
+            asked.append((verb, name))
+            if asked[-1] in asked[:-1]:
+                raise Malformed(start, "a question that was asked before must not stand here")
+            place = reader.index
+            given = reader.take(possible, " or ".join(possible))
+            answers.append(Answer((place,), (expected,), (given,)))
+        fault = self._fault(kind, statements, asked)
+        if fault:
+            raise Malformed(prompt, f"the prompt ends here and does not go with its questions: {fault}")
+        return Verdict.of(answers)
+
+
+def read_statements(reader: Reader, take_name: TakeName, verbs: Sequence[str], again: bool = False) -> list[Statement]:
+    """The statements that stand next, with periods between them, about different verbs. Names may come in several of
+    them; again: in both clauses of one, too.
+    """
+    statements: list[Statement] = []
+    while not statements or (reader.sees((".",)) and reader.sees(("I",), ahead=1)):
+        if statements:
+            reader.phrase(".")
+        known = {statement.verb for statement in statements}
+        verb, affirmed, first = read_clause(reader, take_name, [verb for verb in verbs if verb not in known], ())
+        second: tuple[str, ...] = ()
+        if reader.sees(JOINTS):
+            reader.take(JOINTS, "AND or BUT")
+            start = reader.index
+            _, other, second = read_clause(reader, take_name, (verb,), () if again else first)
+            if other == affirmed:
+                raise Malformed(start, "two clauses of one statement must not be both affirmed or both denied")
+        statements.append(Statement(verb, first, second) if affirmed else Statement(verb, second, first))
+    return statements
+
+
+def read_asked_verb(reader: Reader, statements: Sequence[Statement]) -> Statement:
+    """The one of the statements whose verb stands next."""
+    known = {statement.verb: statement for statement in statements}
+    return known[reader.take(known, "a verb of the prompt")]
+
+
+def how_many(statement: Statement, counted: str) -> Inquiry:
+    """How many of what is counted a statement affirms."""
+    return Inquiry(("HOW", "MANY", counted, "DO", "I", statement.verb, "?"), NUMBERS[len(statement.affirmed)])
+
+
+def yes_or_no(statements: Sequence[Statement], verb: str, name: str) -> Inquiry:
+    """Whether a verb was affirmed of a name."""
+    told = next(statement for statement in statements if statement.verb == verb)
+    return Inquiry(("DO", "I", verb, *name.split(), "?"), YES if name in told.affirmed else NO)
+
+
+class ClosedNames(Closed):
+    """Names of one word; extra: statements besides those of the two verbs, at most. counts: as of the task."""
+
+    names: int
+    verbs: int
+    fewest: int
+    most: int
+    people: tuple[str, ...]
+    actions: tuple[str, ...]
+    extra: ClassVar[int] = 0
+    counts: float = 0.0
+
+    def _check_closed(self) -> None:
+        if self.fewest < LEAST:
+            raise ValueError(f"fewest must be at least {LEAST} when balanced, got {self.fewest}; or give balanced=no")
+        if self.verbs < 2:
+            raise ValueError(f"verbs must be at least 2 when balanced, got {self.verbs}; or give balanced=no")
+        if self.counts and self.names < COUNTED:
+            raise ValueError(
+                f"names must be at least {COUNTED} when balanced and counted, got {self.names}; or give balanced=no"
+            )
+
+    def _draw(self, dice: Dice, most: int) -> tuple[list[Statement], list[Inquiry]]:
+        if dice.happens(self.counts):
+            statements = draw_counted(dice, NAMES[: self.names], self.actions, str)
+            return statements, [how_many(statement, "PEOPLE") for statement in dice.shuffled(statements)[:most]]
+        some = dice.shuffled(self.people)[: dice.between(self.fewest, self.most)]
+        paired = draw_pairs(dice, some, self.actions, min(most, (len(some) - OTHERS) // 2), self.extra)
+        asked = [(dice.pick(paired.verbs), dice.pick(pair)) for pair in paired.pairs]
+        return paired.statements, [yes_or_no(paired.statements, *question) for question in asked]
+
+    def _read(self, reader: Reader, kind: str) -> list[Statement]:
+        return read_statements(reader, plain_names(self.people), self.actions)
+
+    def _ask(self, reader: Reader, kind: str, statements: Sequence[Statement]) -> Asked:
+        if kind == "HOW":
+            reader.phrase("HOW MANY PEOPLE DO I")
+            told = read_asked_verb(reader, statements)
+            reader.phrase("?")
+            return Asked(told.verb, "", NUMBERS[len(told.affirmed)], self.vocabulary)  # type: ignore[attr-defined]
+        reader.phrase("DO I")
+        told = read_asked_verb(reader, statements)
+        name = reader.take(told.affirmed + told.denied, "a name that goes with the verb")
+        reader.phrase("?")
+        return Asked(told.verb, name, YES if name in told.affirmed else NO, (YES, NO))
+
+    def _fault(self, kind: str, statements: Sequence[Statement], asked: Sequence[tuple[str, str]]) -> str:
+        if kind == "HOW":
+            return counts_fault(statements)
+        size = len({name for statement in statements for name in statement.affirmed + statement.denied})
+        if not self.fewest <= size <= self.most:
+            return f"{size} names, not {self.fewest} to {self.most}"
+        return pairs_fault(statements, asked, self.extra)
+
+
+@task("language/qa", version=2, controls=CONTROLS, oracle="qa-oracle")
+@dataclass(frozen=True)
+class ClosedQa(ClosedNames, Qa):
+    """Say whether something was affirmed or denied of a name.
+
+    Sees (corrected): two statements, one for each of two verbs, about the same s names, s uniform in fewest .. most.
+    Each affirms some names (`I VERB n1 AND n2 ...`) and denies the others (`I DO NOT VERB n1 AND ...`); either clause
+    comes first with probability 1/2, and AND or BUT joins them. Two of the names are a pair: one is affirmed of the
+    first verb and denied of the second, the other the other way round, and neither stands directly behind a verb.
+    Then `. DO I VERB NAME ?` with one of the two verbs and one of the pair, by two fair coins.
+    Answers: YES or NO, the last token; nothing else is asked.
+    Scored: share of right answers.
+    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
+    Example: `I SEE PAUL AND TOM BUT I DO NOT SEE JOHN AND JAMES AND PETER . I DO NOT HEAR JOHN AND TOM AND I HEAR PETER
+    AND PAUL AND JAMES . DO I HEAR TOM ? NO`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 5.
+
+    What is closed. For independent draws these rules are right with probability 1/2 exactly: those that do not look at
+    the asked name (the pair has opposite answers), those that do not look at the asked verb (the two have opposite
+    answers), those that do not look at which clauses hold the NOT (exchanging affirmed and denied everywhere turns each
+    sequence into an equally likely one with the other answer). The first version has one verb, and the asked name often
+    stands directly behind it: `verbatim` is right there in 0.84 of cases, `not-before` in 0.75. Here both have 1/2.
+    `language/qa@1` is the first version; `quickstudy check language/qa --shortcuts` fits rules to either.
+
+    What is left: with five names the neighbours of a name are few, and a tree that is fitted to thousands of draws can
+    follow them to the head of a clause: 0.59.
+
+    Departures. Published (as in the first version): one verb, 1 to 4 names, one statement, a uniform one of its names
+    asked for, which leaves `polarity-count` 0.80. Written: 1 to 5 names. Corrected: two verbs in a prompt, all five
+    names, closed to shallow rules.
+    """
+
+    fewest: int = parameter(5, at_least=1)
+    """Fewest names in a statement."""
+
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = Qa.conventions
+
+
+@task("language/harder-qa", version=2, controls=CONTROLS, oracle="qa-oracle")
+@dataclass(frozen=True)
+class ClosedHarderQa(ClosedNames, HarderQa):
+    """Say whether something was affirmed or denied of a name, out of longer statements.
+
+    Sees: as `language/qa`, but there are 11 names and 5 verbs, and the statements are about 4 to 10 names.
+    Answers: YES or NO, the last token; nothing else is asked.
+    Scored: share of right answers.
+    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
+    Example: `I SEE PAUL AND LISA BUT I DO NOT SEE JOHN AND LUKE . I DO NOT CALL JOHN AND LISA AND I CALL PAUL AND
+    LUKE . DO I CALL LISA ? NO`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 6.
+
+    What is closed: as in `language/qa`. In the first version `verbatim` has 0.77 and `not-before` 0.77.
+
+    Departures. Published and written: as in the first version, one verb in a prompt, 1 to 10 names and 1 to 5.
+    Corrected: two verbs in a prompt, 4 to 10 names, closed to shallow rules.
+    """
+
+    fewest: int = parameter(LEAST, at_least=1)
+    """Fewest names in a statement."""
+
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HarderQa.conventions
+
+
+@task("language/world-qa", version=2, controls=CONTROLS, oracle="qa-oracle")
+@dataclass(frozen=True)
+class ClosedWorldQa(ClosedNames, WorldQa):
+    """Say whether something was affirmed or denied of a name, out of several statements.
+
+    Sees: two statements as in `language/qa`, about the same s of 13 names and two of 7 verbs, s uniform in fewest ..
+    most; and besides up to two statements, 0, 1 or 2 with equal probability, each about another verb and 1 .. s of the
+    names, of which any number may be affirmed. The statements come in random order, with periods between them. Then
+    `. DO I VERB NAME ?` as there, and the answer. With most_questions above 1 there are several pairs, and each
+    question is about another pair.
+    Answers: YES or NO after each question mark; nothing else is asked.
+    Scored: share of right answers.
+    Chance: 1/2. Ceiling: 1, by looking up the name with its verb.
+    Example: `I TOUCH TOM . I SEE PAUL AND LISA BUT I DO NOT SEE TOM AND LUKE . I DO NOT CALL TOM AND LISA AND I CALL
+    PAUL AND LUKE . DO I CALL LISA ? NO`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 7.
+
+    What is closed: as in `language/qa`. The coins of one question are none of another's, so that earlier answers tell
+    nothing of later ones. In the first version `verbatim` has 0.93 and `not-before` 0.66.
+
+    Departures. Published and written: as in the first version, where every name stands with one verb only. Corrected:
+    names stand with several verbs, 4 to 12 of them, one question, closed to shallow rules.
+    """
+
+    fewest: int = parameter(LEAST, at_least=1)
+    """Fewest names that are spread over the verbs."""
+
+    extra: ClassVar[int] = MOST_EXTRA
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = WorldQa.conventions
+
+
+@task(
+    "language/world-qa-counting",
+    version=2,
+    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "composite"],
+    oracle="qa-oracle",
+)
+@dataclass(frozen=True)
+class ClosedWorldQaCounting(ClosedNames, WorldQaCounting):
+    """Say whether something was affirmed of a name, or of how many, out of several statements.
+
+    Sees: with probability 1 - `counts`, a prompt and a question as in `language/world-qa`. Otherwise two or three
+    statements of different verbs, each about seven of the names, of which k uniform in 2 .. 5 are affirmed and the
+    others denied, and `. HOW MANY PEOPLE DO I VERB ?` with one of the verbs. Then the answer. With most_questions above
+    1 all questions of a sequence are of one kind, each about another pair or another verb.
+    Answers: TWO, THREE, FOUR or FIVE; or YES or NO. Nothing else is asked.
+    Scored: share of right answers.
+    Chance: 0.25, the share of YES; `question-majority` 0.38. Ceiling: 1, by looking up and by counting.
+    Example: `I SEE TOM AND LUKE BUT I DO NOT SEE LEO AND MARC AND LISA AND PAUL AND JOHN . I DO NOT CALL LEO AND MARC
+    AND LISA BUT I CALL PAUL AND JOHN AND PETER AND TOM . HOW MANY PEOPLE DO I CALL ? FOUR`.
+    Source: Cisneros, Sivic and Mikolov 2022, task 8.
+
+    What is closed: by yes or no as in `language/qa`. How many: every statement is equally long whatever is affirmed,
+    and the four numbers are equally likely, whatever the other statements say. In the first version most counts are
+    ZERO and ONE, and `composite` has 0.87.
+
+    Departures. Published and written: as in the first version. Corrected: one question, closed to shallow rules.
+    """
+
+    fewest: int = parameter(LEAST, at_least=1)
+    """Fewest names that are spread over the verbs."""
+
+    extra: ClassVar[int] = MOST_EXTRA
+    conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = WorldQaCounting.conventions
+
+    def _check_closed(self) -> None:
+        super()._check_closed()
+        if len(NUMBERS) <= COUNTED - LEAST_COUNT or self.most < COUNTED - LEAST_COUNT:
+            raise ValueError(f"most must be at least {COUNTED - LEAST_COUNT} when balanced, got {self.most}")
+
+    def _ask(self, reader: Reader, kind: str, statements: Sequence[Statement]) -> Asked:
+        asked = super()._ask(reader, kind, statements)
+        return asked._replace(possible=self.numbers) if kind == "HOW" else asked
