@@ -148,3 +148,28 @@ def test_the_ids_of_the_original_are_there():
     env.reset()
     with pytest.raises(UsageError, match="action must be in"):
         env.step(3)
+
+
+def test_the_form_of_the_original(pair):
+    from gymnasium.utils.env_checker import check_env
+    from pettingzoo.test import parallel_api_test
+
+    env = gymnasium.make("quickstudy/Listener-v1", original=True, **SMALL).unwrapped
+    check_env(env, skip_render_check=True)
+    parallel_api_test(pair(original=True), num_cycles=30)
+    first, _ = env.reset(seed=5)
+    assert {key: part.shape for key, part in first.items()} == {
+        "stimulus": (3,), "communication_channel": (1, 3), "other_agent_id": (1, 10), "role_id": (1, 2),
+        "mode_id": (1, 2), "previous_game_reward": (1, 1), "previous_game_result": (1, 2),
+    }  # fmt: skip
+    later, *_ = env.step(0)
+    other, _ = env.reset()
+    again, _ = env.reset(seed=5)
+    noise = [view["other_agent_id"] for view in (first, later, other, again)]
+    assert (noise[0] == noise[1]).all()
+    assert (noise[0] != noise[2]).all()
+    assert (noise[0] == noise[3]).all()
+    plain, _ = gymnasium.make("quickstudy/Listener-v1", **SMALL).reset(seed=5)
+    assert all((first[key].reshape(part.shape) == part).all() for key, part in plain.items())
+    both, _ = pair(original=True).reset(seed=5)
+    assert (both["speaker"]["other_agent_id"] != both["listener"]["other_agent_id"]).all()

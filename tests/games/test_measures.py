@@ -14,7 +14,13 @@ from hypothesis.extra.numpy import arrays
 from quickstudy.base.trace import Trace
 from quickstudy.measures.compositionality import language_scores
 from quickstudy.measures.disentanglement import disentanglement_scores, factor_vae_score
-from quickstudy.measures.games import EXPLORATION, learning_in_games, zero_shot_accuracy
+from quickstudy.measures.games import (
+    EXPLORATION,
+    ease_of_acquisition,
+    learning_in_games,
+    reconstruction,
+    zero_shot_accuracy,
+)
 
 GRID = np.array(list(itertools.product(range(5), repeat=3)))
 
@@ -145,3 +151,14 @@ def test_curves_by_hand():
     assert (found["observations-to-0.7"], found["observations-to-0.9"]) == (200, 400)
     assert found["observations-to-0.97"] == np.inf
     assert found["curve-area"] == pytest.approx((0.65 + 0.875) / 2)
+
+
+def test_reconstruction_and_acquisition_by_hand():
+    off = np.array([[0.0, 0.03, 0.09], [0.11, 0.5, 0.039]])  # numbers from -1 to 1: half of it counts
+    trace = Trace("games", {"rebuilt": off, "acquired": np.array([True, True, False, True])}, {})
+    assert reconstruction(trace, "corrected") == {
+        "reconstruction-accuracy": pytest.approx(4 / 6), "reconstruction-fine": pytest.approx(3 / 6),
+    }  # fmt: skip
+    assert ease_of_acquisition(trace, "corrected") == {"ease-of-acquisition": 0.75}
+    nothing = Trace("games", {}, {})
+    assert reconstruction(nothing, "corrected") == ease_of_acquisition(nothing, "corrected") == {}

@@ -16,7 +16,9 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import spaces_of
 from quickstudy.cores.recurrent import GRU
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.channel import Channel, _shown, _vectors
+from quickstudy.learners.acquisition import acquired
+from quickstudy.learners.channel import Channel
+from quickstudy.learners.channel_programs import shown_to, vectors_of
 from quickstudy.learners.trained import Trained
 from quickstudy.tasks.games.pair import Pair
 from quickstudy.tasks.games.play import LISTENER, SPEAKER
@@ -42,15 +44,15 @@ def test_what_is_learned_from_is_what_is_seen() -> None:
     tokens, nothing = jax.nn.one_hot(heard, 7), jnp.zeros((games, 3, 7))
     own, others = episode.speaker[:games], episode.listener[:games]
     wanted = {
-        (0, SPEAKER): _vectors(world, own, nothing, query, 0, SPEAKER),
-        (1, LISTENER): _vectors(world, others, tokens, query, 1, LISTENER),
-        (2, LISTENER): _vectors(world, own, tokens, query, 2, LISTENER),
+        (0, SPEAKER): vectors_of(world, own, nothing, query, 0, SPEAKER),
+        (1, LISTENER): vectors_of(world, others, tokens, query, 1, LISTENER),
+        (2, LISTENER): vectors_of(world, own, tokens, query, 2, LISTENER),
     }
     for time in range(3 * games):
         game, turn = divmod(time, 3)
         for role in (SPEAKER, LISTENER):
             if (turn, role) in wanted:
-                shown = np.asarray(seen)[role] * _shown(world, role)
+                shown = np.asarray(seen)[role] * shown_to(world, role)
                 np.testing.assert_allclose(shown, wanted[turn, role][game], atol=1e-6, err_msg=f"{turn} {role}")
         message = {str(place): jnp.full(2, said[game, place]) for place in range(3)}
         state, happened = step(jax.random.key(0), state, {"decision": jnp.zeros(2, jnp.int32), "message": message})
@@ -76,6 +78,37 @@ def test_it_speaks_whole_messages_and_learns() -> None:
     assert any((after[name] != array).any() for name, array in before.arrays.items() if "speaker" in name)
     pupil.restore(before)
     assert all((pupil.snapshot().arrays[name] == array).all() for name, array in before.arrays.items())
+
+
+def test_players_are_replaced_in_turn() -> None:
+    pupil, rehearsal = begun(generation=1, foretell=1.0, rebuild=1.0)
+    parts = []
+    for number in range(3):
+        pupil.rehearse(rehearsal, 32 * number, 32 * number + 32)
+        parts.append({name: array.copy() for name, array in pupil.snapshot().arrays.items() if ".mu" in name})
+    # After the first update the listener is a newborn, after the second the speaker: its moments are 0.
+    for number, born in ((0, "listener"), (1, "speaker")):
+        assert all(not array.any() for name, array in parts[number].items() if born in name)
+        other = "speaker" if born == "listener" else "listener"
+        assert any(array.any() for name, array in parts[number].items() if other in name)
+    pupil.rehearse(rehearsal, 96, 320)  # ten are planned: none is replaced after the seventh
+    last = pupil.snapshot().arrays
+    for player in ("speaker", "listener"):
+        assert any(array.any() for name, array in last.items() if ".mu" in name and player in name)
+
+
+@pytest.mark.parametrize(("compositional", "low", "high"), [(True, 0.75, 1.0), (False, 0.3, 0.68)])
+def test_a_compositional_language_is_acquired_with_ease(compositional: bool, low: float, high: float) -> None:
+    task, count = Pair(samples=1, fewest=4, most=4, shots=4), 4
+    drawn, rng = task.episodes(STREAMS[0].jax("test"), 0, count, tested=True), np.random.default_rng(0)
+    names = rng.permutation(6**3)  # of a language in which every meaning has a name of its own
+    episode, game = np.nonzero(np.arange(drawn.correct.shape[1]) < drawn.count[:, None])
+    target = drawn.target[episode, game]
+    whole = names[target @ [16, 4, 1]][:, None] // [36, 6, 1] % 6 + 1
+    played = {"speaks_in": episode, "utterances": target + 1 if compositional else whole}
+    (right,) = acquired(task, STREAMS, [played], count)
+    assert len(right) == (drawn.count - drawn.support).sum()
+    assert low < right.mean() < high
 
 
 def test_it_is_for_pairs_only() -> None:

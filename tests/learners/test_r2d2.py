@@ -86,28 +86,32 @@ def begun(world: Any, lanes: int, **settings: Any) -> tuple[Any, Rehearsal]:
 
 
 def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
-    pupil, rehearsal = begun(Remember(), 1)
-    assert score(pupil, rehearsal)[0] < 0.6
+    pupil, rehearsal = begun(Remember(), 2)
+    assert max(score(pupil, rehearsal)) < 0.6
     pupil.rehearse(rehearsal, 0, 16 * 60)
-    assert score(pupil, rehearsal)[0] > 0.95
+    assert min(score(pupil, rehearsal)) > 0.95
     cost = pupil.cost()[0]
     assert (cost.examples, cost.updates) == (4 * 16 * 60, 16 * 60)
 
 
-@pytest.mark.parametrize("settings", [{"rescale": True}, {"unroll": 3, "overlap": 2, "burn_in": 1, "rebuild": 1.0}])
-def test_other_ways_to_learn_reach_it_too(settings: dict[str, Any]) -> None:
-    pupil, rehearsal = begun(Remember(), 1, **settings)
-    pupil.rehearse(rehearsal, 0, 16 * 60)
+def test_squeezed_and_giving_back() -> None:
+    pupil, rehearsal = begun(Remember(), 1, rebuild=1.0, rescale=True)
+    pupil.rehearse(rehearsal, 0, 16 * 80)
     assert score(pupil, rehearsal)[0] > 0.95
-    if "rebuild" in settings:
-        missed = np.asarray(pupil.perform(rehearsal, 0, 32).info["rebuilt"])
-        assert missed.shape == (1, 32, 4, 4)
-        assert missed.mean() < 0.1
+    missed = np.asarray(pupil.perform(rehearsal, 10_000, 10_256).info["rebuilt"])
+    assert missed.shape == (1, 256, 4, 4)
+    assert missed.mean() < 0.1
 
 
-@pytest.mark.parametrize("sad", [False, True])
-def test_two_players_agree_on_words(sad: bool) -> None:
-    pupil, rehearsal = begun(Tell(), 1, sad=sad, unroll=2, overlap=2, steps=1)
+def test_burned_in() -> None:
+    """What is shown in the first step is only burned in: it is learned to be read, and not to be kept."""
+    pupil, rehearsal = begun(Remember(), 1, unroll=3, overlap=2, burn_in=1)
+    pupil.rehearse(rehearsal, 0, 16 * 80)
+    assert score(pupil, rehearsal)[0] > 0.9
+
+
+def test_two_players_agree_on_words() -> None:
+    pupil, rehearsal = begun(Tell(), 1, sad=True, unroll=2, overlap=2, steps=1)
     pupil.rehearse(rehearsal, 0, 16 * 150)
     assert score(pupil, rehearsal)[0] > 0.95
 

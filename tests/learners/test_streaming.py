@@ -17,10 +17,11 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.transformer import Transformer
 from quickstudy.gateway import jax, jnp
 from quickstudy.learners.adam import Adam
-from quickstudy.learners.bandit import Bandit, Drawn
+from quickstudy.learners.aside import Aside, with_aside
+from quickstudy.learners.bandit import Bandit, Drawn, won_or_lost
 from quickstudy.learners.streaming import Batches
 from quickstudy.learners.trained import Trained
-from quickstudy.learners.updates import cut, share_of_rate
+from quickstudy.learners.updates import cut, of_tokens, share_of_rate
 
 CORE = Transformer(embedding=8, hidden=8, heads=2, layers=2, waves=2, waved=1, positions=False, alike=True)
 BRIEF = Brief(Reals(2), Tokens(3), "cross-entropy", 70, 24)
@@ -125,6 +126,69 @@ def test_only_the_payoff_of_the_drawn_decision_is_read() -> None:
     loss = Drawn(0.1, 0.5)
     np.testing.assert_array_equal(loss(outputs, jnp.asarray(given), key), loss(outputs, jnp.asarray(other), key))
     assert len(set(chosen.tolist())) == 3
+
+
+def test_won_or_lost_by_hand() -> None:
+    chances = np.array([[0.2, 0.3, 0.5]] * 60, np.float32)
+    wins = np.tile([-2.0, 1.0, -2.0], (60, 1)).astype(np.float32)  # the second wins
+    key = jax.random.key(1)
+    drawn = np.asarray(jax.random.categorical(key, jnp.log(chances)))
+    assert set(drawn.tolist()) == {0, 1, 2}
+    found = won_or_lost(jnp.log(chances), jnp.asarray(wins), key)
+    # To win by the second was held likely by 0.3; to lose by the first, that another wins, by 0.8.
+    np.testing.assert_allclose(found, -np.log(np.array([0.8, 0.3, 0.5])[drawn]), rtol=1e-5)
+    other = np.where(np.arange(3) == drawn[:, None], wins, 77.0).astype(np.float32)
+    np.testing.assert_array_equal(found, won_or_lost(jnp.log(chances), jnp.asarray(other), key))
+
+
+def test_of_two_decisions_a_reward_teaches_what_a_teacher_does() -> None:
+    rng = np.random.default_rng(0)
+    outputs, right = rng.normal(size=(40, 2)).astype(np.float32), rng.integers(2, size=40)
+    payoffs_of_two = np.where(np.arange(2) == right[:, None], 1.0, 0.0).astype(np.float32)
+    slopes = [
+        jax.grad(lambda rows, loss=loss: loss(rows).sum())(outputs)
+        for loss in (
+            lambda rows: won_or_lost(rows, jnp.asarray(payoffs_of_two), jax.random.key(5)),
+            lambda rows: of_tokens(rows, right, None),
+        )
+    ]
+    np.testing.assert_allclose(*slopes, atol=1e-6)
+
+
+def test_what_is_asked_aside_by_hand() -> None:
+    aside = Aside.of(2.0, 3.0, 1, BRIEF)
+    assert aside is not None
+    assert aside.width == 2
+    read = {0: jnp.array([[0.5, 9.0], [0.0, 9.0]]), 1: jnp.array([[1.0, 9.0], [0.0, 0.0]])}
+    outputs = jnp.array([[7.0, 0.0, 0.0], [7.0, 1.0, 5.0]])
+    found = with_aside(lambda own, targets, key: own[:, 0] + targets, aside)(
+        outputs, jnp.array([1.0, 2.0]), None, lambda later: read[later]
+    )
+    # 7 + 1 + 2 * 0.5^2 + 3 * 1^2; behind the end there is nothing to foretell: 7 + 2 + 2 * 1^2.
+    assert found.tolist() == [11.5, 11.0]
+    assert Aside.of(0.0, 0.0, 0, BRIEF) is None
+    with pytest.raises(NotApplicable, match="at most the 2"):
+        Aside.of(1.0, 0.0, 3, BRIEF)
+    with pytest.raises(NotApplicable, match="real numbers"):
+        Aside.of(1.0, 0.0, 0, replace(BRIEF, inputs=Tokens(3)))
+
+
+def test_what_is_read_is_given_back() -> None:
+    training = Adam(rate=0.02, batch=16, passes=1, among="all", rebuild=1.0, foretell=0.5)
+    pupil: Any = Trained(CORE, training).begin(replace(BRIEF, budget=640), streams(1))
+    exam = Exam([drawn(99, 20, 16)])
+    read = np.swapaxes(exam.examples[0].inputs, 0, 1)[exam.examples[0].asked.T]
+    pupil.learn(Lesson([drawn(5, 16, 16)], np.arange(16)[None], stream=True), 0, 16)
+    before = np.abs(pupil.rebuilt(exam)[0] - read).mean()
+    for number in range(5):
+        pupil.learn(Lesson([drawn(100 + number, 128, 16)], np.arange(128)[None], stream=True), 0, 128)
+    assert pupil.rebuilt(exam).shape == (1, len(read), 2)
+    assert pupil.answer(exam).shape == (1, len(read), 3)
+    assert np.abs(pupil.rebuilt(exam)[0] - read).mean() < 0.6 * before
+    with pytest.raises(NotApplicable, match="without end"):
+        pupil.learn(Lesson([drawn(5, 16, 16)], np.arange(16)[None]), 0, 16)
+    plain: Any = Trained(CORE, Adam()).begin(BRIEF, streams(1))
+    assert plain.rebuilt(exam) is None
 
 
 def test_payoffs_are_not_for_everybody() -> None:

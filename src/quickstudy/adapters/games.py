@@ -7,9 +7,9 @@
     from quickstudy.adapters.games import parallel_env
     env = parallel_env(shots=1, samples=4)
 
-Observations have the keys of the original, without its batch axis of 1 and without the noise in its `other_agent_id`;
-what a player must not see stands in `info`. The ids of the original are registered too, with its defaults. Needs the
-extras `learners` and `rl`.
+Observations have the keys of the original; with `original=True` also its batch axis of 1 and the noise in its
+`other_agent_id`. What a player must not see stands in `info`. The ids of the original are registered too, with its
+defaults. Needs the extras `learners` and `rl`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quickstudy.adapters.game_actions import NOISE, Actions, as_original, original_space
 from quickstudy.base import catalogue
 from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.parameters import configure
@@ -43,72 +43,20 @@ BUFFERED = 256
 """Episodes that are drawn at once."""
 
 
-class Actions:
-    """What a player may do: a plain decision, a decision with a message, or one number for both, as in the original.
-
-    flat: decision x (number of messages) + number of the message, and behind all the action that does nothing
-    (decision 0, no message). Messages are numbered in the base of the words, the first position least significant, with
-    digits from 1: 0 is the empty one, 1 .. V have one token, V + 1 is (1, 1). form: `decision`, `both` or `flat`.
+class Table:
+    """A task's episodes, one after another, played step by step in the program that learners play in. original: what
+    players see has the original's form (`as_original`).
     """
 
-    def __init__(self, sizes: Sizes, form: str) -> None:
-        self.sizes, self.form = sizes, form
-        self.messages = sum(sizes.words**length for length in range(sizes.length + 1))
-        decision = spaces.Discrete(sizes.decisions)
-        if form == "flat":
-            self.space: Any = spaces.Discrete(sizes.decisions * self.messages + 1)
-        elif form == "both":
-            said = spaces.MultiDiscrete([sizes.words + 1] * sizes.length)
-            self.space = spaces.Dict({"decision": decision, "communication_channel": said})
-        else:
-            self.space = decision
-
-    def read(self, action: Any, player: str) -> tuple[int, NDArray[np.int32]]:
-        """(decision, tokens). Raises UsageError for what is outside the space."""
-        if isinstance(action, int) and not isinstance(action, bool):
-            action = np.int64(action)
-        if isinstance(action, Mapping):
-            action = {name: np.asarray(part) if name != "decision" else np.int64(part) for name, part in action.items()}
-        if not self.space.contains(action):
-            raise UsageError(f"action of the {player} must be in {self.space}, got {action!r}")
-        silence = np.zeros(self.sizes.length, np.int32)
-        if self.form == "both":
-            return int(action["decision"]), action["communication_channel"].astype(np.int32)
-        if self.form == "decision":
-            return int(action), silence
-        if int(action) == self.space.n - 1:
-            return 0, silence
-        decision, number = divmod(int(action), self.messages)
-        return decision, self.tokens(number)
-
-    def tokens(self, number: int) -> NDArray[np.int32]:
-        """The message of a number."""
-        said = np.zeros(self.sizes.length, np.int32)
-        for place in range(self.sizes.length):
-            if number:
-                said[place] = (number - 1) % self.sizes.words + 1
-                number = (number - 1) // self.sizes.words
-        return said
-
-    def mask(self, player: str, deciding: bool) -> NDArray[np.int8]:
-        """Which flat actions are legal: a listener does nothing but at the decision, and all else is."""
-        acts = player == "speaker" or deciding
-        mask = np.full(self.space.n, acts, dtype=np.int8)
-        mask[-1] = not acts
-        return mask
-
-
-class Table:
-    """A task's episodes, one after another, played step by step in the program that learners play in."""
-
-    def __init__(self, task: Any) -> None:
-        self.task, self.sizes = task, task.sizes
+    def __init__(self, task: Any, original: bool = False) -> None:
+        self.task, self.sizes, self._original = task, task.sizes, original
         self.program = _program(task.sizes, bool(getattr(task, "replies", False)))
         self.open(0)
 
     def open(self, seed: int) -> None:
         """From the first episode of a root seed on."""
-        self._key, self._next = Streams(seed, self.task.id, 0).jax("data"), 0
+        streams = Streams(seed, self.task.id, 0)
+        self._key, self._noise, self._next = streams.jax("data"), streams.numpy("agent-ids"), 0
         self._drawn: list[Episode] = []
 
     def begin(self) -> dict[str, dict[str, Any]]:
@@ -119,6 +67,7 @@ class Table:
             self._next += BUFFERED
         self.episode, self._standing = self._drawn.pop(0), begin(self.sizes)
         self._steps, self._right, self._games = 0, 0, 0
+        self._agents = self._noise.random((len(PLAYERS), NOISE), np.float32)
         return self._views(self.program[0](self.episode, self._standing))
 
     def step(self, message: Any, decision: int, reply: Any) -> tuple[dict[str, dict[str, Any]], float, bool]:
@@ -139,14 +88,15 @@ class Table:
         seen = {}
         for role, (player, view) in enumerate(zip(PLAYERS, views, strict=True)):
             own = {key: np.asarray(part).astype(kinds.get(key, np.int8)) for key, part in view.items()}
-            seen[player] = {**own, "role_id": np.eye(2, dtype=np.int8)[role]}
+            own["role_id"] = np.eye(2, dtype=np.int8)[role]
+            seen[player] = as_original(own, self._agents[1 - role]) if self._original else own
         return seen
 
     def space(self) -> Any:
         """Of a player's observation."""
         sizes = self.sizes
         width = (sizes.distractors + 1) * sizes.dimensions
-        return spaces.Dict(
+        plain = spaces.Dict(
             {
                 "stimulus": spaces.Box(-FARTHEST, FARTHEST, (width,), np.float32),
                 "communication_channel": spaces.MultiDiscrete([sizes.words + 1] * sizes.length),
@@ -156,6 +106,7 @@ class Table:
                 "role_id": spaces.MultiBinary(2),
             }
         )
+        return original_space(plain) if self._original else plain
 
     def info(self, player: str, actions: Actions) -> dict[str, Any]:
         """What is not for learners, by the original's names: latents, round, phase, how it has gone."""
@@ -200,14 +151,17 @@ def _task(id: str, convention: str, parameters: Mapping[str, Any]) -> Any:
 class ListenerEnv(gymnasium.Env[Any, Any]):
     """`games/listener` for one learner; the speaker is the one by rule.
 
-    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages nobody reads. Other arguments
-    are parameters of the task. An action is asked for at every step, and counts where `round_idx` is N.
+    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages nobody reads. original: its form
+    of an observation (`as_original`). Other arguments are parameters of the task. An action is asked for at every step,
+    and counts where `round_idx` is N.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012, as Gymnasium wants it
 
-    def __init__(self, convention: str = "corrected", flat: bool = False, **parameters: Any) -> None:
-        self._table = Table(_task("games/listener", convention, parameters))
+    def __init__(
+        self, convention: str = "corrected", flat: bool = False, original: bool = False, **parameters: Any
+    ) -> None:
+        self._table = Table(_task("games/listener", convention, parameters), original)
         self._actions = Actions(self._table.sizes, "flat" if flat else "decision")
         self.observation_space, self.action_space = self._table.space(), self._actions.space
         self._on = False
@@ -233,13 +187,16 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
 class PairEnv(ParallelEnv[str, Any, Any]):
     """`games/pair`: speaker and listener act at every step, and are given the same reward.
 
-    flat: one number for decision and message. Other arguments are parameters of the task.
+    flat: one number for decision and message. original: the original's form of an observation. Other arguments are
+    parameters of the task.
     """
 
     metadata = {"name": "quickstudy_pair_v1", "render_modes": []}  # noqa: RUF012, as PettingZoo wants it
 
-    def __init__(self, convention: str = "corrected", flat: bool = False, **parameters: Any) -> None:
-        self._table = Table(_task("games/pair", convention, parameters))
+    def __init__(
+        self, convention: str = "corrected", flat: bool = False, original: bool = False, **parameters: Any
+    ) -> None:
+        self._table = Table(_task("games/pair", convention, parameters), original)
         self._actions = Actions(self._table.sizes, "flat" if flat else "both")
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []

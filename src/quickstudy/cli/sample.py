@@ -219,7 +219,7 @@ def _naming(task: Any, answers: bool = False) -> Callable[[list[Any]], list[Any]
     if answers and not isinstance(spaces_of(task)[1], Tokens):
         return list
     own = getattr(task, "answers", ()) if answers else ()
-    if not own and hasattr(task, "words"):
+    if not own and callable(getattr(task, "words", None)):
         return task.words  # type: ignore[no-any-return]
     words = own or getattr(task, "vocabulary", None)
     return (lambda ids: [words[id] for id in ids]) if words else list

@@ -5,7 +5,6 @@ episode (Denamganaï et al. 2022, after Chaabouni et al. 2020).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,7 @@ def acquired(
 @jax.jit
 def _acquired(keys: Any, tokens: Any, support: Any, speaker: Any, listener: Any) -> Any:
     """(episode, game): whether a fresh listener holds the stimulus to be what was named."""
-    return lax.map(lambda one: _of_episode(*one), (keys, tokens, support, speaker, listener))
+    return jax.vmap(_of_episode)(keys, tokens, support, speaker, listener)
 
 
 def _of_episode(key: Any, tokens: Any, support: Any, speaker: Any, listener: Any) -> Any:
@@ -98,8 +97,7 @@ def _drawn(key: Any, widths: Sequence[int]) -> list[Any]:
 
 def _scores(weights: Any, stimuli: Any, messages: Any) -> Any:
     """(prefix, game): how well what was heard goes with what is seen."""
-    seen = partial(_layers, *weights[:2])(stimuli)
-    heard = partial(_layers, *weights[2:4])(messages)
+    seen, heard = _layers(weights[0], weights[1], stimuli), _layers(weights[2], weights[3], messages)
     return (seen * heard).sum(axis=-1) + weights[4]
 
 

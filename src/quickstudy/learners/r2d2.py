@@ -23,7 +23,7 @@ from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.action_values import ActionValues, check_choices, widened
 from quickstudy.learners.episodes import begin_episodes
 from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
-from quickstudy.learners.r2d2_programs import ADAM, Plan, Settings, empty_replay, learned, lived, performed
+from quickstudy.learners.r2d2_programs import ADAM, Layout, Settings, empty_replay, learned, lived, performed
 
 TOGETHER = 256
 """Episodes that are played side by side where nothing is learned."""
@@ -128,7 +128,7 @@ class R2D2Pupil:
         self._steps = np.zeros(self.lanes, dtype=np.int64)
         self._replay: Any = None
         self._found: Mapping[str, Any] | None = None
-        self._plan = Plan(
+        self._layout = Layout(
             training.unroll, training.overlap, training.burn_in, training.steps, training.sequences, training.vdn,
             training.sad, training.rescale, training.rebuild > 0,
         )  # fmt: skip
@@ -147,7 +147,7 @@ class R2D2Pupil:
             numbers = jnp.tile(jnp.arange(first, min(first + batch, stop)), (self.lanes, 1))
             begun, before = begin_episodes(rehearsal, numbers), jnp.asarray(self._steps, jnp.float32)
             played, sequences, valid = lived(
-                world, self._network, begun, self._noise, numbers, before, self._settings, self._plan, self.lanes
+                world, self._network, begun, self._noise, numbers, before, self._settings, self._layout, self.lanes
             )
             parts.append(jax.tree.map(np.asarray, played))
             made = parts[-1].steps()
@@ -156,7 +156,7 @@ class R2D2Pupil:
                 learning = self._network, self._trusted, self._moments, self._replay
                 self._network, self._trusted, self._moments, self._replay = learned(
                     world, self._trainable, learning, sequences, valid, self._noise, jnp.int32(first),
-                    jnp.asarray(due, jnp.int32), self._settings, self._plan, self.lanes,
+                    jnp.asarray(due, jnp.int32), self._settings, self._layout, self.lanes,
                 )  # fmt: skip
             self._steps += made
         if not parts:
@@ -171,7 +171,7 @@ class R2D2Pupil:
         for first in range(start, stop, TOGETHER):
             numbers = jnp.tile(jnp.arange(first, min(first + TOGETHER, stop)), (self.lanes, 1))
             begun, keys = begin_episodes(rehearsal, numbers), (rehearsal.keys, self._noise)
-            played = performed(world, self._network, begun, keys, numbers, self._plan, self.lanes)
+            played = performed(world, self._network, begun, keys, numbers, self._layout, self.lanes)
             parts.append(jax.tree.map(np.asarray, played))
         return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
 
@@ -182,7 +182,7 @@ class R2D2Pupil:
         if self._replay is None:
             room = -(-self._training.replay // self._training.overlap)
             alone = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, self._network)
-            shapes = jax.eval_shape(lambda: empty_replay(world, alone, self._plan, room))
+            shapes = jax.eval_shape(lambda: empty_replay(world, alone, self._layout, room))
             needed = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(shapes))
             if needed > ROOM:
                 raise NotApplicable(

@@ -15,7 +15,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.gateway import jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import draw_game, game_width, materialised, named, uniforms
-from quickstudy.tasks.games.listener import Listener
+from quickstudy.tasks.games.listener import Named
 from quickstudy.tasks.games.meta import together
 from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
@@ -23,7 +23,7 @@ from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_sh
 
 @task("games/common", version=1, controls=["majority"], oracle="the binning of one space is known to nobody who plays")
 @dataclass(frozen=True)
-class Common(Listener):
+class Common(Named):
     """Ordinary referential game: learn one language by heart, then understand it on new combinations.
 
     Every example is one game of a space that is drawn once for a run: stimuli and a message. Games to learn from have
@@ -36,9 +36,6 @@ class Common(Listener):
     """
 
     horizon: ClassVar[int] = 1
-    # One space for a whole run: no pure world can know it, and nobody acts in this one.
-    reset: ClassVar[None] = None  # type: ignore[assignment]
-    payoffs: ClassVar[None] = None  # type: ignore[assignment]
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"foils": "mixed", "strict": False, "fair": False}
     }

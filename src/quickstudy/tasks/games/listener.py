@@ -15,9 +15,44 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import Rules, Sizes, draw_episode
-from quickstudy.tasks.games.meta import MetaGame, together
+from quickstudy.tasks.games.meta import GameSpace, MetaGame, together
 from quickstudy.tasks.games.play import as_vector, begin, observe, spoken
 from quickstudy.tasks.worlds import episode_keys
+
+
+@dataclass(frozen=True)
+class Named(GameSpace):
+    """Games with a speaker by rule, and the language that it speaks."""
+
+    language: str = parameter("posdis", choices=("posdis", "bosdis", "holistic", "quantised"))
+
+    @property
+    def speaks(self) -> str:  # type: ignore[override]
+        """The language of the world's own speaker."""
+        return self.language
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        largest, room = self._largest, self.length + self.rounds - 1
+        names = {
+            "posdis": (self.words >= largest, f"words >= most values of a dimension, got {self.words} < {largest}"),
+            "bosdis": (
+                self.words >= self.dimensions * largest,
+                f"words >= dimensions x most values, got {self.words} < {self.dimensions * largest}",
+            ),
+            "holistic": (
+                self.words**self.length >= largest**self.dimensions,
+                f"words^length >= most^dimensions, got {self.words**self.length} < {largest**self.dimensions}",
+            ),
+            "quantised": (True, ""),
+        }
+        enough, said = names[self.language]
+        if not enough:
+            raise ValueError(f"the vocabulary cannot name every value: needs {said}")
+        if self.language != "holistic" and room < self.dimensions:
+            raise ValueError(
+                f"messages are too short: needs length + rounds - 1 >= dimensions, got {room} < {self.dimensions}"
+            )
 
 
 @task(
@@ -27,7 +62,7 @@ from quickstudy.tasks.worlds import episode_keys
     oracle="nearest-neighbour",
 )
 @dataclass(frozen=True)
-class Listener(MetaGame):
+class Listener(Named, MetaGame):
     """Meta-referential game, the listener's part: understand a language from a few names, then names of new things.
 
     An episode has a fresh space of meanings and a fresh renaming of the words. In each game a speaker by rule sees a
@@ -70,36 +105,6 @@ class Listener(MetaGame):
     pool; decisions without feedback are booked in their own phase; a phase is at most about three times as long as
     usual, which the original reaches in one episode of 100,000.
     """
-
-    language: str = parameter("posdis", choices=("posdis", "bosdis", "holistic", "quantised"))
-
-    @property
-    def speaks(self) -> str:  # type: ignore[override]
-        """The language of the world's own speaker."""
-        return self.language
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        largest, room = self._largest, self.length + self.rounds - 1
-        names = {
-            "posdis": (self.words >= largest, f"words >= most values of a dimension, got {self.words} < {largest}"),
-            "bosdis": (
-                self.words >= self.dimensions * largest,
-                f"words >= dimensions x most values, got {self.words} < {self.dimensions * largest}",
-            ),
-            "holistic": (
-                self.words**self.length >= largest**self.dimensions,
-                f"words^length >= most^dimensions, got {self.words**self.length} < {largest**self.dimensions}",
-            ),
-            "quantised": (True, ""),
-        }
-        enough, said = names[self.language]
-        if not enough:
-            raise ValueError(f"the vocabulary cannot name every value: needs {said}")
-        if self.language != "holistic" and room < self.dimensions:
-            raise ValueError(
-                f"messages are too short: needs length + rounds - 1 >= dimensions, got {room} < {self.dimensions}"
-            )
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Whole episodes as sequences."""

@@ -28,8 +28,10 @@ TOGETHER = {"cpu": 256}
 
 
 @dataclass(frozen=True)
-class MetaGame:
-    """What both tasks share; their docstrings have the parameters."""
+class GameSpace:
+    """Parameters of a game and what follows from them, whoever plays it and however often; the docstrings of the tasks
+    have the parameters.
+    """
 
     shots: int = parameter(1, at_least=0, at_most=16)
     samples: int = parameter(1, at_least=1, at_most=256)
@@ -138,15 +140,27 @@ class MetaGame:
         return bool(word / 2**32 < self.held_out)
 
     @property
-    def inputs(self) -> Space:
-        """An observation as one vector: `quickstudy.tasks.games.play.as_vector`."""
-        return Reals(view_width(self.sizes, self.players))
-
-    @property
     def outputs(self) -> Space:
         """The decision; with two players, of each a decision and a message."""
         decision = Tokens(self.sizes.decisions)
         return decision if self.players == 1 else Fields({"decision": decision, "message": message_space(self.sizes)})
+
+    @property
+    def label(self) -> str:
+        """As it is typed: the id with all parameters that are not the usual ones."""
+        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
+        unusual = ",".join(f"{name}={value}" for name, value, usual in given if value != usual)
+        return f"{self.id}:{unusual}" if unusual else self.id
+
+
+@dataclass(frozen=True)
+class MetaGame(GameSpace):
+    """Games in episodes, each of which has a space and a language of its own: a world."""
+
+    @property
+    def inputs(self) -> Space:
+        """An observation as one vector: `quickstudy.tasks.games.play.as_vector`."""
+        return Reals(view_width(self.sizes, self.players))
 
     @property
     def horizon(self) -> int:
@@ -169,13 +183,6 @@ class MetaGame:
         """Some episodes written down: task, values, renamed, games."""
         drawn = self.episodes(streams.jax("data"), 0, count)
         return [{"task": self.label, **recorded(drawn, number)} for number in range(count)]
-
-    @property
-    def label(self) -> str:
-        """As it is typed: the id with all parameters that are not the usual ones."""
-        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
-        unusual = ",".join(f"{name}={value}" for name, value, usual in given if value != usual)
-        return f"{self.id}:{unusual}" if unusual else self.id
 
     def tables(self, streams: Streams, count: int) -> list[list[tuple[str, ...]]]:
         """The same for people."""

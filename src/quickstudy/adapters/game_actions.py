@@ -1,0 +1,100 @@
+"""What players of referential games do and see in other programs: spaces of actions, and the original's form of an
+observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import MissingExtra, UsageError
+from quickstudy.tasks.games.episodes import Sizes
+
+try:
+    import gymnasium
+except ModuleNotFoundError as error:
+    raise MissingExtra("gymnasium", "rl") from error
+
+spaces = gymnasium.spaces
+NOISE = 10
+"""Numbers of `other_agent_id`."""
+
+
+class Actions:
+    """What a player may do: a plain decision, a decision with a message, or one number for both, as in the original.
+
+    flat: decision x (number of messages) + number of the message, and behind all the action that does nothing
+    (decision 0, no message). Messages are numbered in the base of the words, the first position least significant, with
+    digits from 1: 0 is the empty one, 1 .. V have one token, V + 1 is (1, 1). form: `decision`, `both` or `flat`.
+    """
+
+    def __init__(self, sizes: Sizes, form: str) -> None:
+        self.sizes, self.form = sizes, form
+        self.messages = sum(sizes.words**length for length in range(sizes.length + 1))
+        decision = spaces.Discrete(sizes.decisions)
+        if form == "flat":
+            self.space: Any = spaces.Discrete(sizes.decisions * self.messages + 1)
+        elif form == "both":
+            said = spaces.MultiDiscrete([sizes.words + 1] * sizes.length)
+            self.space = spaces.Dict({"decision": decision, "communication_channel": said})
+        else:
+            self.space = decision
+
+    def read(self, action: Any, player: str) -> tuple[int, NDArray[np.int32]]:
+        """(decision, tokens). Raises UsageError for what is outside the space."""
+        if isinstance(action, int) and not isinstance(action, bool):
+            action = np.int64(action)
+        if isinstance(action, Mapping):
+            action = {name: np.asarray(part) if name != "decision" else np.int64(part) for name, part in action.items()}
+        if not self.space.contains(action):
+            raise UsageError(f"action of the {player} must be in {self.space}, got {action!r}")
+        silence = np.zeros(self.sizes.length, np.int32)
+        if self.form == "both":
+            return int(action["decision"]), action["communication_channel"].astype(np.int32)
+        if self.form == "decision":
+            return int(action), silence
+        if int(action) == self.space.n - 1:
+            return 0, silence
+        decision, number = divmod(int(action), self.messages)
+        return decision, self.tokens(number)
+
+    def tokens(self, number: int) -> NDArray[np.int32]:
+        """The message of a number."""
+        said = np.zeros(self.sizes.length, np.int32)
+        for place in range(self.sizes.length):
+            if number:
+                said[place] = (number - 1) % self.sizes.words + 1
+                number = (number - 1) // self.sizes.words
+        return said
+
+    def mask(self, player: str, deciding: bool) -> NDArray[np.int8]:
+        """Which flat actions are legal: a listener does nothing but at the decision, and all else is."""
+        acts = player == "speaker" or deciding
+        mask = np.full(self.space.n, acts, dtype=np.int8)
+        mask[-1] = not acts
+        return mask
+
+
+def as_original(view: Mapping[str, Any], other: NDArray[np.float32]) -> dict[str, Any]:
+    """An observation in the original's form: an axis of 1 in front of everything but the stimulus, and the noise by
+    which the other player is known, uniform in 0 .. 1 and drawn anew for every episode.
+    """
+    parts = {key: part if key == "stimulus" else part[None] for key, part in view.items()}
+    return {**parts, "other_agent_id": other[None].copy()}
+
+
+def original_space(space: Any) -> Any:
+    """Of such observations."""
+
+    def wide(part: Any) -> Any:
+        if isinstance(part, spaces.MultiDiscrete):
+            return spaces.MultiDiscrete(part.nvec[None])
+        if isinstance(part, spaces.MultiBinary):
+            return spaces.MultiBinary((1, *part.shape))
+        return spaces.Box(float(part.low.min()), float(part.high.max()), (1, *part.shape), part.dtype)
+
+    parts = {key: part if key == "stimulus" else wide(part) for key, part in space.spaces.items()}
+    return spaces.Dict({**parts, "other_agent_id": spaces.Box(0.0, 1.0, (1, NOISE), np.float32)})
