@@ -165,7 +165,7 @@ def draw_convolution(channels: int, rng: np.random.Generator) -> Any:
 
 def draw_map(inputs: int, outputs: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """(inputs, outputs) weights of a linear map, uniform in +- 1/sqrt(inputs)."""
-    return rng.uniform(-1.0, 1.0, (inputs, outputs)) / np.sqrt(inputs)
+    return np.asarray(rng.uniform(-1.0, 1.0, (inputs, outputs)) / np.sqrt(inputs))
 
 
 def draw_pace(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
