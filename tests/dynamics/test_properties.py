@@ -103,6 +103,17 @@ def test_a_search_finds_memories_and_counts_them():
     assert again[0]["voxels"] == scores[0]["voxels"]
 
 
+def test_only_what_is_trained_is_somewhere_else_afterwards():
+    """A reservoir has nothing to show beside the search; a network that learned a task has."""
+    given = {"population": "4", "generations": "2", "steps": "60", "neighbours": "2"}
+    after = {**given, "after": "dynamics/narma-10:training=100,validation=0,test=10"}
+    (trace,) = examined("esn:units=6", "dynamics/charc", **after)[0].traces
+    assert "trained" not in trace.arrays
+    assert "after" not in trace.facts
+    (trace,) = examined("rnn+adam:units=6", "dynamics/charc", **after)[0].traces
+    assert trace.arrays["trained"].shape == (1, 3)
+
+
 def test_what_is_one_memory_is_one_voxel():
     _, (scores,) = examined("no-memory", "dynamics/charc")
     assert scores["voxels"] == scores["voxels-at-random"] == 1

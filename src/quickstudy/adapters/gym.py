@@ -81,7 +81,8 @@ class WorldEnv(gymnasium.Env[Any, Any]):
 
 
 class Batch:
-    """Many worlds of a task side by side, as arrays; one that is over begins anew at once.
+    """Many worlds of a task side by side, as arrays, in one compiled program where the task has one (`side_by_side`).
+    One that is over begins anew at once.
 
     seeds: a root seed for each. done says where an episode has ended with the last action: the observation is then the
     first of the next.
@@ -89,14 +90,18 @@ class Batch:
 
     def __init__(self, task: str, seeds: Sequence[int], convention: str = "corrected") -> None:
         made = _task(task, convention)
-        self._worlds = [open_world(made, Streams(seed, made.id, 0)) for seed in seeds]
+        streams = [Streams(seed, made.id, 0) for seed in seeds]
+        self._compiled = made.side_by_side(streams) if hasattr(made, "side_by_side") else None
+        self._worlds = [] if self._compiled else [open_world(made, own) for own in streams]
 
     def reset(self) -> NDArray[Any]:
         """(world,) first observations."""
-        return np.array([world.reset() for world in self._worlds])
+        return self._compiled.reset() if self._compiled else np.array([world.reset() for world in self._worlds])
 
     def step(self, actions: Sequence[Any] | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """(world,) observations, rewards, done."""
+        if self._compiled:
+            return self._compiled.step(actions)  # type: ignore[no-any-return]
         given = actions.tolist() if isinstance(actions, np.ndarray) else actions
         turns = [world.step(action) for world, action in zip(self._worlds, given, strict=True)]
         seen = [

@@ -142,7 +142,8 @@ figure: Registry[Any] = Registry(
         def curves(task, rows): ...  # task: its label; rows: Traced, in the order of the table -> blocks
 
     A second one, `learning-curve/read`, may show how scores are read off such a trace: it is given those that learn,
-    task after task, until it makes blocks of them.
+    task after task, until it makes blocks of them. A third, `learning-curve/run`, what is to be seen of one run alone:
+    alone(what, trace), what: the run's identity.
     """,
 )
 

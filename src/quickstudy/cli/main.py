@@ -24,6 +24,7 @@ VERBS = {
         "reproduce": "reproduce",
         "compare": "compare",
         "site": "site",
+        "serve": "serve",
         "check": "check",
     },
     **dict.fromkeys(("doctor", "pack", "query", "forget"), "folder"),

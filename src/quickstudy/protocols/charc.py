@@ -94,13 +94,14 @@ class CharcProtocol:
                     search.add(behaviours[0])
             at_random = substrate.behave([search.pool for search in searches])
             placed = [self._placed(substrate, *both) for both in zip(searches, streams, strict=True)]
-            pupil = begun_after(self.after, task, learner, streams).pupil
-            trained = _behaviours(pupil, substrate) if self.after else None
+            after = "" if core.frozen else self.after  # what is never trained is nowhere else afterwards
+            pupil = begun_after(after, task, learner, streams).pupil
+            trained = _behaviours(pupil, substrate) if after else None
         facts: dict[str, Any] = {"size": substrate.size, "voxel": self.edge(substrate.size), "passes": 0}
         facts |= {"tasks": self._names} if self.tasks else {}
         if trained is not None:
             placed = [{**more, "trained": own} for more, own in zip(placed, trained, strict=True)]
-            facts["after"] = self.after
+            facts["after"] = after
         traces = [
             Trace("behaviours", {"behaviour": np.array(search.found), "at_random": rest, **more}, facts, cost)
             for search, rest, more, cost in zip(searches, at_random, placed, clock.charge(pupil.cost()), strict=True)

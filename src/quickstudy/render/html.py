@@ -17,15 +17,17 @@ from quickstudy.render.plot import live_data
 from quickstudy.render.svg import drawn
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+_LIVE = "; connect-src 'self'"
 _LETTER_BY_LETTER = ("command", "example")
 _WORDS = 30
 """Words in a cell with more letters than this may be broken."""
 
 
-def as_html(page: blocks.Page, beside: Collection[str] = ()) -> str:
+def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "") -> str:
     """The page. Equal data give equal bytes; it refers to nothing outside but files that lie beside it.
 
-    beside: their names; tables and pictures that have a file of their own there then link to it.
+    beside: their names; tables and pictures that have a file of their own there then link to it. live: of a page that
+    is served, its mark: the page asks its own address with `?mark` now and then, and takes over what is new.
     """
     writer = _Writer(frozenset(_anchors(page.blocks)), frozenset(beside))
     header = tag(
@@ -40,12 +42,13 @@ def as_html(page: blocks.Page, beside: Collection[str] = ()) -> str:
         Markup('<meta charset="utf-8">'),
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
         Markup('<meta name="color-scheme" content="light dark">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY + (_LIVE if live else ""))}">'),
         tag("title", f"{page.title} · quickstudy"),
         tag("style", asset("picture.css"), asset("page.css")),
     )
     body = joined(main, data if page.facts else "", tag("script", asset("page.js")))
-    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>{body}</body>\n</html>\n'
+    whole = tag("body", body, data_mark=live or None)
+    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n{whole}\n</html>\n'
 
 
 def blocks_html(parts: Sequence[blocks.Block]) -> Markup:

@@ -25,7 +25,7 @@ from quickstudy.learners.mdl.depths import BRACKETS
 from quickstudy.learners.mdl.exact import ONE, ZERO, Automaton
 from quickstudy.learners.mdl.forms import Form, Region, Unknown, Wrong, added, judge
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.reading import FROM, Certificate, Reading
+from quickstudy.learners.mdl.symbolic import FROM, Certificate, SymbolicNetwork
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.strings import StringTask
 
@@ -91,7 +91,7 @@ def _first_wrong(network: Network, grammar: Counting, most: int) -> tuple[int, .
 
 class _Proof:
     def __init__(self, network: Network, grammar: Counting) -> None:
-        self._reading, self._grammar = Reading(network), grammar
+        self._reading, self._grammar = SymbolicNetwork(network), grammar
         self.steps: list[str] = []
 
     @property

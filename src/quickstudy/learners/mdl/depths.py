@@ -16,7 +16,7 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.learners.mdl.exact import ONE, ZERO
 from quickstudy.learners.mdl.forms import Curve, Form, Region, Unknown, Wrong, added, judge_possible
 from quickstudy.learners.mdl.network import Network
-from quickstudy.learners.mdl.reading import FROM, Certificate, Reading
+from quickstudy.learners.mdl.symbolic import FROM, Certificate, SymbolicNetwork
 
 BRACKETS = "dyck-1"
 _END, _OPEN, _CLOSE = 0, 1, 2
@@ -29,7 +29,7 @@ State = dict[int, Form]
 
 def certificate(network: Network) -> Certificate:
     """Of a network over `#` and one kind of brackets."""
-    reading = Reading(network)
+    reading = SymbolicNetwork(network)
     for least in FROM:
         try:
             states = _one_by_one(reading, least + _MORE)
@@ -48,7 +48,7 @@ def _valid(depth: int) -> set[int]:
     return {_OPEN, _CLOSE} if depth else {_OPEN, _END}
 
 
-def _one_by_one(reading: Reading, deepest: int) -> dict[tuple[int, int], State]:
+def _one_by_one(reading: SymbolicNetwork, deepest: int) -> dict[tuple[int, int], State]:
     """The state for every last symbol and depth. Raises Wrong, with the depth of a step that is, the first there is by
     the number of symbols read; NotApplicable where one beginning and another of the same depth are told apart.
     """
@@ -79,7 +79,7 @@ def _judged(outputs: list[Form | Curve], depth: int, region: Region) -> None:
         raise NotApplicable(f"whether an output is 0 at depth {depth} cannot be told") from None
 
 
-def _lines(reading: Reading, states: dict[tuple[int, int], State], least: int) -> str:
+def _lines(reading: SymbolicNetwork, states: dict[tuple[int, int], State], least: int) -> str:
     """Nothing, where from a depth on the states are lines in the depth that lead to one another; else why not."""
     region, deeper = Region(least), Region(least + 1)
     lines = dict[int, State]()

@@ -43,7 +43,7 @@ from quickstudy.learners.mdl.genes import (
 )
 
 if TYPE_CHECKING:
-    from quickstudy.learners.mdl.reading import Certificate
+    from quickstudy.learners.mdl.symbolic import Certificate
 
 KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
 _NETWORKS = pathlib.Path(__file__).with_name("networks")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from quickstudy.base.blocks import COUNT, Block, Column, Group, Line, Made, Name, Number, Section, Table, Text
-from quickstudy.base.catalogue import block
+from quickstudy.base.catalogue import block, figure
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import StudyRow
 from quickstudy.base.trace import Trace
@@ -99,6 +99,14 @@ def learned(trace: Trace) -> list[dict[str, Any]]:
     """What a learner that says so has found, by the factors of a run, the largest first."""
     found = trace.facts.get("learned", {})
     return [found[factor] for factor in sorted(found, key=float, reverse=True)]
+
+
+@figure("string-outcomes/run", version=1)
+def found_networks(what: Mapping[str, Any], trace: Trace) -> list[Block]:
+    """The networks that a run has found, by the factors of its index, the largest first."""
+    task = make_task(what["task"]["id"], what["convention"])
+    found = (Network.from_facts(own["network"]) for own in learned(trace) if "network" in own)
+    return [network.graph(task.vocabulary, f"network-{number}") for number, network in enumerate(found, start=1)]
 
 
 def _tree(task: Any, size: int) -> Tree:

@@ -20,7 +20,7 @@
       body.append(...rows.map(([, row]) => row));
     }
   };
-  for (const table of document.querySelectorAll("table.sortable")) {
+  const prepareTables = () => document.querySelectorAll("table.sortable").forEach((table) => {
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       head.querySelector("button").addEventListener("click", () => {
         const first = head.classList.contains("number") ? "descending" : "ascending";
@@ -28,20 +28,23 @@
         sort(table, column, head.getAttribute("aria-sort") === first ? other : first);
       });
     });
-  }
+  });
+  prepareTables();
   // `#sort=scores-0,2,ascending` is a link to a sorted table.
   const wanted = /^#sort=([\w-]+),(\d+),(ascending|descending)$/.exec(location.hash);
   const table = wanted && document.getElementById(wanted[1]);
   if (table && Number(wanted[2]) < table.tHead.rows[0].cells.length) sort(table, Number(wanted[2]), wanted[3]);
 
   // What is wider than its box says so.
-  const boxes = [...document.querySelectorAll(".scroll, .across")];
-  const measure = () => boxes.forEach((box) => {
+  const measure = () => document.querySelectorAll(".scroll, .across").forEach((box) => {
     box.parentElement.querySelector(".more").hidden = box.scrollWidth <= box.clientWidth + 1;
   });
   addEventListener("resize", measure);
-  document.querySelectorAll("details").forEach((one) => one.addEventListener("toggle", measure));
-  measure();
+  const prepareBoxes = () => {
+    document.querySelectorAll("details").forEach((one) => one.addEventListener("toggle", measure));
+    measure();
+  };
+  prepareBoxes();
 
   // Values under the pointer. The data are read when a plot is first touched.
   const format = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
@@ -128,7 +131,56 @@
       show();
     });
   };
-  for (const figure of document.querySelectorAll("figure.live"))
+  const preparePlots = () => document.querySelectorAll("figure.live").forEach((figure) => {
     for (const plot of figure.querySelectorAll("svg"))
       plot.querySelectorAll("g.panel").forEach((panel, number) => follow(figure, plot, panel, number));
+  });
+  preparePlots();
+
+  // A page that is served asks now and then whether there is anything new. It takes it over where it stands: what is
+  // open stays open, how tables are sorted stays, and nothing moves away from under somebody's keyboard.
+  let mark = document.body.dataset.mark;
+  if (!mark) return;
+  const status = document.createElement("p");
+  status.setAttribute("role", "status");
+  status.className = "status";
+  document.body.append(status);
+  const takeOver = async () => {
+    const answer = await fetch(location.pathname, { cache: "no-store" });
+    if (!answer.ok) return false;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const open = [...document.querySelectorAll("main details")].map((one) => one.open);
+    const sorted = [...document.querySelectorAll("main table.sortable")].map((table) => {
+      const heads = [...table.tHead.rows[0].cells];
+      const column = heads.findIndex((head) => head.getAttribute("aria-sort") !== "none");
+      return [table.id, column, column < 0 ? "" : heads[column].getAttribute("aria-sort")];
+    });
+    document.querySelector("main").replaceWith(document.adoptNode(fresh.querySelector("main")));
+    document.title = fresh.title;
+    document.querySelectorAll("main details").forEach((one, index) => { one.open = open[index] ?? one.open; });
+    prepareTables();
+    for (const [id, column, direction] of sorted) {
+      const table = document.getElementById(id);
+      if (table && direction && column < table.tHead.rows[0].cells.length) sort(table, column, direction);
+    }
+    prepareBoxes();
+    preparePlots();
+    return true;
+  };
+  const look = async () => {
+    try {
+      const answer = await fetch(`${location.pathname}?mark`, { cache: "no-store" });
+      const now = await answer.text();
+      const busy = document.querySelector("main").contains(document.activeElement);
+      if (answer.ok && now !== mark && busy) status.textContent = "There is something new. It is shown when the focus leaves the page's content.";
+      else if (answer.ok && now !== mark && await takeOver()) {
+        mark = now;
+        status.textContent = `Renewed at ${new Date().toLocaleTimeString()}.`;
+      }
+    } catch {
+      status.textContent = "The server does not answer. What is shown may be old.";
+    }
+    setTimeout(look, 2000);
+  };
+  setTimeout(look, 2000);
 })();

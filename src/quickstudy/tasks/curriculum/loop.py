@@ -12,6 +12,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 
 SPACE, PERIOD = 32, 46
@@ -222,7 +224,8 @@ def single(instance: Instance, stage: Stage, reward: int) -> Life:
             if knows(question, correct):
                 soft = asked + BUDGET
         elif asked > soft:
-            hard = min(hard, asked * (1 + instance.patience))
+            if hard == NEVER:
+                hard = asked * (1 + instance.patience)
             if asked > hard:
                 return End(False, reward)
 
@@ -288,9 +291,12 @@ class Draws:
 
     def words(self, count: int) -> tuple[int, ...]:
         """So many whole numbers of 32 bits."""
+        return struct.unpack(f"<{count}I", self._block(count))
+
+    def _block(self, count: int) -> bytes:
         digest = hashlib.shake_128(b"%s/%d" % (self._name, self._blocks)).digest(4 * count)
         self._blocks += 1
-        return struct.unpack(f"<{count}I", digest)
+        return digest
 
     def below(self, count: int) -> int:
         """A whole number from 0 to count - 1."""
@@ -324,5 +330,7 @@ class Draws:
                 yield values[(word * count) >> 32]
 
     def shuffled(self, values: Sequence[T]) -> list[T]:
-        """All of them, in random order."""
-        return [values[place] for _, place in sorted(zip(self.words(len(values)), range(len(values)), strict=True))]
+        """All of them, in random order: that of as many words, the first first where two are equal."""
+        # A hundred take a third of the time that Python's own sorting takes, and a table's deck is a hundred.
+        order = np.frombuffer(self._block(len(values)), "<u4").argsort(kind="stable")
+        return list(map(values.__getitem__, order.tolist()))

@@ -70,7 +70,7 @@ class ByteWorld(World):
         words = word_list(dialect) if any(_reads(one) for one in members) else Words()
         self._options: dict[str, Any] = {"words": words, "strict": strict, "balanced": balanced}
         self._in_steps = in_steps
-        self._names = _stream_names(members, streams)
+        self._names = stream_names(members, streams)
         self._draws = partial(Draws, f"{_name(streams)}/scheduler")
         self._make = partial(Scheduler, kind, [one.needed for one in members], self._draws, dependencies)
         self._counts = [0] * len(self.members)
@@ -220,7 +220,7 @@ def _name(streams: Streams) -> str:
     return "".join(f"{word:08x}" for word in streams.words("data"))
 
 
-def _stream_names(members: Sequence[Member], streams: Streams) -> list[str]:
+def stream_names(members: Sequence[Member], streams: Streams) -> list[str]:
     """The stream of each task: its own, and another from the second time on."""
     found, times = [], dict[str, int]()
     for member in members:

@@ -42,7 +42,7 @@ class Certificate:
         return f"{self.language}: not shown: {self.reason}"
 
 
-class Reading:
+class SymbolicNetwork:
     """limit: while all variables are below it, no value has reached ±10^6; None where none ever does."""
 
     def __init__(self, network: Network) -> None:

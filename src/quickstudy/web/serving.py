@@ -1,0 +1,59 @@
+"""The dashboard behind a port."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import pathlib
+import socket
+import webbrowser
+from collections.abc import Callable, Sequence
+
+import uvicorn
+
+from quickstudy.base.errors import UsageError
+from quickstudy.web.app import LOOPBACK, application
+
+
+def serve_forever(
+    places: Sequence[pathlib.Path], host: str, port: int, open_it: bool, say: Callable[[str], None]
+) -> None:
+    """Listen until interrupted. Raises UsageError where the address cannot be had."""
+    with contextlib.closing(_listening(host, port)) as listener:
+        bound = listener.getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{bound}/"
+        say(f"Dashboard: {address}  (Ctrl-C ends it)")
+        if not _is_loopback(host):
+            say(f"Everybody who reaches {host} can read: {', '.join(map(str, places))}")
+        if open_it:
+            webbrowser.open(address)
+        # Elsewhere it may be called by any name; here only by those of this machine.
+        hosts = [*LOOPBACK, host] if _is_loopback(host) else ["*"]
+        settings = uvicorn.Config(
+            application(places, hosts), log_level="warning", lifespan="off", server_header=False, access_log=False
+        )
+        uvicorn.Server(settings).run(sockets=[listener])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listener = socket.socket(family, socket.SOCK_STREAM)
+    except OSError as error:
+        raise UsageError(f"--host {host}: {error.strerror or error}") from error
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise UsageError(f"{host} port {port}: {error.strerror}; try `--port 0` for a free one") from error
+    return listener
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
