@@ -26,6 +26,8 @@ SLOW = {"dcem", "dnc", "esbn"}
 """Half a minute each to compile with a training; test_stepping teaches them, and test_cores takes their gradients."""
 BY_FILE = {"curriculum/file@1"}
 """Tasks that are nothing without a file of the user's."""
+OUTSIDE = ("lines", "zeromq", "openai")
+"""Learners that are nothing without a program or a server of the user's: looked at with one, in tests of their own."""
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "adapters")
 
 
@@ -151,9 +153,8 @@ def test_cores_on_real_numbers(core):
     assert [finding for finding in broken(findings) if "can be made" not in finding] == []
 
 
-@pytest.mark.parametrize("name", [name for name in names("learner") if name.split("@")[0] not in ("lines", "zeromq")])
+@pytest.mark.parametrize("name", [name for name in names("learner") if name.split("@")[0] not in OUTSIDE])
 def test_whole_learners(name):
-    """Those that are a program of the user's are looked at with one, in the tests of the curriculum."""
     broken_by_rules = {LEARNS_NOTHING} if not getattr(catalogue.learner.get(name), "learns", True) else set()
     findings = check_learner(name)
     assert [str(finding) for finding in findings if not finding.ok and finding.what not in broken_by_rules] == []

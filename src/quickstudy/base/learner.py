@@ -88,7 +88,8 @@ class Cost:
     examples: items shown, passes included, and steps in a world that might be learned from; updates: changes of the
     trained weights; trained_parameters (None where nobody knows) and fixed_parameters: numbers in the model; bits:
     description length; learn_seconds, answer_seconds: wall time without compilation (acting is either, by whether it
-    might learn from it); compile_seconds: tracing and compiling, shared by the lanes of a call.
+    might learn from it); compile_seconds: tracing and compiling, shared by the lanes of a call; tokens: that a language
+    model has read and written.
     """
 
     examples: int = 0
@@ -99,10 +100,14 @@ class Cost:
     learn_seconds: float = 0.0
     answer_seconds: float = 0.0
     compile_seconds: float = 0.0
+    tokens: int | None = None
 
     def as_facts(self) -> dict[str, Any]:
-        """Plain mapping, for records."""
-        return asdict(self)
+        """Plain mapping, for records; without tokens, where there are none."""
+        facts = asdict(self)
+        if self.tokens is None:
+            del facts["tokens"]
+        return facts
 
 
 @dataclass(frozen=True)

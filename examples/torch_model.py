@@ -1,0 +1,21 @@
+"""A PyTorch network of your own, as a learner: quickstudy run language/qa --learner examples/torch_model.py:Model"""
+
+from quickstudy.adapters.torch import SequenceModel
+
+
+class Model(SequenceModel):
+    """A GRU layer and a linear readout."""
+
+    def build(self, brief):
+        import torch
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.memory = torch.nn.GRU(brief.inputs.width, 32)
+                self.readout = torch.nn.Linear(32, brief.outputs.width)
+
+            def forward(self, inputs):
+                return self.readout(self.memory(inputs)[0])
+
+        return Net()

@@ -1,0 +1,236 @@
+"""A language model as a learner in its context: what it is shown stands in the prompt, and nothing else is learned.
+
+Symbols are renamed: each repetition draws single letters for them, as people are shown them, so that what a model knows
+of words does not count. A sequence is a line of letters; behind a letter at which something is asked stands the answer,
+`a c>b d`. A question is the lines shown so far and the line in question up to its `>`:
+
+    Each line is a sequence of symbols. After > stands the answer to what was read so far in its line.
+    a c>b d
+    c a>
+"""
+
+from __future__ import annotations
+
+import hashlib
+import string
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.learners.host_values import Prefixes
+
+LETTERS = (*string.ascii_lowercase, *string.ascii_uppercase)
+"""Names of symbols: each is one token to most models, or the beginning of none of the others."""
+PREAMBLE = "Each line is a sequence of symbols. After > stands the answer to what was read so far in its line.\n"
+LEAST = 1e-6
+"""The share of an answer that a model did not name among its likeliest: a distribution has no zero."""
+
+
+class Said(NamedTuple):
+    """What a model said to a prompt. likely: logarithms of probabilities of what may come next, by its text; None where
+    it gives none. text: what it said. tokens: that were read and written, as it counts them.
+    """
+
+    likely: Mapping[str, float] | None
+    text: str
+    tokens: int
+
+
+class LanguageModel(Protocol):
+    """A language model, wherever it runs. It may be asked by several threads at once.
+
+    at_once: how many. likely: whether it gives probabilities; known before the first question.
+    """
+
+    at_once: int
+    likely: bool
+
+    def say(self, prompt: str) -> Said:
+        """What follows a prompt. Raises LearnerFault if nothing does."""
+
+    def close(self) -> None:
+        """All is over."""
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """Letters for the symbols of inputs and answers. shared: they are the same symbols, where there are as many."""
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @classmethod
+    def drawn(cls, brief: Brief, shared: bool, rng: np.random.Generator) -> Alphabet:
+        """At random. Raises NotApplicable if there are more symbols than letters."""
+        if not isinstance(brief.inputs, Tokens) or not isinstance(brief.outputs, Tokens):
+            raise NotApplicable("a language model reads and gives symbols here, nothing else")
+        same = shared and brief.inputs.size == brief.outputs.size
+        wanted = brief.inputs.size + (0 if same else brief.outputs.size)
+        if wanted > len(LETTERS):
+            raise NotApplicable(f"symbols are named by {len(LETTERS)} letters, and {wanted} are needed")
+        names = tuple(LETTERS[place] for place in rng.permutation(len(LETTERS))[:wanted])
+        return cls(names[: brief.inputs.size], names if same else names[brief.inputs.size :])
+
+    def line(self, inputs: Sequence[int], answers: Mapping[int, int]) -> str:
+        """A sequence as text, with the answers behind their places."""
+        places = (
+            self.inputs[symbol] + (f">{self.outputs[answers[place]]}" if place in answers else "")
+            for place, symbol in enumerate(inputs)
+        )
+        return " ".join(places)
+
+
+class ContextPupil:
+    """One lane. window: the last examples stand in the context, so many; 0: all. spend: tokens that this process may
+    spend on it, 0: any number.
+    """
+
+    lanes = 1
+
+    def __init__(
+        self, speaker: LanguageModel, brief: Brief, streams: Streams, shared: bool, window: int, spend: int
+    ) -> None:
+        self._speaker, self._window, self._spend = speaker, window, spend
+        self._alphabet = Alphabet.drawn(brief, shared, streams.numpy("noise"))
+        self._lines: list[str] = []
+        self._shown = self._tokens = self._spent = 0
+        self._lock, self._stopped = threading.Lock(), False
+        self._stepper = Prefixes(lambda read: self._answered([([int(x) for x in read], {})]))
+
+    @property
+    def scale(self) -> str:
+        """Probabilities where the model gives some, else only its answer counts."""
+        return "probabilities" if self._speaker.likely else "order"
+
+    def learn(self, lesson: Lesson, start: int, stop: int) -> None:
+        """Put examples into the context."""
+        examples = lesson.examples[0]
+        if lesson.item != "example":
+            raise NotApplicable("a language model is shown whole sequences, not single questions")
+        for index in lesson.order[0, start:stop]:
+            asked = np.flatnonzero(examples.asked[:, index])
+            self._shown += 1
+            if len(asked):
+                answers = {int(place): int(examples.targets[place, index]) for place in asked}
+                self._lines.append(self._alphabet.line(examples.inputs[: asked[-1] + 1, index].tolist(), answers))
+
+    def answer(self, exam: Exam) -> NDArray[np.float64]:
+        """Each question by itself; right answers to those before it in its sequence are not shown."""
+        examples = exam.examples[0]
+        wanted = [examples.inputs[: time + 1, index].tolist() for time, index in exam.found[0]]
+        scores = np.zeros((1, exam.positions.shape[1], len(self._alphabet.outputs)))
+        if wanted:
+            scores[0, : len(wanted)] = self._answered([(inputs, {}) for inputs in wanted])
+        return scores
+
+    def start(self, rows: int, capacity: int) -> Any:
+        """Nothing read in any row."""
+        return self._stepper.start(rows, capacity)
+
+    def step(self, state: Any, inputs: Any) -> tuple[Any, NDArray[np.float64]]:
+        """A question after every step."""
+        state, scores = self._stepper.step(state, np.asarray(inputs)[0])
+        return state, scores[None]
+
+    def rows(self, state: Any, numbers: NDArray[Any]) -> Any:
+        """What these rows have read."""
+        return self._stepper.rows(state, numbers)
+
+    def snapshot(self) -> Snapshot:
+        """The lines of the context, and the letters."""
+        kept = [*self._lines[-self._window :]] if self._window else self._lines
+        names = [*self._alphabet.inputs, *self._alphabet.outputs]
+        arrays = {"lines": np.array([kept], dtype=str), "letters": np.array([names], dtype=str)}
+        return Snapshot(arrays, {"shown": self._shown, "tokens": self._tokens, "inputs": len(self._alphabet.inputs)})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        names, inputs = [str(name) for name in snapshot.arrays["letters"][0]], int(snapshot.facts["inputs"])
+        self._alphabet = Alphabet(tuple(names[:inputs]), tuple(names[inputs:]))
+        self._lines = [str(line) for line in snapshot.arrays["lines"][0]]
+        self._shown, self._tokens = int(snapshot.facts["shown"]), int(snapshot.facts["tokens"])
+
+    def cost(self) -> list[Cost]:
+        """Examples in context; no weight was changed. How many a model has, nobody says."""
+        return [Cost(self._shown, 0, None, tokens=self._tokens)]
+
+    def close(self) -> None:
+        """Let the model go."""
+        self._speaker.close()
+
+    def _answered(self, asked: Sequence[tuple[Sequence[int], Mapping[int, int]]]) -> NDArray[np.float64]:
+        """(question, answer) scores. A question that comes twice is asked once."""
+        shown = "\n".join([*(self._lines[-self._window :] if self._window else self._lines), ""])
+        prompts = [f"{PREAMBLE}{shown}{self._alphabet.line(*each)}>" for each in asked]
+        different = list(dict.fromkeys(prompts))
+        self._stopped = False
+        with ThreadPoolExecutor(max(1, self._speaker.at_once)) as pool:
+            said = dict(zip(different, pool.map(self._said, different), strict=True))
+        return np.stack([scores_of(said[prompt], prompt, self._alphabet.outputs) for prompt in prompts])
+
+    def _said(self, prompt: str) -> Said:
+        """Nothing more is asked, and paid for, once a question has failed."""
+        if self._stopped:
+            raise LearnerFault("another question has failed")
+        try:
+            return self._asked(prompt)
+        except BaseException:
+            self._stopped = True
+            raise
+
+    def _asked(self, prompt: str) -> Said:
+        with self._lock:
+            if self._spend and self._spent >= self._spend:
+                raise LearnerFault(
+                    f"the budget of {self._spend} tokens is spent; what was answered is kept: give more (spend=...), "
+                    "and run again with --retry-failed"
+                )
+        said = self._speaker.say(prompt)
+        with self._lock:
+            self._tokens += abs(said.tokens)
+            self._spent += max(0, said.tokens)  # what was answered before and kept costs nothing again
+        return said
+
+
+def scores_of(said: Said, prompt: str, words: Sequence[str]) -> NDArray[np.float64]:
+    """(answer,) probabilities, of what a model may say next; else 1 for the answer that it gave.
+
+    One that is none of the answers is a guess of ours, drawn from its prompt: it must not count as the first symbol.
+    """
+    if said.likely is not None:
+        shares = np.full(len(words), LEAST)
+        for text, logarithm in said.likely.items():
+            if (word := text.strip()) in words:
+                shares[words.index(word)] += np.exp(min(0.0, logarithm))
+        return np.asarray(shares / shares.sum())
+    first = said.text.split()[:1]
+    if first and first[0] in words:
+        place = words.index(first[0])
+    else:
+        place = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:8], "big") % len(words)
+    return np.asarray(np.eye(len(words))[place])
+
+
+def begin_in_context(
+    speaker: Callable[[], LanguageModel],
+    brief: Brief,
+    streams: Sequence[Streams],
+    shared: bool,
+    window: int,
+    spend: int = 0,
+) -> ContextPupil:
+    """A pupil of one lane. The model is opened only for what it can be asked."""
+    if len(streams) != 1:
+        raise UsageError(f"a language model has one lane, not {len(streams)}")
+    Alphabet.drawn(brief, shared, np.random.default_rng(0))  # says what it is not for
+    return ContextPupil(speaker(), brief, streams[0], shared, window, spend)

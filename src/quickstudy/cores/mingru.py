@@ -1,0 +1,81 @@
+"""The minimal gated recurrent unit (Feng et al. 2024): gates that do not ask the memory, so steps go at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quickstudy.base.catalogue import core
+from quickstudy.base.parameters import parameter
+from quickstudy.cores.core import Array
+from quickstudy.cores.layered import LayeredSpec, Mixer, draw_map, in_chunks, linear_scan
+from quickstudy.gateway import eqx, jax, jnp
+
+
+class MinimalGates(Mixer):
+    """z = sigmoid(W x + b), n = g(V x + c), h <- (1 - z) h + z n; out = U h.
+
+    gates: (units, 2 hidden) for z and n. bias: (2 hidden,). out: (hidden, units). positive: g(x) = x + 1/2 for x >= 0,
+    else sigmoid(x); else g(x) = x. State: h (B, hidden).
+    """
+
+    gates: Array
+    bias: Array
+    out: Array
+    positive: bool = eqx.field(static=True)
+
+    def start(self, batch: int) -> Array:
+        """Zeros."""
+        return jnp.zeros((batch, len(self.out)), self.out.dtype)
+
+    def step(self, state: Array, x: Array) -> tuple[Array, Array]:
+        """One step."""
+        keep, new = self._asked(x)
+        state = keep * state + new
+        return state, state @ self.out
+
+    def unroll(self, state: Array, xs: Array) -> tuple[Array, Array]:
+        """By an associative scan, a chunk at a time."""
+
+        def chunk(state: Array, given: tuple[Array, Array]) -> tuple[Array, Array]:
+            hidden = linear_scan(state, *given)
+            return hidden[-1], hidden
+
+        state, hidden = in_chunks(chunk, state, self._asked(xs), (1.0, 0.0))
+        return state, hidden @ self.out
+
+    def _asked(self, x: Array) -> tuple[Array, Array]:
+        """How much is kept, and what is added."""
+        update, new = jnp.split(x @ self.gates + self.bias, 2, axis=-1)
+        if self.positive:
+            # The branch that is not taken must be finite too, for the gradient.
+            new = jnp.where(new >= 0, new + 0.5, jax.nn.sigmoid(new))
+        return jax.nn.sigmoid(-update), jax.nn.sigmoid(update) * new
+
+
+@core("mingru", version=1)
+@dataclass(frozen=True)
+class MinimalGRU(LayeredSpec):
+    """Minimal gated recurrent units: an update gate and a new value that depend on the input alone.
+
+    units: size of the residual path; none fits it to a budget of parameters. layers: blocks of norm, minimal GRU,
+    linear map and residual path; one alone cannot let a gate depend on what was read before. budget: trained weights
+    per input symbol that `none` fits to, an output layer included. expand: hidden units per unit. positive: new values
+    pass through g, which keeps them above zero, as in the paper's appendix B; else they are linear, as in its section
+    3.1. precision: float32 or float64.
+
+    Weights are uniform in +- 1/sqrt(inputs of the map). Source: Feng et al. 2024, section 3.1 and appendix B. Ours: h
+    starts at 0, and the scan is over h itself, not over its logarithm: what is kept lies between 0 and 1, so that
+    nothing overflows.
+    """
+
+    expand: int = parameter(1, at_least=1)
+    positive: bool = parameter(True)
+
+    def mixer(self, units: int, rng: np.random.Generator) -> MinimalGates:
+        """Gates, biases, then the map behind."""
+        hidden = self.expand * units
+        bound = 1.0 / np.sqrt(units)
+        gates, bias = draw_map(units, 2 * hidden, rng), rng.uniform(-bound, bound, 2 * hidden)
+        return MinimalGates(gates, bias, draw_map(hidden, units, rng), self.positive)

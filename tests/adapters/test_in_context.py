@@ -1,0 +1,207 @@
+"""Language models as learners in their context, with a server on loopback that also misbehaves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quickstudy as qs
+from loopback import Loopback
+from quickstudy.adapters.in_context import PREAMBLE, Alphabet, Said, scores_of
+from quickstudy.adapters.openai import Server
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief
+from quickstudy.base.lesson import Exam, Lesson
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.learners.naming import choose_learner
+from quickstudy.testing import check_learner
+
+BRIEF = Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 2)
+SYMBOLS = np.array([[0, 2], [1, 3], [0, 2]])  # two sequences: 0 1 0, 2 3 2
+ASKED = np.array([[False, False], [True, True], [True, True]])
+EXAMPLES = Examples(SYMBOLS, (SYMBOLS + 1) % 4, ASKED, np.array([3, 3]))
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    made = Loopback()
+    yield made
+    made.close()
+
+
+def begun(server: Any, **given: Any) -> Any:
+    settings = {"url": server.url, "model": "toy", "seconds": 5.0, **given}
+    return Server(**settings).begin(BRIEF, [Streams(0, "", 0)])
+
+
+def taught(server: Any, **given: Any) -> Any:
+    pupil = begun(server, **given)
+    pupil.learn(Lesson([EXAMPLES], np.array([[0, 1]])), 0, 2)
+    return pupil
+
+
+def test_what_it_is_asked(server):
+    """Lines of letters, answers behind their places; of the sequence in question no answer, and nothing after it."""
+    pupil = taught(server, at_once=1)
+    pupil.answer(Exam([EXAMPLES]))
+    names = pupil._alphabet.inputs
+    a, b, c, d = names
+    lines = f"{PREAMBLE}{a} {b}>{c} {a}>{b}\n{c} {d}>{a} {c}>{d}\n"
+    prompts = [body["prompt"] for body, _ in server.seen[1:]]
+    assert prompts == [f"{lines}{a} {b}>", f"{lines}{a} {b} {a}>", f"{lines}{c} {d}>", f"{lines}{c} {d} {c}>"]
+    assert all(body["temperature"] == 0 and body["model"] == "toy" for body, _ in server.seen)
+
+
+@pytest.mark.parametrize("protocol", ["completions", "chat"])
+@pytest.mark.parametrize("logprobs", [True, False])
+def test_it_answers_what_the_model_says(server, protocol, logprobs):
+    server.logprobs = logprobs
+    pupil = taught(server, protocol=protocol)
+    scores = pupil.answer(Exam([EXAMPLES]))
+    assert pupil.scale == ("probabilities" if logprobs else "order")
+    assert scores.shape == (1, 4, 4)
+    assert scores[0].argmax(axis=1).tolist() == [2, 1, 0, 3]
+    np.testing.assert_allclose(scores.sum(axis=2), 1.0)
+
+
+def test_letters_differ_between_repetitions_and_never_collide():
+    drawn = [Alphabet.drawn(BRIEF, False, np.random.default_rng(seed)) for seed in range(20)]
+    assert len({one.inputs for one in drawn}) == 20
+    assert all(len({*one.inputs, *one.outputs}) == 8 for one in drawn)
+    many = Brief(Tokens(30), Tokens(23), "cross-entropy", 3, 2)
+    with pytest.raises(NotApplicable, match="named by 52 letters, and 53 are needed"):
+        Alphabet.drawn(many, True, np.random.default_rng(0))
+    with pytest.raises(NotApplicable, match="symbols"):
+        Alphabet.drawn(Brief(Reals(1), Tokens(2), "cross-entropy", 3, 2), True, np.random.default_rng(0))
+
+
+def test_scores_by_hand():
+    words = ("a", "b", "c")
+    likely = {" a": np.log(0.5), "a": np.log(0.1), "b": np.log(0.3), "cat": np.log(0.1)}
+    found = scores_of(Said(likely, "", 0), "", words)
+    np.testing.assert_allclose(found, np.array([0.6, 0.3, 0.0]) / 0.9, atol=1e-5)
+    assert scores_of(Said(None, " b\n", 0), "", words).tolist() == [0, 1, 0]
+    guesses = np.array([scores_of(Said(None, "what?", 0), str(number), words) for number in range(300)])
+    assert (guesses.sum(axis=0) > 70).all()
+
+
+@pytest.mark.parametrize("fault", ["slow", "cut", "nonsense", "no-json", "busy", "broken"])
+def test_a_server_that_misbehaves_now_and_then_changes_no_answer(server, fault):
+    pupil = taught(server, seconds=0.3)
+    server.faults = [fault, fault]
+    assert pupil.answer(Exam([EXAMPLES]))[0].argmax(axis=1).tolist() == [2, 1, 0, 3]
+    assert len(server.seen) == 1 + 4 + 2
+
+
+def test_a_server_that_refuses_is_not_asked_again(server):
+    pupil = taught(server, at_once=1)
+    server.faults = ["forbidden"]
+    with pytest.raises(LearnerFault, match=r"the server refuses: status 401.*told to be forbidden"):
+        pupil.answer(Exam([EXAMPLES]))
+    assert len(server.seen) == 2
+
+
+def test_what_was_answered_is_kept_and_the_same_again_goes_on(server):
+    pupil = taught(server, at_once=1, retries=1)
+    server.faults = ["", "", "cut", "broken"]
+    with pytest.raises(LearnerFault, match=r"no answer in 2 attempts.*status 503.*--retry-failed"):
+        pupil.answer(Exam([EXAMPLES]))
+    before = len(server.seen)
+    again = taught(server, at_once=1)
+    assert again.answer(Exam([EXAMPLES]))[0].argmax(axis=1).tolist() == [2, 1, 0, 3]
+    assert len(server.seen) == before + 2
+    # What it cost is what all its answers cost, kept ones too.
+    assert again.cost()[0].tokens == sum(len(body["prompt"].split()) + 1 for body in _different(server.seen)[1:])
+    assert "tokens" in again.cost()[0].as_facts()
+
+
+def _different(seen):
+    return list({body["prompt"]: body for body, _ in seen}.values())
+
+
+def test_a_torn_line_of_what_is_kept_is_asked_again(server, tmp_path):
+    taught(server).answer(Exam([EXAMPLES]))
+    (file,) = (tmp_path / "quickstudy" / "answers").iterdir()
+    file.write_bytes(file.read_bytes()[:-20])
+    before = len(server.seen)
+    assert taught(server).answer(Exam([EXAMPLES])).shape == (1, 4, 4)
+    assert len(server.seen) == before + 1
+
+
+def test_a_budget_stops(server):
+    pupil = taught(server, spend=30, at_once=1)
+    with pytest.raises(LearnerFault, match="the budget of 30 tokens is spent"):
+        pupil.answer(Exam([EXAMPLES]))
+    assert taught(server, spend=60).answer(Exam([EXAMPLES])).shape == (1, 4, 4)  # half of it is paid for
+
+
+def test_requests_per_minute(server, monkeypatch):
+    waited = []
+    pupil = taught(server, per_minute=600, at_once=1)
+    monkeypatch.setattr("quickstudy.adapters.openai.time.sleep", waited.append)
+    pupil.answer(Exam([EXAMPLES]))
+    assert sum(waited) > 0.1  # four at 0.1 s each, none of which was really waited for
+
+
+def test_window_and_snapshot(server):
+    pupil = taught(server, window=1)
+    pupil.answer(Exam([EXAMPLES]))
+    assert all(body["prompt"].count("\n") == 2 for body, _ in server.seen[1:])
+    other = Server(url=server.url, model="toy", window=1).begin(BRIEF, [Streams(5, "", 1)])
+    other.restore(pupil.snapshot())
+    np.testing.assert_array_equal(other.answer(Exam([EXAMPLES])), pupil.answer(Exam([EXAMPLES])))
+
+
+def test_the_key_is_sent_and_written_nowhere(server, tmp_path, monkeypatch):
+    monkeypatch.setenv("MY_KEY", "secret-7")
+    taught(server, key="MY_KEY").answer(Exam([EXAMPLES]))
+    assert server.seen[0][1]["Authorization"] == "Bearer secret-7"
+    assert not any(b"secret-7" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+
+
+def test_place_and_patience_are_no_part_of_what_it_is(server):
+    one = choose_learner(f"openai:url={server.url},model=toy,spend=5,retries=1", "corrected")
+    assert one.what["parameters"] == {
+        "model": "toy", "protocol": "completions", "shared": True, "window": 0, "edition": 1,
+    }  # fmt: skip
+
+
+def test_bad_input():
+    for given, words in (
+        ({}, "which server and model"),
+        ({"url": "ftp://x", "model": "m"}, "url must be as http"),
+        ({"url": "http://x:port", "model": "m"}, "no port"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            Server(**given).begin(BRIEF, [Streams(0, "", 0)])
+    with pytest.raises(LearnerFault, match="no connection to 127"):
+        Server(url="http://127.0.0.1:9/v1", model="m", retries=0).begin(BRIEF, [Streams(0, "", 0)])
+
+
+def test_it_keeps_the_promises_of_a_learner(server):
+    findings = check_learner(f"openai:url={server.url},model=toy,at_once=1", sequences=60)
+    assert [str(finding) for finding in findings if not finding.ok] == []
+
+
+def test_a_run_as_a_user_types_it(server, tmp_path, monkeypatch):
+    """One that fails for want of tokens, and the same again with more: only what is missing is asked."""
+    monkeypatch.chdir(tmp_path)
+    tasks = "language/periodic"
+    poor, rich = (f"openai:url={server.url},model=toy,spend={spend}" for spend in (2000, 0))
+    given = {"seeds": 1, "protocol": {"sequences": 6}, "workers": 1, "controls": False}
+    qs.run(tasks, poor, **given)
+    between = len(server.seen)
+    qs.run(tasks, rich, retry_failed=True, **given)
+    texts = [file.read_text() for file in (tmp_path / "results").rglob("*.jsonl")]
+    records = [json.loads(line) for text in texts for line in text.splitlines()]
+    told = [json.dumps(record) for record in records]
+    assert any("the budget of 2000 tokens is spent" in one for one in told)
+    assert any('"status": "ok"' in one and '"tokens":' in one for one in told)
+    prompts = [body["prompt"] for body, _ in server.seen]
+    assert between < len(prompts) == len(set(prompts))
