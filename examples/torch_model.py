@@ -19,3 +19,7 @@ class Model(SequenceModel):
                 return self.readout(self.memory(inputs)[0])
 
         return Net()
+
+
+if __name__ == "__main__":
+    print("quickstudy run language/qa --learner examples/torch_model.py:Model")

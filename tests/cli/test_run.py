@@ -61,7 +61,7 @@ def test_run_report_and_again(quickstudy, tmp_path):
     before = quickstudy("report", "out", "--json").out
     again = json.loads(quickstudy(*command, "--json").out)
     assert again["ok"] == 0
-    assert again["found"] == {"ok": 10}  # esn, three controls and the oracle, two seeds each
+    assert again["found"] == {"ok": 14}  # esn, five controls and the oracle, two seeds each
     assert quickstudy("report", "out", "--json").out == before
     preview = json.loads(quickstudy(*command, "--dry-run", "--json").out)
     assert preview["to_do"] == 0

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.errors import UsageError
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.delay_node import DelayNode
 from quickstudy.cores.esn import EchoState
@@ -156,8 +156,9 @@ def test_synapses_have_their_signs_and_exact_strengths():
 
 def test_the_automaton_reads_reals_by_a_code():
     rng = np.random.default_rng
-    with pytest.raises(NotApplicable, match="reca reads symbols and bits, not real numbers"):
-        ReservoirAutomaton().build(Reals(2), rng(0))
+    usual, named = (ReservoirAutomaton(code=code).build(Reals(2), rng(0)) for code in (None, "thermometer"))
+    some = rng(1).normal(size=(5, 2))
+    assert np.array_equal(states(usual, some), states(named, some))
     sign = ReservoirAutomaton(code="sign", redundancy=2, block=8).build(Reals(2), rng(0))
     assert sign.places.shape[0] == 2
     inputs = np.array([[0.3, -0.2], [0.9, -5.0]])

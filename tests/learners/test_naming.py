@@ -90,7 +90,7 @@ def test_a_default_that_is_typed_makes_no_other_learner():
     ("text", "message"),
     [
         ("esm", r'^no learner "esm"; did you mean "esn"\?$'),
-        ("resnet50", r'^no learner "resnet50"; nearest of \d+: .*esn.*lstm'),
+        ("resnet50", r'^no learner "resnet50"; nearest of \d+: .*esn.*deltanet'),
         ("esn+sdg", r'^no training "sdg"; did you mean "sgd"\?$'),
         ("esn:unit=5", r'^esn\+sgd: no parameter "unit"; did you mean "units"\?$'),
         ("esn:units=-5", "^esn: units must be at least 1, got -5$"),
@@ -137,8 +137,11 @@ def test_a_learner_from_a_file(tmp_path):
     assert choose(f"{file}:Make").what["version"] == chosen.what["version"]
     with pytest.raises(UsageError, match=r'no learner "Mak" in .*mine\.py; did you mean "Make"\?'):
         choose(f"{file}:Mak")
-    with pytest.raises(UsageError, match=r"which learner of .*mine\.py\?; known: Make; type .*mine\.py:NAME"):
-        choose(str(file))
+    assert choose(str(file)).what == choose(f"{file}:Make").what  # it has one learner
+    two = tmp_path / "two.py"
+    two.write_text(f"{FILE}\n\nclass Other(Make):\n    pass\n")
+    with pytest.raises(UsageError, match=r"which learner of .*two\.py\?; known: Make, Other; type .*two\.py:NAME"):
+        choose(str(two))
     with pytest.raises(UsageError, match=r'no parameter "witdh"; did you mean "width"\?'):
         choose(f"{file}:Make:witdh=3")
 

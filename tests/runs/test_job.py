@@ -16,7 +16,6 @@ from quickstudy.base.seeds import Streams
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs.job import examine
 from quickstudy.runs.setting import Setting
-from quickstudy.tasks.language.qa import Qa
 from quickstudy.tasks.sampling import draw_unique, split
 
 SMALL = {"sequences": 60}
@@ -62,7 +61,7 @@ def test_a_kept_learner_comes_back_and_gives_the_same_last_accuracy(tmp_path: pa
     (record,) = results.records
     assert record.saved == f"learners/{record.key}.npz"
     pupil = Results(tmp_path).learner(record.key[:12])
-    streams, task = Streams(0, "language/qa", 0), configure("qa", Qa, {})
+    streams, task = Streams(0, "language/qa", 0), configure("qa", catalogue.task.get("language/qa"), {})
     unique = draw_unique(task, streams.numpy("data"), 60)
     exam = Exam([split(unique, streams.numpy("split"), LanguageProtocol().share).test])
     decisions = pupil.answer(exam).argmax(axis=-1)  # type: ignore[attr-defined]

@@ -16,7 +16,7 @@ from quickstudy.tasks import sampling
 from quickstudy.tasks.sampling import between, draw_unique, split
 
 LANGUAGE = [id for id in catalogue.task.names() if id.startswith(("language/", "continual/"))]
-FEWER = ("language/periodic", "language/mixed", "continual/chained")
+FEWER = ("language/periodic", "language/mixed", "continual/chained", "language/extra-walk")
 """They have fewer than 1200 different sequences under some convention."""
 
 

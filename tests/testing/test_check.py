@@ -57,7 +57,7 @@ def outcome(name):
 
 
 def test_a_task_by_name_with_parameters():
-    found = outcome("language/qa:verbs=1")
+    found = outcome("language/qa@1:verbs=1")
     assert all(found.values())
     assert "its oracle is always right" in found
 
@@ -140,7 +140,7 @@ RIGHT = "I SEE TOM BUT I DO NOT SEE PAUL . DO I SEE PAUL ? NO"
 def test_sequences_of_a_file_are_told_from_others(tmp_path):
     path = tmp_path / "said.txt"
     path.write_text(f"{RIGHT}\n\n{RIGHT[:-2]}YES\nI SEE TOM . DO I SEE TOM ? YES\nHELLO\n")
-    found = check_sequences("language/qa", path)
+    found = check_sequences("language/qa@1", path)
     assert [(finding.what, finding.ok) for finding in found] == [
         ("line 1", True),
         ("line 3", False),
@@ -152,7 +152,7 @@ def test_sequences_of_a_file_are_told_from_others(tmp_path):
     assert found[3].detail.startswith('index 0: "HELLO" is not in the vocabulary')
     published = check_sequences("language/qa", path, "published")
     assert [finding.ok for finding in published] == [True, False, True, False]
-    assert [finding.ok for finding in check_sequences("language/qa:names=2,most=2", path)] == [False] * 4
+    assert [finding.ok for finding in check_sequences("language/qa@1:names=2,most=2", path)] == [False] * 4
 
 
 def test_what_cannot_be_read_as_sequences(tmp_path, file):

@@ -207,10 +207,10 @@ def write_assignments(values: Mapping[str, Any]) -> str:
 
 
 def _spelled(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return "/".join(map(_spelled, value))
-    text = "none" if value is None else str(value)
-    return '"' + text.replace('"', '""') + '"' if isinstance(value, str) and set(text) & set(',="|') else text
+    parts = value if isinstance(value, list | tuple) else [value]
+    text = "/".join("none" if part is None else str(part) for part in parts)
+    # Only what would be cut: a name that could be typed without quotes stays as it was.
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"|') else text
 
 
 def _read_fields(component: Any) -> tuple[dict[str, Any], dict[str, dataclasses.Field[Any]]]:

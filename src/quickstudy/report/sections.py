@@ -10,6 +10,7 @@ from typing import Any
 
 from quickstudy.base import blocks, catalogue
 from quickstudy.base.blocks import Block, Details, Section, Stored, Terms, Text, Traced
+from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.seeds import Streams
@@ -28,9 +29,11 @@ def about(table: TaskTable) -> Iterator[Block]:
     """What the task asks, how much there was of it, and one example, where the very task is installed."""
     task = table.rows[0].setting.get("task")
     said = task if isinstance(task, Mapping) else {}  # a record from elsewhere may say anything
-    id = str(said.get("id", ""))
-    entry = catalogue.task.find(id) if id in catalogue.task else None
-    summary = entry.summary if entry and entry.version == said.get("version") else ""
+    id = f"{said.get('id', '')}@{said.get('version', '')}"
+    try:
+        summary = catalogue.task.find(id).summary if id in catalogue.task else ""
+    except QuickstudyError:  # of a version that is not installed
+        summary = ""
     if summary or table.material:
         yield Text(" ".join(filter(None, (summary, table.material))), "question")
     if summary and (example := _example(id, said.get("parameters"), table.convention)):
@@ -48,7 +51,7 @@ def _example(id: str, parameters: Any, convention: str) -> str:
         if not isinstance(task, ExampleTask) or parameters_of(task) != parameters or hasattr(task, "ready"):
             return ""
         released = getattr(task, "released", None) if convention == "published" else None
-        drawn = released(0, 1) if released else task.sample(Streams(0, id, 0).numpy("data"), 1)
+        drawn = released(0, 1) if released else task.sample(Streams(0, id.partition("@")[0], 0).numpy("data"), 1)
         if not drawn.sequential:
             return ""
         ids, _ = drawn.sequence(0)

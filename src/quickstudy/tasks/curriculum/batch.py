@@ -43,7 +43,7 @@ from quickstudy.tasks.curriculum.batch_instances import (
     TABLE,
     TEXT,
     VALUES,
-    Setting,
+    TaskNumbers,
     ask,
     drawn,
     joined,
@@ -59,7 +59,7 @@ class TableBatch:
     """
 
     def __init__(self, task: str, needed: int, names: Sequence[str]) -> None:
-        self._setting = Setting.of(task, needed)
+        self._setting = TaskNumbers.of(task, needed)
         given = [f"{name}/instance/".encode() for name in names]
         self._numbers = np.zeros((len(given), COMING + DECKS), np.int64)
         self._bytes = np.zeros((len(given), NAME + max(map(len, given))), np.uint8)
@@ -91,7 +91,7 @@ class TableBatch:
 
 
 @njit
-def _begun(numbers: Any, contents: Any, buffers: Any, setting: Setting, seen: Any) -> None:
+def _begun(numbers: Any, contents: Any, buffers: Any, setting: TaskNumbers, seen: Any) -> None:
     for world in range(len(seen)):
         numbers[world, SOLVED] = 0
         seen[world] = drawn(numbers[world], contents[world], buffers[world], setting)
@@ -99,7 +99,7 @@ def _begun(numbers: Any, contents: Any, buffers: Any, setting: Setting, seen: An
 
 @njit
 def _stepped(
-    numbers: Any, contents: Any, buffers: Any, setting: Setting, actions: Any, seen: Any, rewards: Any, done: Any
+    numbers: Any, contents: Any, buffers: Any, setting: TaskNumbers, actions: Any, seen: Any, rewards: Any, done: Any
 ) -> None:
     """One reply in every world; see `loop.micro`. Most are for a byte of a text or of an answer, and done here."""
     for world in range(len(actions)):
@@ -143,7 +143,7 @@ def _stepped(
 
 
 @njit
-def _judged(now: Any, own: Any, buffer: Any, setting: Setting, late: bool) -> int:
+def _judged(now: Any, own: Any, buffer: Any, setting: TaskNumbers, late: bool) -> int:
     """An answer is whole: 0, or how the instance ends. The text is what is said after it, with the next question."""
     now[SHOWN] += now[LENGTH] + now[ANSWERED] - 1
     now[ASKED] += 1
@@ -167,7 +167,7 @@ def _judged(now: Any, own: Any, buffer: Any, setting: Setting, late: bool) -> in
 
 
 @njit
-def _next(now: Any, ended: int, setting: Setting) -> None:
+def _next(now: Any, ended: int, setting: TaskNumbers) -> None:
     """An instance is over. A task that was passed begins anew."""
     if now[SOLVED] >= setting.needed:
         now[SOLVED] = 0
@@ -176,7 +176,7 @@ def _next(now: Any, ended: int, setting: Setting) -> None:
 
 
 @njit
-def _known(now: Any, setting: Setting) -> bool:
+def _known(now: Any, setting: TaskNumbers) -> bool:
     """Whether the answers can be known by now; see `tables`."""
     question, right = now[CURRENT], now[RIGHT] == 1
     if setting.kind == ECHO:
@@ -194,7 +194,7 @@ def _known(now: Any, setting: Setting) -> bool:
 
 
 @njit
-def _said(now: Any, own: Any, setting: Setting) -> None:
+def _said(now: Any, own: Any, setting: TaskNumbers) -> None:
     """What is said after the answer becomes the text."""
     now[LENGTH] = 0
     if setting.kind != TABLE:

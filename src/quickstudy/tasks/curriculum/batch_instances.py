@@ -35,7 +35,7 @@ ALL_SYMBOLS, ALL_LETTERS, ALL_SPECIALS, ALL_MARKS, ALL_DIGITS = (
 )
 
 
-class Setting(NamedTuple):
+class TaskNumbers(NamedTuple):
     """The task. Lengths are the least and how many there are, of which 0 is none; marks are a byte, or -1."""
 
     kind: int
@@ -49,7 +49,7 @@ class Setting(NamedTuple):
     short: bool
 
     @classmethod
-    def of(cls, name: str, needed: int) -> Setting:
+    def of(cls, name: str, needed: int) -> TaskNumbers:
         """Of a table-driven task by its number."""
         table = TABLES[name]
         if not isinstance(table, Table):
@@ -73,7 +73,7 @@ def joined(own: Any, end: int, part: int) -> int:
 
 
 @njit
-def ask(now: Any, own: Any, buffer: Any, setting: Setting) -> None:
+def ask(now: Any, own: Any, buffer: Any, setting: TaskNumbers) -> None:
     """The next question, behind what is being said."""
     if now[DEALT] == now[DECK]:
         count = now[QUESTIONS]
@@ -101,7 +101,7 @@ def ask(now: Any, own: Any, buffer: Any, setting: Setting) -> None:
 
 
 @njit
-def drawn(now: Any, own: Any, buffer: Any, setting: Setting) -> int:
+def drawn(now: Any, own: Any, buffer: Any, setting: TaskNumbers) -> int:
     """The next instance, and its first byte."""
     now[NUMBER] += 1
     now[BLOCKS], now[BUFFERED], now[DEALT], now[DECK] = 0, BUFFER, 0, 0
@@ -157,7 +157,7 @@ def _some(now: Any, own: Any, buffer: Any, pool: Any, size: int, count: int) -> 
 
 
 @njit
-def _table(now: Any, own: Any, buffer: Any, setting: Setting) -> None:
+def _table(now: Any, own: Any, buffer: Any, setting: TaskNumbers) -> None:
     """Ten keys and their values; a key that was drawn twice keeps its last value."""
     keys, values = np.zeros((TEN, LONGEST), np.uint8), np.zeros((TEN, LONGEST), np.uint8)
     _digits(now, own, buffer, keys, setting.keys, False)
