@@ -20,31 +20,31 @@ from quickstudy.runs.setting import Setting, identity
 STORED = pathlib.Path(__file__).with_name("keys.json")
 LINES = {
     "corrected": """
-language/qa esn
-language/qa esn:units=200,leak=0.3
-language/qa esn+rls
-language/qa esn+logistic:units=100
-language/qa reca:rule=90
-language/qa recall
-language/qa rnn
-language/qa gru:units=20
-language/qa lstm
-language/qa lstm:passes=1
-language/qa transformer
-language/qa majority
-language/qa polarity
-language/qa oracle
-language/qa relearning:learner=esn+rls,every=480
-language/qa tampered:learner=lstm,how=blank
-language/qa relearning:learner=lstm:units=8,every=100
-language/qa esn schedule=every
-language/qa esn sequences=60,share=0.5
-language/qa:verbs=1 lstm order=published
-language/harder-qa uniform
-language/world-qa recall
-language/world-qa-counting esn
-language/adjective-qa reca
-language/adjective-qa-counting question-majority
+language/qa@1 esn
+language/qa@1 esn:units=200,leak=0.3
+language/qa@1 esn+rls
+language/qa@1 esn+logistic:units=100
+language/qa@1 reca:rule=90
+language/qa@1 recall
+language/qa@1 rnn
+language/qa@1 gru:units=20
+language/qa@1 lstm
+language/qa@1 lstm:passes=1
+language/qa@1 transformer
+language/qa@1 majority
+language/qa@1 polarity
+language/qa@1 oracle
+language/qa@1 relearning:learner=esn+rls,every=480
+language/qa@1 tampered:learner=lstm,how=blank
+language/qa@1 relearning:learner=lstm:units=8,every=100
+language/qa@1 esn schedule=every
+language/qa@1 esn sequences=60,share=0.5
+language/qa@1:verbs=1 lstm order=published
+language/harder-qa@1 uniform
+language/world-qa@1 recall
+language/world-qa-counting@1 esn
+language/adjective-qa@1 reca
+language/adjective-qa-counting@1 question-majority
 language/periodic copy-last
 language/periodic:longest=5 rnn
 language/increasing-period lstm
@@ -59,7 +59,7 @@ reviews/imdb bag+sparse
 reviews/imdb:pieces=2000 gru+pooled stride=5
 """,
     "published": """
-language/qa esn
+language/qa@1 esn
 language/periodic lstm
 reviews/imdb bag+sparse
 """,
