@@ -66,7 +66,7 @@ def test_run_report_and_again(quickstudy, tmp_path):
     preview = json.loads(quickstudy(*command, "--dry-run", "--json").out)
     assert preview["to_do"] == 0
     more = json.loads(quickstudy(*command, "--seeds", 3, "--json").out)
-    assert more["ok"] == 5
+    assert more["ok"] == 7
     compared = quickstudy("compare", "esn:units=50", "majority", "--out", "out", "--json")
     assert json.loads(compared.out)["pairs"] == 3
     rows = quickstudy("query", "out", "select count(*) as n from runs", "--json")
