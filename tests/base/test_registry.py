@@ -227,3 +227,12 @@ def test_help_shows_how_a_decorator_is_used(kind):
     assert "add(self" not in text
     assert "Entry(" not in text
     assert len(text.splitlines()) < 25
+
+
+def test_a_version_that_is_not_there_is_not_in_it():
+    from quickstudy.base import catalogue
+
+    assert "language/qa" in catalogue.task
+    assert "language/qa@1" in catalogue.task
+    assert "language/qa@99" not in catalogue.task
+    assert "language/qa@one" not in catalogue.task

@@ -28,7 +28,7 @@ def bare():
     [
         (["-c", "import quickstudy"], 0.1),
         (["-m", "quickstudy", "--help"], 0.3),
-        (["-m", "quickstudy", "ls", "tasks"], 0.6),
+        (["-m", "quickstudy", "ls", "tasks"], 0.35),
     ],
 )
 def test_starting_is_cheap(bare, arguments, limit):

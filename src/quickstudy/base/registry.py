@@ -157,7 +157,8 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: str) -> bool:
         self._scan()
-        return any(id == name.partition("@")[0] for id, _ in self._entries)
+        wanted, _, version = name.partition("@")
+        return any(id == wanted and version in ("", str(number)) for id, number in self._entries)
 
     def _scan(self) -> None:
         if self._scanned:
@@ -185,7 +186,10 @@ def _announced(sources: Callable[[], Iterator[tuple[str, pathlib.Path]]]) -> dic
     found: dict[str, list[Entry[Any]]] = {}
     for module, path in sources():
         text = path.read_text(encoding="utf-8")
-        for match in (*_DECORATOR.finditer(text), *_VARIANT.finditer(text)):
+        if "version=" not in text:  # most files announce nothing, and to look for that is quick
+            continue
+        variants = _VARIANT.finditer(text) if ".variant(" in text else ()
+        for match in (*_DECORATOR.finditer(text), *variants):
             summary = match["summary"].removesuffix('"""').strip()
             entry: Entry[Any] = Entry(match["id"], int(match["version"]), summary, str(path), module)
             found.setdefault(match["kind"], []).append(entry)

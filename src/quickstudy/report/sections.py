@@ -10,7 +10,6 @@ from typing import Any
 
 from quickstudy.base import blocks, catalogue
 from quickstudy.base.blocks import Block, Details, Section, Stored, Terms, Text, Traced
-from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.measure import Score
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.seeds import Streams
@@ -30,10 +29,7 @@ def about(table: TaskTable) -> Iterator[Block]:
     task = table.rows[0].setting.get("task")
     said = task if isinstance(task, Mapping) else {}  # a record from elsewhere may say anything
     id = f"{said.get('id', '')}@{said.get('version', '')}"
-    try:
-        summary = catalogue.task.find(id).summary if id in catalogue.task else ""
-    except QuickstudyError:  # of a version that is not installed
-        summary = ""
+    summary = catalogue.task.find(id).summary if id in catalogue.task else ""
     if summary or table.material:
         yield Text(" ".join(filter(None, (summary, table.material))), "question")
     if summary and (example := _example(id, said.get("parameters"), table.convention)):
