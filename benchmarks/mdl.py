@@ -15,7 +15,8 @@ sys.path.pop(0)  # a file beside this one has the name of a package that Numba l
 import numpy as np
 
 from quickstudy.compiled import njit
-from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import Parts
 from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.search import Island
@@ -31,24 +32,24 @@ AIMS = {"evaluations": 60_000.0, "reproductions": 40_000.0}
 
 
 @njit
-def repeated(row, times, parts, tree, room, bits):
+def repeated(row, times, parts, tree, desk, bits):
     """Evaluate a network again and again."""
     for _ in range(times):
-        evaluate(row, parts, 0.0, tree, room, bits, np.inf)
+        evaluate(row, parts, 0.0, tree, desk, bits, np.inf)
 
 
 def rates(scale):
     """By name, what is done in a second. scale: 1 for compiled code, less for plain."""
     strings = training_strings(read_grammar(EqualTwo().released_rules), 100, 100)
     tree = Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], 3)
-    row, room, bits = Network.read("bliss-an-bn").as_row(), Room.of(len(tree.read)), np.zeros(3)
+    row, desk, bits = Network.read("bliss-an-bn").as_row(), Desk.of(len(tree.read)), np.zeros(3)
     island = Island.settled(tree, PARTS, np.random.default_rng(0), max(4, int(500 * scale)))
     island.rows[:] = row  # where an evolution has come to, not where it begins: larger networks, all possible
     island.bits[:] = 178.0, 309.477, 309.477
     tempering = Tempering(tree, PARTS, np.random.default_rng(0), 10**9)
     times, generations = max(4, int(20_000 * scale)), max(1, int(40 * scale))
     works = {
-        "evaluations": (lambda: repeated(row, times, PARTS, tree, room, bits), times),
+        "evaluations": (lambda: repeated(row, times, PARTS, tree, desk, bits), times),
         "reproductions": (lambda: island.evolve(generations), generations * len(island.rows)),
     }
     if scale == 1:

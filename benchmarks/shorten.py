@@ -16,7 +16,8 @@ import numpy as np
 from quickstudy.base.learner import Brief
 from quickstudy.base.seeds import Streams
 from quickstudy.learners.mdl import tempering
-from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.learner import GivenNetwork, Mdlrnn
 from quickstudy.learners.mdl.network import Network
 from quickstudy.protocols.marking import Marking
@@ -53,12 +54,12 @@ def main(language, size, *names):
     best = min((Network.read(name) for name in names), key=lambda one: sum(one.all_bits(tree, LEARNER.allowed)))
     fewest, asked = sum(best.all_bits(tree, LEARNER.allowed)), set()
     tempering.COLDEST, tempering.HOTTEST, tempering.GUESSER = 2.0, 12.0, 0.0
-    search, room = LEARNER.search_of(tree, np.random.default_rng(0)), Room.of(len(tree.read))
+    search, desk = LEARNER.search_of(tree, np.random.default_rng(0)), Desk.of(len(tree.read))
     for number in range(ROUNDS):
         if number % RESTART == 0:
             search.rows[:] = best.as_row()
             for row, bits in zip(search.rows, search.bits, strict=True):
-                evaluate(row, search.parts, 0.0, tree, room, bits, np.inf)
+                evaluate(row, search.parts, 0.0, tree, desk, bits, np.inf)
         search.go_on()
         bits = search.bits[:, 0] + search.bits[:, 2]
         for replica in np.argsort(bits):

@@ -13,7 +13,8 @@ from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import BIAS, UNITS, WIDTH, Parts
 from quickstudy.learners.mdl.learner import GivenNetwork, Mdlrnn
 from quickstudy.learners.mdl.mutation import DRAWS, mutate
@@ -106,9 +107,9 @@ def test_bits_are_those_of_each_network_and_the_elite_is_never_lost():
         now = island.bits[island.best, :2].sum()
         assert now <= fewest
         fewest = now
-    room, bits = Room.of(len(TREE.read)), np.zeros(3)
+    desk, bits = Desk.of(len(TREE.read)), np.zeros(3)
     for row, own in zip(island.rows, island.bits, strict=True):
-        evaluate(row, PARTS, 0.0, TREE, room, bits, np.inf)
+        evaluate(row, PARTS, 0.0, TREE, desk, bits, np.inf)
         assert np.array_equal(bits, own)
 
 
@@ -135,25 +136,25 @@ def test_migrants_are_received_as_they_were_sent():
 
 
 def test_a_guesser_is_mixed_in_and_the_exact_bits_stay():
-    room, exact, mixed = Room.of(len(TREE.read)), np.zeros(3), np.zeros(3)
+    desk, exact, mixed = Desk.of(len(TREE.read)), np.zeros(3), np.zeros(3)
     row = Network.read("bliss-an-bn").as_row()
-    evaluate(row, PARTS, 0.0, TREE, room, exact, np.inf)
-    evaluate(row, PARTS, 0.05, TREE, room, mixed, np.inf)
+    evaluate(row, PARTS, 0.0, TREE, desk, exact, np.inf)
+    evaluate(row, PARTS, 0.05, TREE, desk, mixed, np.inf)
     assert mixed[2] == exact[2] == exact[1] < mixed[1] < np.inf
     row[BIAS + 4] = 0  # now an a is impossible
-    evaluate(row, PARTS, 0.0, TREE, room, exact, np.inf)
-    evaluate(row, PARTS, 0.05, TREE, room, mixed, np.inf)
+    evaluate(row, PARTS, 0.0, TREE, desk, exact, np.inf)
+    evaluate(row, PARTS, 0.05, TREE, desk, mixed, np.inf)
     assert exact[1] == exact[2] == mixed[2] == np.inf
     assert np.isfinite(mixed[1])
 
 
 def test_beyond_a_limit_nothing_is_evaluated_and_below_it_all_is():
-    room, whole, cut = Room.of(len(TREE.read)), np.zeros(3), np.zeros(3)
+    desk, whole, cut = Desk.of(len(TREE.read)), np.zeros(3), np.zeros(3)
     row = Network.read("bliss-an-bn").as_row()
     for floor in (0.0, 0.05):
-        evaluate(row, PARTS, floor, TREE, room, whole, np.inf)
+        evaluate(row, PARTS, floor, TREE, desk, whole, np.inf)
         for limit, kept in ((whole[0] + whole[1], True), (whole[0] + whole[1] - 1e-9, False), (whole[0] - 1, False)):
-            evaluate(row, PARTS, floor, TREE, room, cut, limit)
+            evaluate(row, PARTS, floor, TREE, desk, cut, limit)
             assert np.array_equal(cut, whole) if kept else np.isinf(cut[1:]).all()
 
 
@@ -162,11 +163,11 @@ def numbers():
     rng = np.random.default_rng(7)
     island = Island.settled(TREE, PARTS, rng, 12)
     island.evolve(6)
-    room, bits, seen = Room.of(len(TREE.read)), np.zeros(3), []
+    desk, bits, seen = Desk.of(len(TREE.read)), np.zeros(3), []
     row = Network.read("bliss-an-bn").as_row()
     for _ in range(60):
         mutate(row, PARTS, rng.random(DRAWS), 3)
-        evaluate(row, PARTS, 0.01, TREE, room, bits, np.inf)
+        evaluate(row, PARTS, 0.01, TREE, desk, bits, np.inf)
         seen.append([int(row[:WIDTH].sum()), int(row[UNITS]), *bits.tolist()])
     tempering = Mdlrnn(effort=1).search_of(TREE, rng)
     tempering.go_on()

@@ -1,4 +1,4 @@
-"""What a network says on a tree of strings, step by step and in bits: compiled.
+"""What a network says, step by step, and the tree of strings that it is asked about: compiled.
 
 Source: Lan, Geyer, Chemla and Katzir 2022, and the code of Lan, Chemla and Katzir 2023.
 """
@@ -27,9 +27,7 @@ from quickstudy.learners.mdl.genes import (
     WEIGHT,
     WEIGHT_UNDER,
     Numbers,
-    Parts,
     Rows,
-    description_bits,
 )
 
 CLIP, EMPTY = 1e6, 1e-8
@@ -218,44 +216,3 @@ def speak(values: Numbers, symbols: int, said: Numbers) -> None:
         total += said[symbol]
     for symbol in range(symbols):
         said[symbol] = said[symbol] / total if total > EMPTY else 1.0 / symbols
-
-
-@njit
-def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, room: Room, bits: Numbers, limit: float) -> None:
-    """Fill bits with |H|, with the bits of all strings of a tree where the network is mixed with a guesser that has the
-    share floor, and with |D:H|, infinite where a next symbol is held for impossible. Without a floor the two are the
-    same, and what is impossible is seen at once. limit: once |H| and the bits so far are more, both are infinite.
-    """
-    symbols, values = parts.symbols, room.values
-    bits[0] = description_bits(row, len(parts.activations))
-    bits[1] = bits[2] = 0.0
-    if bits[0] > limit:
-        bits[1] = bits[2] = math.inf
-        return
-    count = wire(row, symbols, room)
-    for node in range(len(tree.read)):
-        now, parent = values[node], tree.parent[node]
-        think(row, symbols, count, room, tree.read[node], values[max(parent, 0)], parent < 0, now)
-        total = 0.0
-        for symbol in range(symbols):
-            if now[symbols + symbol] > 0.0:
-                total += now[symbols + symbol]
-        for symbol in range(symbols):
-            times = tree.counts[node, symbol]
-            if times == 0.0:
-                continue
-            chance = now[symbols + symbol] / total if total > EMPTY else 1.0 / symbols
-            if not chance > 0.0:
-                chance, bits[2] = 0.0, math.inf
-                if floor == 0.0:
-                    bits[1] = math.inf
-                    return
-            else:
-                bits[2] -= times * math.log2(chance)
-            if floor > 0.0:
-                bits[1] -= times * math.log2((1.0 - floor) * chance + floor / symbols)
-        if bits[0] + (bits[1] if floor > 0.0 else bits[2]) > limit:
-            bits[1] = bits[2] = math.inf
-            return
-    if floor == 0.0:
-        bits[1] = bits[2]

@@ -19,7 +19,8 @@ import numpy as np
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate, wire
+from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl.evaluation import Room, Tree, wire
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
@@ -196,7 +197,7 @@ class Network:
         """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
         bits: Numbers = np.zeros(3)
         parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True)
-        evaluate(self.as_row(), parts, 0.0, tree, Room.of(len(tree.read)), bits, np.inf)
+        evaluate(self.as_row(), parts, 0.0, tree, Desk.of(len(tree.read)), bits, np.inf)
         return int(bits[0]), float(bits[2])
 
     def into(self, unit: int, kind: str) -> list[tuple[int, Fraction]]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from quickstudy.base.learner import Snapshot
 from quickstudy.compiled import njit
-from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import WIDTH, Numbers, Parts, Rows
 from quickstudy.learners.mdl.mutation import DRAWS, copy, first_network, mutate
 
@@ -47,7 +48,7 @@ def _pair(draws: Numbers, many: int) -> tuple[int, int]:
 @njit
 def _generation(
     rows: Rows, bits: Numbers, elite: Rows, draws: Numbers, child: Rows, found: Numbers,
-    parts: Parts, tree: Tree, room: Room,
+    parts: Parts, tree: Tree, desk: Desk,
 ) -> None:  # fmt: skip
     """As many reproductions as there are rows of draws. elite: rows that only a strictly better child replaces."""
     for turn in range(len(draws)):
@@ -55,7 +56,7 @@ def _generation(
         winner, loser = (one, other) if _better(bits[one], bits[other], draws[turn, 2]) else (other, one)
         copy(rows[winner], child)
         mutate(child, parts, draws[turn], 3)
-        evaluate(child, parts, 0.0, tree, room, found, math.inf)
+        evaluate(child, parts, 0.0, tree, desk, found, math.inf)
         kept = False
         for best in elite:
             kept |= best == loser and not found[0] + found[1] < bits[loser, 0] + bits[loser, 1]
@@ -77,10 +78,10 @@ class Island:
     @classmethod
     def settled(cls, tree: Tree, parts: Parts, generator: np.random.Generator, size: int) -> Island:
         """Filled with first networks."""
-        rows, bits, room = np.zeros((size, WIDTH), np.int32), np.zeros((size, 3)), Room.of(len(tree.read))
+        rows, bits, desk = np.zeros((size, WIDTH), np.int32), np.zeros((size, 3)), Desk.of(len(tree.read))
         for row, own, draws in zip(rows, bits, generator.random((size, 5 * parts.symbols)), strict=True):
             first_network(row, parts, draws)
-            evaluate(row, parts, 0.0, tree, room, own, math.inf)
+            evaluate(row, parts, 0.0, tree, desk, own, math.inf)
         return cls(tree, parts, generator, rows, bits)
 
     @property
@@ -90,7 +91,7 @@ class Island:
 
     def evolve(self, generations: int) -> None:
         """So many generations."""
-        working = np.zeros(WIDTH, np.int32), np.zeros(3), self.parts, self.tree, Room.of(len(self.tree.read))
+        working = np.zeros(WIDTH, np.int32), np.zeros(3), self.parts, self.tree, Desk.of(len(self.tree.read))
         count = math.ceil(ELITE * len(self.rows))
         for _ in range(generations):
             elite = np.argsort(self.bits[:, :2].sum(axis=1), kind="stable")[:count].astype(np.int32)

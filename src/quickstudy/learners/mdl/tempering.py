@@ -18,7 +18,8 @@ import numpy as np
 
 from quickstudy.base.learner import Snapshot
 from quickstudy.compiled import njit
-from quickstudy.learners.mdl.evaluation import Room, Tree, evaluate
+from quickstudy.learners.mdl.coding import Desk, evaluate
+from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
@@ -118,7 +119,7 @@ def _reweigh(row: Rows, symbols: int, draws: Numbers) -> None:
 @njit
 def _changed(
     rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, best: Rows, fewest: Numbers, draws: Numbers,
-    child: Rows, found: Numbers, parts: Parts, tree: Tree, room: Room,
+    child: Rows, found: Numbers, parts: Parts, tree: Tree, desk: Desk,
 ) -> None:  # fmt: skip
     """One change of every replica for each row of draws (turn, replica, draw). best, fewest: the network with the
     fewest exact bits so far.
@@ -140,7 +141,7 @@ def _changed(
                 mutate(child, parts, own[::-1], 1)
             # Whether it is taken is decided by a number of bits that is known before: no more of it is evaluated.
             limit = bits[replica, 0] + bits[replica, 1] - heat[replica] * math.log(max(own[0], 1e-300))
-            evaluate(child, parts, floor[replica], tree, room, found, limit)
+            evaluate(child, parts, floor[replica], tree, desk, found, limit)
             if found[0] + found[1] <= limit:
                 copy(child, rows[replica])
                 bits[replica] = found
@@ -152,14 +153,14 @@ def _changed(
 @njit
 def _exchanged(
     rows: Rows, bits: Numbers, heat: Numbers, floor: Numbers, draws: Numbers,
-    child: Rows, found: Numbers, parts: Parts, tree: Tree, room: Room,
+    child: Rows, found: Numbers, parts: Parts, tree: Tree, desk: Desk,
 ) -> None:  # fmt: skip
     """Neighbouring replicas change places, by what each network costs at the other's temperature."""
     hotter = np.zeros(3)
     for cold in range(len(rows) - 1):
         hot = cold + 1
-        evaluate(rows[hot], parts, floor[cold], tree, room, found, math.inf)
-        evaluate(rows[cold], parts, floor[hot], tree, room, hotter, math.inf)
+        evaluate(rows[hot], parts, floor[cold], tree, desk, found, math.inf)
+        evaluate(rows[cold], parts, floor[hot], tree, desk, hotter, math.inf)
         gain = (bits[cold, 0] + bits[cold, 1] - found[0] - found[1]) / heat[cold]
         gain += (bits[hot, 0] + bits[hot, 1] - hotter[0] - hotter[1]) / heat[hot]
         if gain >= 0.0 or draws[cold] < math.exp(gain):
@@ -192,9 +193,9 @@ class Tempering:
         self.rows[:, UNITS] = 2 * symbols
         self.rows[:, BIAS + symbols : BIAS + 2 * symbols] = 1
         self.rows[:, BIAS_UNDER : BIAS_UNDER + 2 * symbols] = 1
-        room = Room.of(len(self.tree.read))
+        desk = Desk.of(len(self.tree.read))
         for row, floor, bits in zip(self.rows, self._floors, self.bits, strict=True):
-            evaluate(row, self.parts, floor, self.tree, room, bits, math.inf)
+            evaluate(row, self.parts, floor, self.tree, desk, bits, math.inf)
         self.best, self.fewest = self.rows[0].copy(), self.bits[0].copy()
 
     @property
@@ -214,7 +215,7 @@ class Tempering:
             np.zeros(3),
             self.parts,
             self.tree,
-            Room.of(len(self.tree.read)),
+            Desk.of(len(self.tree.read)),
         )
         _changed(*place, self.best, self.fewest, self.generator.random((ROUND, REPLICAS, DRAWS)), *working)
         _exchanged(*place, self.generator.random(REPLICAS - 1), *working)

@@ -1,0 +1,243 @@
+"""The bits in which a network codes a tree of strings: compiled, and nothing twice that has been computed.
+
+A unit that hears nothing of the step before, not even by others, has as many values as there are symbols: they are
+computed once for each. Curves and logarithms, which take longer than all else, are looked up where the same number came
+before. Every sum is taken in the order in which `think` takes it: the bits are the same, to the last.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from quickstudy.compiled import njit
+from quickstudy.learners.mdl.evaluation import CLIP, EMPTY, Room, Tree, activated, wire
+from quickstudy.learners.mdl.genes import (
+    ACTIVATION,
+    BIAS,
+    BIAS_UNDER,
+    MOST_UNITS,
+    TYPE,
+    Numbers,
+    Parts,
+    Rows,
+    description_bits,
+)
+
+TANH, FLAT = 3, 22.0
+"""The number of the curve that is looked up, and from where on it is 1 in double precision."""
+LOOKED_UP = 1024
+"""Numbers of which the curve, and of which the logarithm, is kept."""
+FORWARD, BEFORE, SUM = 1, 2, 4
+"""Of a unit: all forward edges, all recurrent edges into it come from units that do not move; it sums."""
+
+
+class Desk(NamedTuple):
+    """Room for a tree. wiring: of the network. moving: units whose values depend on more than the symbol just read, in
+    an order in which they can be computed. fixed (unit,): whether it is none of them. parts (unit,): FORWARD, BEFORE
+    and SUM. settled (symbol,): whether what depends on it alone is known: in values, behind the nodes, that of fixed
+    units; in sums (2, symbol, unit), those over forward and over recurrent edges into moving ones. biases (unit,).
+    values (node, then symbol; unit). curve, logarithm (2, number): those looked up before, and what they gave.
+    """
+
+    wiring: Room
+    moving: Rows
+    fixed: Rows
+    parts: Rows
+    settled: Rows
+    sums: Numbers
+    biases: Numbers
+    values: Numbers
+    curve: Numbers
+    logarithm: Numbers
+
+    @classmethod
+    def of(cls, nodes: int) -> Desk:
+        """For a tree of so many nodes."""
+        moving, fixed, parts, settled = np.zeros((4, MOST_UNITS), np.int32)
+        symbols = MOST_UNITS // 2
+        sums, values = np.zeros((2, symbols, MOST_UNITS)), np.zeros((nodes + symbols, MOST_UNITS))
+        curve, logarithm = np.zeros((2, LOOKED_UP)), np.zeros((2, LOOKED_UP))
+        logarithm[0] = 1.0
+        return cls(Room.of(1), moving, fixed, parts, settled, sums, np.zeros(MOST_UNITS), values, curve, logarithm)
+
+
+@njit
+def _curved(x: float, curve: Numbers) -> float:
+    """The hyperbolic tangent, looked up."""
+    if x > FLAT:
+        return 1.0
+    if x < -FLAT:
+        return -1.0
+    if x != x:
+        return math.tanh(x)
+    place = int(x * 5039.0) & (LOOKED_UP - 1)
+    if curve[0, place] != x:
+        curve[0, place], curve[1, place] = x, math.tanh(x)
+    return float(curve[1, place])
+
+
+@njit
+def _logarithm(chance: float, logarithm: Numbers) -> float:
+    """To base 2, of a number above 0 and up to 1, looked up."""
+    place = int(chance * 1048573.0) & (LOOKED_UP - 1)
+    if logarithm[0, place] != chance:
+        logarithm[0, place], logarithm[1, place] = chance, math.log2(chance)
+    return float(logarithm[1, place])
+
+
+@njit
+def _lay_out(row: Rows, symbols: int, desk: Desk) -> tuple[int, int]:
+    """Tell units that move from those that do not. Gives how many are computed, and how many of them move."""
+    count, many = wire(row, symbols, desk.wiring), 0
+    order, first, source = desk.wiring.order, desk.wiring.first, desk.wiring.source
+    moving, fixed, parts, settled, biases = desk.moving, desk.fixed, desk.parts, desk.settled, desk.biases
+    for symbol in range(symbols):
+        settled[symbol] = 0
+    for place in range(count):
+        unit = order[place]
+        biases[unit] = row[BIAS + unit] / row[BIAS_UNDER + unit] if row[BIAS + unit] != 0 else 0.0
+        whole = 1
+        for edge in range(first[0, unit], first[0, unit + 1]):
+            whole &= fixed[source[0, edge]]
+        parts[unit] = (FORWARD if whole else 0) | (SUM if row[TYPE + unit] == 0 else 0)
+        fixed[unit] = 1 if whole and first[1, unit] == first[1, unit + 1] else 0
+        if not fixed[unit]:
+            moving[many] = unit
+            many += 1
+    for place in range(many):
+        unit = moving[place]
+        whole = 1
+        for edge in range(first[1, unit], first[1, unit + 1]):
+            whole &= fixed[source[1, edge]]
+        parts[unit] |= BEFORE if whole else 0
+    return count, many
+
+
+@njit
+def _settle(row: Rows, symbols: int, symbol: int, count: int, own_row: int, desk: Desk) -> None:
+    """Compute all that depends on one symbol alone."""
+    order, first = desk.wiring.order, desk.wiring.first
+    source, weight = desk.wiring.source, desk.wiring.weight
+    fixed, parts, sums, values = desk.fixed, desk.parts, desk.sums, desk.values
+    desk.settled[symbol] = 1
+    for place in range(count):
+        unit = order[place]
+        begin, end, own = first[0, unit], first[0, unit + 1], unit < symbols
+        if not parts[unit] & FORWARD:
+            continue
+        x = 1.0 if own and unit == symbol else 0.0
+        if parts[unit] & SUM:
+            for edge in range(begin, end):
+                x += weight[0, edge] * values[own_row, source[0, edge]]
+        else:
+            if not own:
+                x = 1.0 if end > begin else 0.0
+            for edge in range(begin, end):
+                x *= weight[0, edge] * values[own_row, source[0, edge]]
+        sums[0, symbol, unit] = x
+        if fixed[unit]:
+            x = min(max(x + desk.biases[unit], -CLIP), CLIP)
+            kind = row[ACTIVATION + unit]
+            values[own_row, unit] = _curved(x, desk.curve) if kind == TANH else activated(kind, x)
+    for place in range(count):
+        unit = order[place]
+        if not fixed[unit] and parts[unit] & BEFORE:
+            x = 0.0
+            for edge in range(first[1, unit], first[1, unit + 1]):
+                x += weight[1, edge] * values[own_row, source[1, edge]]
+            sums[1, symbol, unit] = x
+
+
+@njit
+def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits: Numbers, limit: float) -> None:
+    """Fill bits with |H|, with the bits of all strings of a tree where the network is mixed with a guesser that has the
+    share floor, and with |D:H|, infinite where a next symbol is held for impossible. Without a floor the two are the
+    same, and what is impossible is seen at once. limit: once |H| and the bits so far are more, both are infinite.
+
+    It is one loop, since to hand a row of an array to a function takes as long as a step.
+    """
+    symbols = parts.symbols
+    described = float(description_bits(row, len(parts.activations)))
+    bits[0] = described
+    bits[1] = bits[2] = math.inf
+    if described > limit:
+        return
+    count, many = _lay_out(row, symbols, desk)
+    first, source, weight = desk.wiring.first, desk.wiring.source, desk.wiring.weight
+    moving, fixed, hears, settled = desk.moving, desk.fixed, desk.parts, desk.settled
+    sums, biases, values, curve, logarithm = desk.sums, desk.biases, desk.values, desk.curve, desk.logarithm
+    read, before, counts = tree.read, tree.parent, tree.counts
+    nodes = len(read)
+    mixed, exact = 0.0, 0.0
+    for node in range(nodes):
+        symbol, parent = read[node], before[node]
+        still, last, past = nodes + symbol, 0, 0
+        if parent >= 0:
+            last = read[parent]
+            past = nodes + last
+        if not settled[symbol]:
+            _settle(row, symbols, symbol, count, still, desk)
+        for place in range(many):
+            unit = moving[place]
+            how = hears[unit]
+            if how & FORWARD:
+                x = sums[0, symbol, unit]
+            elif how & SUM:
+                x = 1.0 if unit == symbol else 0.0
+                for edge in range(first[0, unit], first[0, unit + 1]):
+                    other = source[0, edge]
+                    x += weight[0, edge] * values[still if fixed[other] else node, other]
+            else:
+                x = 1.0 if unit == symbol or unit >= symbols else 0.0
+                for edge in range(first[0, unit], first[0, unit + 1]):
+                    other = source[0, edge]
+                    x *= weight[0, edge] * values[still if fixed[other] else node, other]
+            if parent >= 0:
+                if how & SUM:
+                    heard = 0.0
+                    if how & BEFORE:
+                        heard = sums[1, last, unit]
+                    else:
+                        for edge in range(first[1, unit], first[1, unit + 1]):
+                            other = source[1, edge]
+                            heard += weight[1, edge] * values[past if fixed[other] else parent, other]
+                    x += heard
+                else:
+                    for edge in range(first[1, unit], first[1, unit + 1]):
+                        other = source[1, edge]
+                        x *= weight[1, edge] * values[past if fixed[other] else parent, other]
+            x = min(max(x + biases[unit], -CLIP), CLIP)
+            kind = row[ACTIVATION + unit]
+            if kind == 1:
+                x = x if x > 0.0 else 0.0
+            elif kind == TANH:
+                x = _curved(x, curve)
+            elif kind != 0:
+                x = activated(kind, x)
+            values[node, unit] = x
+        total = 0.0
+        for unit in range(symbols, 2 * symbols):
+            value = values[still if fixed[unit] else node, unit]
+            if value > 0.0:
+                total += value
+        for target in range(symbols):
+            times = counts[node, target]
+            if times == 0.0:
+                continue
+            unit = symbols + target
+            value = values[still if fixed[unit] else node, unit]
+            chance = value / total if total > EMPTY else 1.0 / symbols
+            if not chance > 0.0:
+                if floor == 0.0:
+                    return
+                chance, exact = 0.0, math.inf
+            elif chance < 1.0:
+                exact -= times * _logarithm(chance, logarithm)
+            if floor > 0.0:
+                mixed -= times * _logarithm((1.0 - floor) * chance + floor / symbols, logarithm)
+        if described + (mixed if floor > 0.0 else exact) > limit:
+            return
+    bits[1], bits[2] = mixed if floor > 0.0 else exact, exact
