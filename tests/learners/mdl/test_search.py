@@ -19,6 +19,7 @@ from quickstudy.learners.mdl.genes import BIAS, UNITS, WIDTH, Parts
 from quickstudy.learners.mdl.learner import GivenNetwork, Mdlrnn
 from quickstudy.learners.mdl.mutation import DRAWS, mutate
 from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.remembering import Memory, look_up
 from quickstudy.learners.mdl.search import Island
 from quickstudy.tasks.grammar.languages import EqualTwo
 
@@ -111,6 +112,19 @@ def test_bits_are_those_of_each_network_and_the_elite_is_never_lost():
     for row, own in zip(island.rows, island.bits, strict=True):
         evaluate(row, PARTS, 0.0, TREE, desk, bits, np.inf)
         assert np.array_equal(bits, own)
+
+
+def test_what_is_remembered_is_what_would_be_evaluated():
+    seen = []
+    for places in (1 << 16, 4, 1):  # with few places, networks drive one another out all the time
+        island = Island.settled(TREE, PARTS, np.random.default_rng(4), 40)
+        empty = island.memory
+        island.memory = Memory(empty.now, empty.networks[:places], empty.bits[:places])
+        island.evolve(30)
+        known = [bool(look_up(row, island.memory)[1]) for row in island.rows]
+        seen.append((island.bits.tolist(), [Network.of_row(row, 3) for row in island.rows], sum(known)))
+    assert seen[0][:2] == seen[1][:2] == seen[2][:2]
+    assert seen[0][2] > 30 > seen[2][2]
 
 
 def test_evolution_ends_when_its_patience_does():

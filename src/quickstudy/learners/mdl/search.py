@@ -18,6 +18,7 @@ from quickstudy.learners.mdl.coding import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import WIDTH, Numbers, Parts, Rows
 from quickstudy.learners.mdl.mutation import DRAWS, copy, first_network, mutate
+from quickstudy.learners.mdl.remembering import Memory, look_up, remember
 
 ELITE = 0.001
 """Share of an island that only a strictly better network may replace."""
@@ -48,7 +49,7 @@ def _pair(draws: Numbers, many: int) -> tuple[int, int]:
 @njit
 def _generation(
     rows: Rows, bits: Numbers, elite: Rows, draws: Numbers, child: Rows, found: Numbers,
-    parts: Parts, tree: Tree, desk: Desk,
+    parts: Parts, tree: Tree, desk: Desk, memory: Memory,
 ) -> None:  # fmt: skip
     """As many reproductions as there are rows of draws. elite: rows that only a strictly better child replaces."""
     for turn in range(len(draws)):
@@ -56,7 +57,14 @@ def _generation(
         winner, loser = (one, other) if _better(bits[one], bits[other], draws[turn, 2]) else (other, one)
         copy(rows[winner], child)
         mutate(child, parts, draws[turn], 3)
-        evaluate(child, parts, 0.0, tree, desk, found, math.inf)
+        place, known = look_up(child, memory)
+        if known:
+            for number in range(3):
+                found[number] = memory.bits[place, number]
+        else:
+            evaluate(child, parts, 0.0, tree, desk, found, math.inf)
+            if place >= 0:
+                remember(place, memory, found)
         kept = False
         for best in elite:
             kept |= best == loser and not found[0] + found[1] < bits[loser, 0] + bits[loser, 1]
@@ -67,13 +75,16 @@ def _generation(
 
 @dataclass
 class Island:
-    """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`."""
+    """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`. memory: of all that were
+    evaluated; it saves time and changes nothing.
+    """
 
     tree: Tree
     parts: Parts
     generator: np.random.Generator
     rows: Rows
     bits: Numbers
+    memory: Memory = field(default_factory=Memory.empty)
 
     @classmethod
     def settled(cls, tree: Tree, parts: Parts, generator: np.random.Generator, size: int) -> Island:
@@ -91,7 +102,8 @@ class Island:
 
     def evolve(self, generations: int) -> None:
         """So many generations."""
-        working = np.zeros(WIDTH, np.int32), np.zeros(3), self.parts, self.tree, Desk.of(len(self.tree.read))
+        desk = Desk.of(len(self.tree.read))
+        working = np.zeros(WIDTH, np.int32), np.zeros(3), self.parts, self.tree, desk, self.memory
         count = math.ceil(ELITE * len(self.rows))
         for _ in range(generations):
             elite = np.argsort(self.bits[:, :2].sum(axis=1), kind="stable")[:count].astype(np.int32)
