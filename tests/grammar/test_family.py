@@ -12,8 +12,10 @@ import pytest
 import quickstudy as qs
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
+from quickstudy.base.study import find_study
 from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.learners.host import Hosted
+from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
 from quickstudy.protocols.grammar import GrammarProtocol
 from quickstudy.runs.job import examine
@@ -227,3 +229,13 @@ def test_an_interrupted_run_goes_on_with_the_same_outcome():
         assert again.facts == whole.facts
         assert again.cost.examples == whole.cost.examples
         assert all(np.array_equal(again.arrays[name], whole.arrays[name]) for name in whole.arrays)
+
+
+@pytest.mark.parametrize("convention", ["published", "corrected"])
+def test_the_two_searches_of_table_2_are_two_under_every_convention(convention):
+    task, row = make_task("grammar/an-bn", convention), find_study("bliss-table2").rows[0]
+    found = {
+        name: choose_learner(row.learner(name, convention), convention, task, "strings").make(task).search
+        for name in ("MDLRNN search", "tempering")
+    }
+    assert found == {"MDLRNN search": "evolution", "tempering": "tempering"}
