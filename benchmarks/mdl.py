@@ -1,5 +1,6 @@
 """How fast the search by description length is, on one core: evaluations and reproductions a second on a^n b^n with 100
-strings, beside the same source without the compiler, in one run. `python benchmarks/mdl.py` writes a line for each.
+strings, beside the same source without the compiler, in one run; then an island of every language that has evolved for
+a while. `python benchmarks/mdl.py` writes a line for each.
 
 Seconds are those of this process, so that others on the machine change little.
 """
@@ -14,10 +15,11 @@ sys.path.pop(0)  # a file beside this one has the name of a package that Numba l
 
 import numpy as np
 
+from quickstudy.base import catalogue
 from quickstudy.compiled import njit
 from quickstudy.learners.mdl.coding import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
-from quickstudy.learners.mdl.genes import Parts
+from quickstudy.learners.mdl.genes import EDGES, UNITS, Parts
 from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.search import Island
 from quickstudy.learners.mdl.tempering import REPLICAS, ROUND, Tempering
@@ -28,6 +30,7 @@ from quickstudy.tasks.grammar.strings import read_grammar
 PARTS = Parts(3, np.array([0, 1, 3], np.int32), False)
 PUBLISHED = {"evaluations": 1 / 1.43e-3, "reproductions": 2220.0}
 """Of the original program, on one core of another machine."""
+LANGUAGES = ("an-bn", "an-bn-cn", "an-bn-cn-dn", "an-bm-cnm", "dyck-1", "dyck-2")
 AIMS = {"evaluations": 60_000.0, "reproductions": 40_000.0}
 
 
@@ -67,6 +70,22 @@ def rates(scale):
     return found
 
 
+def evolved(name, generations=1000, measured=100):
+    """Reproductions a second of an island of 500 networks that has evolved for so many generations, on 100 strings; the
+    nodes of their tree, and units and edges of the network in the middle.
+    """
+    task = catalogue.task.get(f"grammar/{name}")()
+    symbols = len(task.grammar.symbols)
+    strings = training_strings(read_grammar(task.released_rules), 100, 100)
+    tree = Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], symbols)
+    island = Island.settled(tree, PARTS._replace(symbols=symbols), np.random.default_rng(0), 500)
+    island.evolve(generations)
+    began = time.process_time()
+    island.evolve(measured)
+    rate = 500 * measured / (time.process_time() - began)
+    return rate, len(tree.read), *np.median(island.rows[:, [UNITS, EDGES]], axis=0).astype(int)
+
+
 def main():
     """Print a line for each rate."""
     if "NUMBA_DISABLE_JIT" in os.environ:
@@ -83,6 +102,10 @@ def main():
         if name in AIMS:
             line += f"; aim {AIMS[name]:,.0f}, original {PUBLISHED[name]:,.0f}"
         sys.stdout.write(line + "\n")
+    for name in LANGUAGES:
+        rate, nodes, units, edges = evolved(name)
+        line = f"{rate:12,.0f} reproductions a second on {name}, {nodes} prefixes, {units} units, {edges} edges"
+        sys.stdout.write(f"{line}: 25,000 generations in {25_000 * 500 / rate:,.0f} s\n")
 
 
 if __name__ == "__main__":
