@@ -46,3 +46,19 @@ def test_a_counter_that_comes_back_is_hardly_computed():
     _, _, wrong = own.judged(own.start(199, 400), read, targets, counts)
     assert not wrong.any()
     assert own._states.count < 700
+
+
+def test_what_is_read_step_by_step_leads_to_states_that_are_known():
+    own, _ = host("bliss-an-bn")
+    state = own.start(1, 400)
+    for symbol in [0, *[1] * 90]:
+        state, _ = own.step(state, np.array([symbol]))
+    read = np.full((90, 5), 2)
+    after, _, wrong = own.judged(
+        own.rows(state, np.zeros(5, int)), read, np.where(read[:, :1].cumsum(0) < 180, 2, 0), read > 0
+    )
+    assert not wrong.any()
+    before = own._states.count
+    again, _, _ = own.judged(own.rows(state, np.zeros(5, int)), read, read, read > 0)
+    assert own._states.count == before < 250
+    assert own.same(after, again)

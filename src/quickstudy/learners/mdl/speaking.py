@@ -18,7 +18,7 @@ from quickstudy.learners.mdl.genes import EDGES, KIND, MOST_UNITS, SOURCE, Numbe
 from quickstudy.learners.mdl.network import Network
 
 Bools = NDArray[np.bool_]
-ROOM, ENOUGH = 4096, 0.25
+ROOM, ENOUGH = 1 << 15, 0.25
 """States before it is asked whether they come back, and the share of steps into new ones above which they do not."""
 MOST_STATES = 200_000
 
@@ -106,9 +106,9 @@ class _Known:
         """Read as far as it pays."""
         time = 0
         while (time := _look_up(self.after, self.answers, read, numbers, said, time)) < len(read) and self.pays:
-            for number, symbol in {(int(n), int(s)) for n, s in zip(numbers, read[time], strict=True)}:
-                if self.after[number, symbol] < 0:
-                    self._try(number, symbol)
+            untried = self.after[numbers, read[time]] < 0
+            for number, symbol in np.unique(np.stack([numbers, read[time]])[:, untried], axis=1).T.tolist():
+                self._try(number, symbol)
             self._looked += len(numbers)
         self._looked += time * len(numbers)
         return time
@@ -117,15 +117,19 @@ class _Known:
         said: Numbers = np.zeros((1, 1, self._symbols))
         values = self.values[number : number + 1].copy()
         _read(self._row, self._symbols, np.array([[symbol]], np.int32), number == 0, values, said, self._room)
-        key = values[0, self._sending].tobytes()
-        then = self._numbers.setdefault(key, self.count)
+        then = self.number_of(values[0])
+        self.after[number, symbol], self.answers[number, symbol] = then, _likeliest(said[0, 0], self._outputs)
+
+    def number_of(self, values: Numbers) -> int:
+        """Of a state by its values (unit,), which is known from now on."""
+        then = self._numbers.setdefault(values[self._sending].tobytes(), self.count)
         if then == self.count:
             if then == len(self.values):
                 self.values, self.after, self.answers = (
                     np.concatenate([part, np.full_like(part, -1)]) for part in (self.values, self.after, self.answers)
                 )
-            self.values[then], self.count = values[0], self.count + 1
-        self.after[number, symbol], self.answers[number, symbol] = then, _likeliest(said[0, 0], self._outputs)
+            self.values[then], self.count = values, self.count + 1
+        return then
 
 
 class NetworkHost:
@@ -157,7 +161,10 @@ class NetworkHost:
         """Read many symbols (time, row)."""
         values, said = self._values(state).copy(), np.zeros((*np.shape(inputs), self._symbols))
         _read(self.row, self._symbols, np.asarray(inputs, np.int32), state.began, values, said, self._room)
-        return State(False, values), said[..., : self._outputs]
+        # What many strings begin with is read in one row: from there they must find the states that are known.
+        known = self._states.pays and len(values) == 1 and len(said) > 0
+        numbers = np.array([self._states.number_of(values[0])], np.int32) if known else None
+        return State(False, values, numbers), said[..., : self._outputs]
 
     def judged(self, state: State, inputs: Any, targets: Any, counts: Bools) -> tuple[State, Any, Any]:
         """Read many symbols (time, row): the state, the likeliest symbols, and by row how many that count are wrong."""
