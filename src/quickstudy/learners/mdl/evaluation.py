@@ -166,13 +166,15 @@ def wire(row: Rows, symbols: int, room: Room) -> int:
 
 @njit
 def think(
-    row: Rows, symbols: int, count: int, room: Room, symbol: int, before: Numbers, began: bool, values: Numbers
-) -> None:
-    """One step: values (unit,) after reading a symbol. before: those of the step before, unless it has just begun.
+    row: Rows, symbols: int, count: int, order: Rows, first: Rows, source: Rows, weight: Numbers,
+    symbol: int, before: Numbers, number: int, began: bool, values: Numbers,
+) -> None:  # fmt: skip
+    """One step of one string: before (string, unit) becomes its values after reading a symbol. number: of the string.
+    began: nothing was read before. values (unit,): room for them.
 
-    count: of the units that are computed, as `wire` has laid them out. Sums are in the precision of the room.
+    count: of the units that are computed, as `wire` has laid them out in order, first, source and weight: arrays of
+    their own, since to take them out of a room at every step takes longer than the step. Sums are in their precision.
     """
-    order, first, source, weight = room.order, room.first, room.source, room.weight
     zero, one = values.dtype.type(0.0), values.dtype.type(1.0)
     for place in range(count):
         unit = order[place]
@@ -190,7 +192,7 @@ def think(
                 x += weight[0, edge] * values[source[0, edge]]
             if not began:
                 for edge in range(past, done):
-                    recurrent += weight[1, edge] * before[source[1, edge]]
+                    recurrent += weight[1, edge] * before[number, source[1, edge]]
             # Float32 adds forward edges and the bias before the recurrent ones: of the orders tried, the one that has
             # the 294 wrong steps reported of the released network of a^n b^n c^n.
             x = (x + bias) + recurrent if values.itemsize == 4 else (x + recurrent) + bias
@@ -201,9 +203,11 @@ def think(
                 x *= weight[0, edge] * values[source[0, edge]]
             if not began:
                 for edge in range(past, done):
-                    x *= weight[1, edge] * before[source[1, edge]]
+                    x *= weight[1, edge] * before[number, source[1, edge]]
             x += bias
         values[unit] = activated(row[ACTIVATION + unit], min(max(x, -CLIP), CLIP))
+    for place in range(count):
+        before[number, order[place]] = values[order[place]]
 
 
 @njit

@@ -28,12 +28,15 @@ def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, sai
     """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
     next after each.
     """
-    count, after = wire(row, symbols, room), room.values[0]
+    count, after, chances = wire(row, symbols, room), room.values[0], np.zeros(symbols)
+    order, first, source, weight = room.order, room.first, room.source, room.weight
     for time in range(len(read)):
         for number in range(len(values)):
-            think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
-            values[number] = after
-            speak(after, symbols, said[time, number])
+            symbol, fresh = read[time, number], began and time == 0
+            think(row, symbols, count, order, first, source, weight, symbol, values, number, fresh, after)
+            speak(after, symbols, chances)
+            for other in range(symbols):
+                said[time, number, other] = chances[other]
 
 
 @njit
@@ -51,10 +54,11 @@ def _judge(
 ) -> None:
     """As `_read`, with the likeliest symbol alone: said (time, row)."""
     count, after, chances = wire(row, symbols, room), room.values[0], np.zeros(symbols)
+    order, first, source, weight = room.order, room.first, room.source, room.weight
     for time in range(len(read)):
         for number in range(len(values)):
-            think(row, symbols, count, room, read[time, number], values[number], began and time == 0, after)
-            values[number] = after
+            symbol, fresh = read[time, number], began and time == 0
+            think(row, symbols, count, order, first, source, weight, symbol, values, number, fresh, after)
             speak(after, symbols, chances)
             said[time, number] = _likeliest(chances, outputs)
 
