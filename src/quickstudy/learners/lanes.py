@@ -31,6 +31,10 @@ def over_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
 
 def stack_lanes(trees: Sequence[Any]) -> Any:
     """One tree with a lane axis from one tree per lane."""
+    if len(trees) == 1:
+        leaves, structure = jax.tree.flatten(trees[0])
+        alone = iter(_with_an_axis([leaf for leaf in leaves if eqx.is_array(leaf)]))
+        return structure.unflatten([next(alone) if eqx.is_array(leaf) else leaf for leaf in leaves])
     # On the host: stacking a hundred device arrays would be a program of its own, and seconds of compilation.
     rows = [jax.tree.flatten(tree)[0] for tree in trees]
     stacked = [leaves[0] for leaves in zip(*rows, strict=True)]
@@ -42,6 +46,11 @@ def stack_lanes(trees: Sequence[Any]) -> Any:
     for place, array in zip(bare, arrays, strict=True):
         stacked[place] = array
     return jax.tree.unflatten(jax.tree.structure(trees[0]), stacked)
+
+
+@jax.jit
+def _with_an_axis(arrays: Any) -> Any:
+    return [array[None] for array in arrays]
 
 
 def check_room(lanes: int, bytes_of_lane: int) -> None:
