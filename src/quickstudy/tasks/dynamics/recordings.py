@@ -21,7 +21,7 @@ from quickstudy.tasks.dynamics.series import Floats, taxonomy
 from quickstudy.tasks.sampling import Split
 
 ALIKE: dict[str, Any] = {
-    "controls": ["mean", "linear"],
+    "controls": ["mean", "linear", "linear-whole"],
     "oracle": "nobody knows how many can be told apart",
     "protocol": "classification",
 }
