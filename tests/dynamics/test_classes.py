@@ -142,3 +142,23 @@ def test_what_a_rule_on_frames_cannot_see(id, frames, whole):
         trace = ClassificationProtocol().examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
         found[name] = catalogue.measure.get("classification")(trace)["error-rate"]
     assert found == {"linear": pytest.approx(frames, abs=0.03), "linear-whole": pytest.approx(whole, abs=0.05)}
+
+
+def test_images_are_made_smaller_by_their_areas():
+    """Three points become two: the middle one is shared."""
+    from quickstudy.tasks.dynamics.recordings import smaller
+
+    image = np.array([[[3.0, 0, 0], [0, 6, 0], [0, 0, 9]]])
+    # The corners: the whole first point, half of two, a quarter of the middle, over an area of 9/4.
+    assert smaller(image, 2)[0] == pytest.approx(np.array([[4.5, 1.5], [1.5, 10.5]]) / 2.25)
+    assert smaller(image, 3)[0] == pytest.approx(image[0])
+    assert smaller(np.ones((2, 28, 28)), 15) == pytest.approx(np.ones((2, 15, 15)))
+
+
+@needs_data
+def test_small_columns_of_images():
+    task = make("mnist-columns-small")
+    train = task.parts().train
+    assert (task.inputs.width, train.steps, train.inputs.shape[2]) == (15, 15, 15)
+    whole = make("mnist-rows", reading="columns").parts().train
+    assert train.inputs.mean() == pytest.approx(whole.inputs.mean(), rel=1e-9)
