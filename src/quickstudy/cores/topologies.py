@@ -18,7 +18,7 @@ Groups: TypeAlias = list[tuple[NDArray[np.int64], NDArray[np.float64]]]
 
 TOPOLOGIES = ("random", "ring", "line", "lattice")
 SQUARINGS, KRYLOV = 7, 18
-"""Of the way to the largest eigenvalue alone: A^128 sets it apart from the others, and 18 products with that find it."""
+"""Of the way to the largest eigenvalue alone: A^128 sets it apart from the others, 18 products with that find it."""
 LEAST = 60
 """Units for which that way is worth it."""
 FOUND = 1e-13

@@ -148,7 +148,7 @@ class Images(Recordings):
 
     def __post_init__(self) -> None:
         if self.points is not None and self.points > self.side:
-            raise ValueError(f"images have {self.side} points a side, and are not made larger; got points={self.points}")
+            raise ValueError(f"images have {self.side} points a side, none is made larger; got points={self.points}")
 
     def images(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """(image, row, column) values 0 to 1, labels, and whether it is tested on."""
@@ -189,7 +189,7 @@ task.variant(
 
 
 def smaller(images: NDArray[Any], points: int) -> Floats:
-    """Images (image, row, column) with so many points a side, each the mean over the area that it takes the place of."""
+    """Images (image, row, column) with so many points a side, each the mean over the area that it covers."""
     side = images.shape[1]
     edges, new = np.arange(side), np.arange(points)[:, None] * side / points
     shares = np.clip(np.minimum(new + side / points, edges + 1) - np.maximum(new, edges), 0.0, None) * points / side
