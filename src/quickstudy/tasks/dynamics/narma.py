@@ -99,8 +99,8 @@ class Driven(Parts):
                 seen = [u[transient:], x[transient + self.lead - 1 :][: self.steps]][: 1 + self.feedback]
                 return self.series(np.stack(seen, axis=1), later[:, None], **facts, varies=["inputs", "weights"])
         raise UsageError(
-            f"all of {MOST_STREAMS} inputs ({self.drawn}) in 0 .. {self.high:g} made the system diverge; give a smaller "
-            "high, a shorter series or squashed=true"
+            f"all of {MOST_STREAMS} inputs ({self.drawn}) in 0 .. {self.high:g} made the system diverge; give a "
+            "smaller high, a shorter series or squashed=true"
         )
 
 
