@@ -134,14 +134,15 @@ def spectral_radius(groups: Groups) -> float:
         from scipy.sparse import csr_array
         from scipy.sparse.linalg import ArpackError, eigs
 
-        matrix = csr_array((value, (row, column)), shape=(units, units))
+        sparse = csr_array((value, (row, column)), shape=(units, units))
         start = np.ones(units)  # ARPACK would otherwise draw a start of its own
         try:
             # Asked for one eigenvalue alone, it often settles on the second largest.
-            return float(np.abs(eigs(matrix, k=6, which="LM", v0=start, return_eigenvectors=False, tol=1e-8)).max())
+            return float(np.abs(eigs(sparse, k=6, which="LM", v0=start, return_eigenvectors=False, tol=1e-8)).max())
         except ArpackError:  # a matrix that makes nothing of the start, for one
             pass
-    return _radius_of(np.bincount(row * units + column, value, units**2).reshape(units, units))
+    matrix = np.bincount(row * units + column, value, units**2).astype(np.float64)
+    return _radius_of(matrix.reshape(units, units))
 
 
 def _radius_of(matrix: NDArray[np.float64]) -> float:

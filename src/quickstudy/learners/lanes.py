@@ -34,7 +34,7 @@ def stack_lanes(trees: Sequence[Any]) -> Any:
     if len(trees) == 1:
         leaves, structure = jax.tree.flatten(trees[0])
         alone = iter(_with_an_axis([leaf for leaf in leaves if eqx.is_array(leaf)]))
-        return structure.unflatten([next(alone) if eqx.is_array(leaf) else leaf for leaf in leaves])
+        return jax.tree.unflatten(structure, [next(alone) if eqx.is_array(leaf) else leaf for leaf in leaves])
     # On the host: stacking a hundred device arrays would be a program of its own, and seconds of compilation.
     rows = [jax.tree.flatten(tree)[0] for tree in trees]
     stacked = [leaves[0] for leaves in zip(*rows, strict=True)]
