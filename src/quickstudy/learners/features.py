@@ -19,7 +19,7 @@ from quickstudy.base.lesson import Exam
 from quickstudy.cores.core import Core
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.batching import needed_steps
-from quickstudy.learners.lanes import Frame, check_room, grown, over_lanes, rounded
+from quickstudy.learners.lanes import Frame, check_room, grown, lane_by_lane, over_lanes, rounded
 
 TOGETHER = 64
 """The most sequences that run through a core side by side: enough to be fast, few enough to stay in the cache."""
@@ -356,7 +356,7 @@ def _read(frame: Frame, arrays: Any, state: Any, inputs: Any, positions: Any, ke
         state, features = unroll(core, state, inputs, key=key)
         return state, features[positions[:, 0], positions[:, 1]]
 
-    return over_lanes(single, lanes)(frame.filled(arrays), state, inputs, positions, keys)
+    return lane_by_lane(single, lanes)(frame.filled(arrays), state, inputs, positions, keys)
 
 
 @partial(jax.jit, static_argnums=(0, 6))
@@ -380,4 +380,4 @@ def _read_some(frame: Frame, arrays: Any, state: Any, inputs: Any, positions: An
         _, kept, features = lax.fori_loop(0, some, read, (state, state, blank))
         return kept, features[:, 0].at[positions[:, 0]].get(mode="promise_in_bounds")
 
-    return over_lanes(single, lanes)(frame.filled(arrays), state, inputs, positions)
+    return lane_by_lane(single, lanes)(frame.filled(arrays), state, inputs, positions)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import TooManyLanes, UsageError
-from quickstudy.gateway import device_memory, double, eqx, handed_over, jax, jnp
+from quickstudy.gateway import device_kind, device_memory, double, eqx, handed_over, jax, jnp, lax
 
 MOST_OF_THE_MEMORY = 2 / 3
 """The largest part of a device's memory that one array of features may take: tests hold a second, smaller one, and
@@ -27,6 +27,20 @@ def over_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
         return jax.tree.map(lambda leaf: leaf[None] if eqx.is_array(leaf) else leaf, function(*inner))
 
     return single
+
+
+def lane_by_lane(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
+    """The same, but on a CPU one lane after the other within the program: each has, bit for bit, what it has alone, its
+    weights stay in the cache, and the Python around a call is paid once for all.
+    """
+    if lanes == 1 or device_kind() != "cpu":
+        return over_lanes(function, lanes)
+
+    def mapped(*arguments: Any) -> Any:
+        arrays, rest = eqx.partition(arguments, eqx.is_array)
+        return lax.map(lambda own: function(*eqx.combine(own, rest)), arrays)
+
+    return mapped
 
 
 def stack_lanes(trees: Sequence[Any]) -> Any:
