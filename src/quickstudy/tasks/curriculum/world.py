@@ -48,9 +48,9 @@ class ByteWorld(World):
     """Instances of tasks, until the scheduler has no more. Whatever is drawn depends on the streams and on the number
     of the instance within its task alone, so a task shows the same alone, in a chain and after others.
 
-    stage: what is going on, for those who may look. recorder: a `Recorder`, if all is to be written down. Every end of
-    an instance is an event: task and instance (their numbers), success, passed (the task, by now), and outcomes (one
-    byte for every question that was judged).
+    names: of the random streams of its tasks. stage: what is going on, for those who may look. recorder: a `Recorder`,
+    if all is to be written down. Every end of an instance is an event: task and instance (their numbers), success,
+    passed (the task, by now), and outcomes (one byte for every question that was judged).
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class ByteWorld(World):
         self.recorder: Any = None
         words = word_list(dialect) if any(_reads(one) for one in members) else Words()
         self._options: dict[str, Any] = {"words": words, "strict": strict, "balanced": balanced}
-        self._in_steps = in_steps
-        self._names = stream_names(members, streams)
+        self._in_steps, self._kind = in_steps, kind
+        self.names = stream_names(members, streams)
         self._draws = partial(Draws, f"{_name(streams)}/scheduler")
         self._make = partial(Scheduler, kind, [one.needed for one in members], self._draws, dependencies)
         self._counts = [0] * len(self.members)
@@ -81,6 +81,33 @@ class ByteWorld(World):
         shown = _renaming(Draws(f"{_name(streams)}/symbols")) if renamed else bytes(range(256))
         self._shown, self._meant = shown, bytes(shown.index(byte) for byte in range(256))
         self._renamed = renamed
+
+    @property
+    def by_tables(self) -> bool:
+        """Whether a compiled program can follow it as far as its tasks are table-driven; see `compiled_lives`."""
+        return self._byte is None and self._kind == "consecutive" and not self._in_steps and self.recorder is None
+
+    def compiled_with(self, others: Sequence[World]) -> Any:
+        """Itself and others for `Lifetime`, as arrays for a compiled program; None where there is no such form."""
+        from quickstudy.tasks.curriculum.compiled_lives import TableLives
+
+        return TableLives.of([self, *others])
+
+    @property
+    def showing(self) -> int | None:
+        """The byte that is shown; None where nothing has begun, or all is over."""
+        return None if self._byte is None else self._shown[self._byte]
+
+    @property
+    def renaming(self) -> tuple[bytes, bytes]:
+        """Of all 256 bytes, what is shown for each, and what is meant by each."""
+        return self._shown, self._meant
+
+    def standing(self) -> tuple[int, int]:
+        """The number of the task at hand, and of the instance within it; of the next ones where all is over."""
+        if self._byte is None:
+            return 0, self._counts[0]
+        return self.place, self._counts[self.place] - 1
 
     @property
     def place(self) -> int:
@@ -162,7 +189,7 @@ class ByteWorld(World):
                 return reward
             self._begun, self._since = begun, bytearray()
             member, self.stage.outcomes = self.members[place], bytearray()
-            ground = Ground(self._names[place], self._counts[place], **self._options)
+            ground = Ground(self.names[place], self._counts[place], **self._options)
             instance = member.draw(ground)
             self._counts[place] += 1
             if self.recorder is not None:
