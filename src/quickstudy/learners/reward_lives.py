@@ -56,46 +56,56 @@ def life_program(
     back, every = training.window, training.every
     go = over_lanes(step, lanes)
 
-    def renewed(mind: Mind, settings: Any) -> Mind:
-        arrays = update(mind.arrays, mind.seen, mind.done, mind.gained, settings)
-        seen = jax.tree.map(lambda part: jnp.roll(part, -every, axis=1), mind.seen)
-        state = restart(arrays, jax.tree.map(lambda part: part[:, :back], seen))
-        return mind._replace(arrays=arrays, seen=seen, state=state, place=jnp.zeros_like(mind.place))
-
     @jax.jit
     def program(mind: Mind, world: Any, observation: Any, reward: Any, words: Any, settings: Any, steps: Any) -> Lived:
         def goes_on(lived: Lived) -> Any:
             return (lived.steps < steps) & ~halts(lived.world).any()
 
-        def on(lived: Lived) -> Lived:
-            mind, number = lived.mind, lived.steps
-            # What comes before the first of these steps has been done by the caller.
-            gained = mind.gained.at[:, mind.place - 1].set(lived.reward)
-            mind = mind._replace(gained=jnp.where(number > 0, gained, mind.gained))
-            due = (number > 0) & (mind.place == every)
-            mind = lax.cond(due, lambda mind: renewed(mind, settings), lambda mind: mind, mind)
-            now = lived.observation if alone else {
-                "seen": lived.observation, "done": mind.last, "reward": jnp.sign(lived.reward).astype(jnp.int32) + 1,
-            }  # fmt: skip
-            seen = jax.tree.map(lambda kept, part: kept.at[:, back + mind.place].set(part), mind.seen, now)
-            numbers = jnp.full(lanes, mind.steps, jnp.int32)
-            state, chosen = act(mind.arrays, mind.state, now, words, numbers)
-            world, observation, reward = go(lived.world, chosen)
-            reward = reward.astype(jnp.float32)
-            done = mind.done.at[:, mind.place].set(chosen)
-            mind = mind._replace(
-                state=state, seen=seen, done=done, last=chosen, place=mind.place + 1, steps=mind.steps + 1
-            )
-            return Lived(
-                mind, world, observation, reward, number + 1,
-                lived.seen.at[:, number].set(lived.observation), lived.done.at[:, number].set(chosen),
-                lived.gained.at[:, number].set(reward),
-            )  # fmt: skip
+        def gaining(mind: Mind, reward: Any) -> Any:
+            return mind.gained.at[:, mind.place - 1].set(reward)
+
+        def renewed(lived: Lived) -> Lived:
+            mind = lived.mind
+            arrays = update(mind.arrays, mind.seen, mind.done, gaining(mind, lived.reward), settings)
+            seen = jax.tree.map(lambda part: jnp.roll(part, -every, axis=1), mind.seen)
+            state = restart(arrays, jax.tree.map(lambda part: part[:, :back], seen))
+            mind = mind._replace(arrays=arrays, seen=seen, state=state, place=jnp.zeros_like(mind.place))
+            return lived._replace(mind=mind)
+
+        def acting(lived: Lived) -> Lived:
+            """Steps up to the next update. The model is no part of the loop: it would be copied at every step."""
+            arrays = lived.mind.arrays
+
+            def on(lived: Lived) -> Lived:
+                mind, number = lived.mind, lived.steps
+                now = lived.observation if alone else {
+                    "seen": lived.observation, "done": mind.last,
+                    "reward": jnp.sign(lived.reward).astype(jnp.int32) + 1,
+                }  # fmt: skip
+                seen = jax.tree.map(lambda kept, part: kept.at[:, back + mind.place].set(part), mind.seen, now)
+                # What comes before the first of these steps has been done by the caller.
+                gained = jnp.where((number > 0) & (mind.place > 0), gaining(mind, lived.reward), mind.gained)
+                state, chosen = act(arrays, mind.state, now, words, jnp.full(lanes, mind.steps, jnp.int32))
+                world, observation, reward = go(lived.world, chosen)
+                reward = reward.astype(jnp.float32)
+                mind = mind._replace(
+                    state=state, seen=seen, done=mind.done.at[:, mind.place].set(chosen), gained=gained, last=chosen,
+                    place=mind.place + 1, steps=mind.steps + 1,
+                )  # fmt: skip
+                return Lived(
+                    mind, world, observation, reward, number + 1,
+                    lived.seen.at[:, number].set(lived.observation), lived.done.at[:, number].set(chosen),
+                    lived.gained.at[:, number].set(reward),
+                )  # fmt: skip
+
+            bare = lived._replace(mind=lived.mind._replace(arrays=None))
+            bare = lax.while_loop(lambda lived: goes_on(lived) & (lived.mind.place < every), on, bare)
+            return bare._replace(mind=bare.mind._replace(arrays=arrays))
 
         blank = jnp.zeros((lanes, ROOM), jnp.int32)
         begun = Lived(
             mind, world, observation, reward, jnp.zeros_like(steps), blank, blank, jnp.zeros((lanes, ROOM), jnp.float32)
         )
-        return lax.while_loop(goes_on, on, begun)
+        return lax.while_loop(goes_on, lambda lived: acting(renewed(lived)), acting(begun))
 
     return program

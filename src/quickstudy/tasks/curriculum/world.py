@@ -78,7 +78,7 @@ class ByteWorld(World):
         self._byte: int | None = None
         self._reward = 0
         self._since = bytearray()
-        shown = _renaming(Draws(f"{_name(streams)}/symbols")) if renamed else bytes(range(256))
+        shown = renaming_of(Draws(f"{_name(streams)}/symbols")) if renamed else bytes(range(256))
         self._shown, self._meant = shown, bytes(shown.index(byte) for byte in range(256))
         self._renamed = renamed
 
@@ -257,7 +257,8 @@ def stream_names(members: Sequence[Member], streams: Streams) -> list[str]:
     return found
 
 
-def _renaming(draws: Draws) -> bytes:
+def renaming_of(draws: Draws) -> bytes:
+    """What is shown for each of the 256 bytes where symbols are renamed."""
     table = list(range(256))
     for group in GROUPS:
         for symbol, other in zip(group, draws.some_of(group, len(group)), strict=True):
