@@ -128,7 +128,10 @@ class ActorPupil:
         """
         from quickstudy.learners.reward_lives import ROOM, Mind, life_program
 
-        self._before(reward, first, True)
+        if first.any():
+            self._before(reward, first, True)
+        elif self._place:
+            self._gained[:, self._place - 1] = reward
         program = life_program(self._frame, self._training, self.lanes, self._alone, *world)
         mind = Mind(
             self._arrays, self._state, self._seen, self._done, self._gained, self._last,

@@ -65,7 +65,7 @@ def life_program(
             return mind.gained.at[:, mind.place - 1].set(reward)
 
         def renewed(lived: Lived) -> Lived:
-            mind = lived.mind
+            mind = lived.mind  # the last reward may have come with an earlier call
             arrays = update(mind.arrays, mind.seen, mind.done, gaining(mind, lived.reward), settings)
             seen = jax.tree.map(lambda part: jnp.roll(part, -every, axis=1), mind.seen)
             state = restart(arrays, jax.tree.map(lambda part: part[:, :back], seen))
@@ -106,6 +106,10 @@ def life_program(
         begun = Lived(
             mind, world, observation, reward, jnp.zeros_like(steps), blank, blank, jnp.zeros((lanes, ROOM), jnp.float32)
         )
-        return lax.while_loop(goes_on, lambda lived: acting(renewed(lived)), acting(begun))
+
+        def cycle(lived: Lived) -> Lived:
+            return acting(lax.cond(lived.mind.place == every, renewed, lambda lived: lived, lived))
+
+        return lax.while_loop(goes_on, cycle, begun)
 
     return program
