@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, World
-from quickstudy.tasks.curriculum.loop import SPACE, Draws, Instance, Stage, micro, mini, single
+from quickstudy.tasks.curriculum.loop import SPACE, Draws, Instance, Stage, looked_up, micro, mini, single
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.schedule import Scheduler
 from quickstudy.tasks.curriculum.tables import TABLES, Ground
@@ -158,15 +159,15 @@ class ByteWorld(World):
         see, say, gain, send = bytes_shown.append, replies.append, rewards.append, self._life.send
         done = False
         try:
-            for step in range(steps):
+            for _ in repeat(None, steps):
                 see(byte)
                 reply = act(byte, reward)
                 say(reply)
                 byte, reward = send(reply)
                 gain(reward)
                 if told:
-                    begun = step + 1
-                    events.append((step, told.pop()))
+                    begun = len(replies)
+                    events.append((begun - 1, told.pop()))
         except StopIteration as end:
             done, reward = True, end.value
             gain(reward)
@@ -188,6 +189,7 @@ class ByteWorld(World):
             if (place := self.scheduler.next()) is None:
                 return reward
             self._begun, self._since = begun, bytearray()
+            self.stage.ended()
             member, self.stage.outcomes = self.members[place], bytearray()
             ground = Ground(self.names[place], self._counts[place], **self._options)
             instance = member.draw(ground)
@@ -198,6 +200,8 @@ class ByteWorld(World):
                 end = yield from mini(instance, self.stage, reward)
             elif instance.single and not self._in_steps:
                 end = yield from single(instance, self.stage, reward)
+            elif instance.exact and not self._in_steps:
+                end = yield from looked_up(instance, self.stage, reward)
             else:
                 end = yield from micro(instance, self.stage, reward, self._in_steps)
             reward = end.reward
