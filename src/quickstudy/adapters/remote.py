@@ -96,7 +96,9 @@ class ZeroMQ:
         until = 0.0
         while True:
             try:
-                return str(self._socket.recv().decode("utf-8"))  # gives up after CHECK; to ask first takes as long again
+                return str(
+                    self._socket.recv().decode("utf-8")
+                )  # gives up after CHECK; to ask first takes as long again
             except self._again:
                 now = time.monotonic()
                 until = until or now + seconds - CHECK / 1000

@@ -67,7 +67,8 @@ class Lifetime:
             lived = self.pupil.live_in(self._arrays.world, *now, reward, first, steps)  # type: ignore[attr-defined]
             lives = self._arrays.lived(lived)
             self._turns = [
-                Turn(world.showing, life.rewards[-1], life.done) for world, life in zip(self.worlds, lives, strict=True)
+                Turn(shown, life.rewards[-1], life.done)
+                for shown, life in zip(self._arrays.showing, lives, strict=True)
             ]
             pieces.append(lives)
             steps -= len(lives[0].actions)
@@ -106,7 +107,10 @@ def _joined(pieces: Sequence[Life]) -> Life:
     """One life of several that followed each other."""
     if len(pieces) == 1:
         return pieces[0]
-    observations, actions, rewards = ([entry for piece in pieces for entry in piece[part]] for part in range(3))
+    observations, actions, rewards = (
+        [entry for part in parts for entry in part]
+        for parts in zip(*((piece.observations, piece.actions, piece.rewards) for piece in pieces), strict=True)
+    )
     events, before = [], 0
     for piece in pieces:
         events += [(before + step, info) for step, info in piece.events]

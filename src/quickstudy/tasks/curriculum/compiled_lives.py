@@ -40,6 +40,11 @@ class TableLives:
         """`step` and `halts`, as `ActorPupil.live_in` wants them."""
         return _functions()
 
+    @property
+    def showing(self) -> list[int | None]:
+        """What the worlds show; None where one has not begun, or is over."""
+        return [lane.world.showing for lane in self._lanes]
+
     def supplied(self) -> tuple[Any, NDArray[np.int32]] | None:
         """The state of all lanes, with instances enough, and (lane,) what is shown; None where one stands in another
         kind of task by now.
@@ -51,8 +56,8 @@ class TableLives:
             for name in ("rows", "fixed")
         )
         state, begins = _programs()(self._after, rows, fixed, np.array([lane.anew for lane in self._lanes]))
-        shown = [lane.world.showing for lane in self._lanes]
-        seen = [int(byte) if now is None else now for now, byte in zip(shown, np.asarray(begins), strict=True)]
+        both = zip(self.showing, np.asarray(begins), strict=True)
+        seen = [int(byte) if now is None else now for now, byte in both]
         return state, np.array(seen, np.int32)
 
     def lived(self, lived: Any) -> list[Life]:
@@ -90,7 +95,7 @@ class _Lane:
                 *(np.frombuffer(table, np.uint8) for table in world.renaming),
             )  # fmt: skip
         elif self._used:
-            self.rows = Rows(*(np.roll(part, -self._used, axis=0) for part in self.rows))
+            self.rows = self.rows.after(self._used)
             assert self._source is not None
             self._source.fill(self.rows, AHEAD - self._used)
         self._used = 0

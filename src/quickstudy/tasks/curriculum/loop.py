@@ -59,8 +59,8 @@ class Instance:
     """What a task has drawn. ask: gives the next question. judge: of a question and a reply. by_period: a reply ends at
     its first period, else where it is as long as the expected one. knows: told every question and whether it was
     answered rightly, says whether the answers can be known by now. patience: F, by which the hard limit is longer than
-    the soft one. single: questions and answers are one byte, and nothing is said back. exact: no text ends with a space,
-    and an answer is right that is the expected one.
+    the soft one. single: questions and answers are one byte, and nothing is said back. exact: no text ends with a
+    space, and an answer is right that is the expected one.
     """
 
     ask: Callable[[], Question]

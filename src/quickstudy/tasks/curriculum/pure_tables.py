@@ -46,8 +46,8 @@ class State(NamedTuple):
     """Where a life stands. row: of the queue; question: its place in the order; told: that of the question whose
     feedback is shown, said: how long that is, cut: by how much a value is shortened there; place, length: of the text;
     answered, right: bytes of the answer so far, and whether they are right; draining: 0, or how the instance has ended
-    whose last text is shown (1: failed, 2: solved); shown, run, asked, soft, hard: see `loop.micro`; left, opens: what is
-    still needed to know the answers; solved: instances in a row; over: the task is passed.
+    whose last text is shown (1: failed, 2: solved); shown, run, asked, soft, hard: see `loop.micro`; left, opens: what
+    is still needed to know the answers; solved: instances in a row; over: the task is passed.
     """
 
     queue: Queue

@@ -1,10 +1,7 @@
-"""Instances of table-driven tasks drawn ahead, as arrays for `pure_tables`; and lives of worlds in compiled programs.
-"""
+"""Instances of table-driven tasks drawn ahead, with all their questions: arrays for `pure_tables`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +11,6 @@ from quickstudy.compiled import njit
 from quickstudy.tasks.curriculum.batch_instances import (
     COMING,
     CURRENT,
-    DECKS,
     ECHO,
     KEYS,
     LEFT,
@@ -27,6 +23,7 @@ from quickstudy.tasks.curriculum.batch_instances import (
     NOISE,
     NOISES,
     NUMBER,
+    NUMBERS,
     ONE_ANSWER,
     OPEN,
     PERMUTED_AND_ECHO,
@@ -40,7 +37,7 @@ from quickstudy.tasks.curriculum.batch_instances import (
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER
 from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW
 
-DIGITS_BEFORE = NAME - NOISES
+DIGITS_BEFORE = COMING - NOISES
 """The most random digits before a feedback."""
 
 
@@ -83,14 +80,19 @@ class Rows(NamedTuple):
             np.zeros((rows, asked, 1 + digits), np.uint8), np.zeros((rows, MOST), np.int32), np.zeros(rows, np.int32),
         )  # fmt: skip
 
+    def after(self, used: int) -> Rows:
+        """Without the first so many rows, which stand behind the others now, to be filled again."""
+        parts: list[Any] = [np.roll(part, -used, axis=0) for part in self]
+        return Rows(*parts)
+
 
 class Source:
-    """Instances of one table-driven task, in their order. name: of its random stream; first: the number of the first."""
+    """Instances of one table-driven task, in their order. name: of its random stream; first: its number."""
 
     def __init__(self, task: str, name: str, first: int = 0) -> None:
         self.setting = TaskNumbers.of(task, 0)
         given = f"{name}/instance/".encode()
-        self._numbers, self._words = np.zeros(COMING + DECKS, np.int64), np.zeros(BUFFER, np.uint32)
+        self._numbers, self._words = np.zeros(NUMBERS, np.int64), np.zeros(BUFFER, np.uint32)
         self._bytes = np.concatenate([np.zeros(NAME, np.uint8), np.frombuffer(given, np.uint8)])
         self._numbers[NAMED], self._numbers[NUMBER] = len(given), first - 1
 
