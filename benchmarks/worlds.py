@@ -94,7 +94,7 @@ def as_pure_functions(name, worlds=256, steps=1000, pieces=5):
 
 
 def main():
-    for name in ["micro-1", "micro-2", "micro-3", "micro-4", "micro-5.1", "micro-5.5", "micro-7.2", "micro-20", "mini-1"]:
+    for name in (*(f"micro-{number}" for number in ("1", "2", "3", "4", "5.1", "5.5", "7.2", "20")), "mini-1"):
         print(f"{name:<10} silent {lived(name, 'silent-byte') / 1e6:6.2f} million steps/s")
     for name in ("micro-1", "micro-2", "micro-3", "micro-4", "micro-5.1", "micro-5.5", "micro-5.11", "micro-5.18"):
         print(f"{name:<10} 1,024 worlds in one program {side_by_side(name) / 1e6:6.2f} million steps/s")

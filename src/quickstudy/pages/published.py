@@ -46,6 +46,10 @@ class Reproduced:
     distance: float | None = None
     without: int = field(default=0, kw_only=True)
 
+    def as_facts(self) -> dict[str, Any]:
+        """In plain JSON types, under the keys that there have always been."""
+        return {name: value for name, value in asdict(self).items() if name != "without"}
+
     @property
     def agrees(self) -> bool | None:
         """Whether the two differ by no more than two standard errors of both; where there are none, whether one number
@@ -138,7 +142,7 @@ class Reproduction:
             "convention": self.convention,
             "score": self.score,
             **{
-                name: {row: {who: asdict(cell) for who, cell in own.items()} for row, own in cells.items()}
+                name: {row: {who: cell.as_facts() for who, cell in own.items()} for row, own in cells.items()}
                 for name, cells in parts.items()
             },
             "agreement": {column: asdict(found) for column, found in self.agreement().items()},
