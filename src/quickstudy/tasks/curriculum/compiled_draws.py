@@ -1,4 +1,4 @@
-"""The random numbers of `loop.Draws`, compiled: SHAKE-128 of a name, the number of an instance and of a block.
+"""The random numbers of `draws.Draws`, compiled: SHAKE-128 of a name, the number of an instance and of a block.
 
 Counted in an array of whole numbers: at 0 the number of the instance, at 1 that of the next block, at 2 the place in
 the buffer, whose length says that it is used up; at 3 the length of the name.

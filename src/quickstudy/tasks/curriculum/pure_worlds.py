@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from quickstudy.base.task import Turn
 from quickstudy.gateway import jax, jnp
 from quickstudy.tasks.curriculum.batch_instances import TaskNumbers
-from quickstudy.tasks.curriculum.loop import Draws
+from quickstudy.tasks.curriculum.draws import Draws
 from quickstudy.tasks.curriculum.pure_tables import Fixed, Queue, State, begun, seen, stepped
 from quickstudy.tasks.curriculum.queues import Rows, Source, asked_at_most, least_steps
 from quickstudy.tasks.curriculum.world import renaming_of

@@ -9,7 +9,8 @@ from functools import lru_cache
 from itertools import chain, repeat
 from typing import NamedTuple, TypeVar
 
-from quickstudy.tasks.curriculum.loop import Draws, Instance, Question, always
+from quickstudy.tasks.curriculum.draws import Draws
+from quickstudy.tasks.curriculum.loop import Instance, Question, always
 from quickstudy.tasks.curriculum.words import Words
 
 T = TypeVar("T")

@@ -14,7 +14,8 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, World
-from quickstudy.tasks.curriculum.loop import SPACE, Draws, Instance, Stage, looked_up, micro, mini, single
+from quickstudy.tasks.curriculum.draws import Draws
+from quickstudy.tasks.curriculum.loop import SPACE, Instance, Stage, looked_up, micro, mini, single
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.schedule import Scheduler
 from quickstudy.tasks.curriculum.tables import TABLES, Ground
