@@ -1,5 +1,5 @@
 """How fast the curriculum's environment is: in process with a trivial learner, as runs live in it; many worlds in one
-compiled program; and over the wire.
+compiled program, and as pure functions; with a core that learns by reward; and over the wire.
 
 The original environment made 28,000 to 80,000 steps a second in process, and about 1,000 over ZeroMQ. Best of several
 pieces, in CPU seconds of this process; over the wire in wall seconds, since the other process works too.
@@ -19,6 +19,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
+from quickstudy.gateway import jax, lax
 from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols.curriculum import perfect_steps
 from quickstudy.protocols.examination import Clock
@@ -72,11 +73,36 @@ def side_by_side(name, worlds=1024, steps=200, pieces=10):
     return best
 
 
+def as_pure_functions(name, worlds=256, steps=1000, pieces=5):
+    """Steps a second of many worlds as pure functions in one JAX program, whose learners are silent."""
+    made = task(name)
+
+    def step(state, _):
+        state, turn = jax.vmap(lambda one: made.step(None, one, 32))(state)
+        return state, turn.reward.sum()
+
+    keys = jax.random.split(Streams(0, made.id, 0).jax("data"), worlds)
+    state = jax.jit(jax.vmap(lambda key: made.reset(key)[0]))(keys)
+    program = jax.jit(lambda state: lax.scan(step, state, None, length=steps)[1])
+    jax.block_until_ready(program(state))
+    best = 0.0
+    for _ in range(pieces):
+        began = time.process_time()
+        jax.block_until_ready(program(state))
+        best = max(best, worlds * steps / (time.process_time() - began))
+    return best
+
+
 def main():
-    for name in ("micro-1", "micro-4", "micro-5.1", "micro-5.5", "micro-7.2", "micro-20", "mini-1"):
+    for name in (*(f"micro-{number}" for number in ("1", "2", "3", "4", "5.1", "5.5", "7.2", "20")), "mini-1"):
         print(f"{name:<10} silent {lived(name, 'silent-byte') / 1e6:6.2f} million steps/s")
     for name in ("micro-1", "micro-2", "micro-3", "micro-4", "micro-5.1", "micro-5.5", "micro-5.11", "micro-5.18"):
         print(f"{name:<10} 1,024 worlds in one program {side_by_side(name) / 1e6:6.2f} million steps/s")
+    for name in ("micro-1", "micro-3", "micro-5.5"):
+        print(f"{name:<10} 256 worlds as pure functions {as_pure_functions(name) / 1e6:6.2f} million steps/s")
+    for learner in ("lstm", "esn", "gru:units=16"):
+        rate = lived("micro-5.1", learner, 2_000, 5)
+        print(f"micro-5.1  {learner:<13} {rate:7.0f} steps/s, learning by reward in one program")
     began = time.process_time()
     steps = sum(perfect_steps(task("round1"), Streams(0, "curriculum/round1", 0)))
     print(f"round1     perfect learner: {steps} steps in {time.process_time() - began:.2f} s")

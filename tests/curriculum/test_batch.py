@@ -12,7 +12,7 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER, below, words
-from quickstudy.tasks.curriculum.loop import Draws
+from quickstudy.tasks.curriculum.draws import Draws
 from quickstudy.tasks.curriculum.tables import TABLES
 
 pytest.importorskip("numba")

@@ -73,7 +73,7 @@ def test_words_have_the_statistics_of_the_published_list():
 def asked(name, number=0, repetition=0, count=30):
     world = opened(task(name), repetition)
     member = world.members[0]
-    instance = member.draw(Ground(world._names[0], number, word_list()))
+    instance = member.draw(Ground(world.names[0], number, word_list()))
     return [instance.ask() for _ in range(count)]
 
 

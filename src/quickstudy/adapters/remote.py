@@ -31,6 +31,8 @@ from quickstudy.base.errors import LearnerFault, MissingExtra, NotApplicable, Us
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
 
+SYMBOLS = [chr(code).encode() for code in range(256)]
+"""Bytes as they go over the wire."""
 CHECK = 200
 """Milliseconds between two looks whether a program that says nothing is still alive."""
 
@@ -60,6 +62,7 @@ class ZeroMQ:
         self._socket = self._context.socket(zmq.PAIR)
         self._socket.setsockopt(zmq.LINGER, 500)
         self._socket.setsockopt(zmq.SNDTIMEO, int(1000 * seconds))  # to nobody a message would wait for ever
+        self._socket.setsockopt(zmq.RCVTIMEO, CHECK)
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._socket.bind(f"tcp://{address}:{port}")
@@ -80,8 +83,8 @@ class ZeroMQ:
     def act(self, observation: int, reward: float, first: bool) -> int:
         """Two messages out, one back."""
         try:
-            self._socket.send_string(str(int(reward)))
-            self._socket.send_string(chr(observation))
+            self._socket.send(b"%d" % int(reward))
+            self._socket.send(SYMBOLS[observation])
         except self._again as error:
             raise LearnerFault("the learner is gone: nobody takes what is sent to it") from error
         reply = self._received("to reply", self._seconds)
@@ -90,16 +93,22 @@ class ZeroMQ:
         return ord(reply)
 
     def _received(self, what: str, seconds: float) -> str:
-        until = time.monotonic() + seconds
-        while not self._socket.poll(CHECK):
-            if self._process is not None and self._process.poll() is not None:
-                raise LearnerFault(f"the learner ended with status {self._process.returncode} when it had {what}")
-            if time.monotonic() > until:
-                raise LearnerFault(f"the learner took more than {seconds:g} seconds {what}")
-        try:
-            return str(self._socket.recv().decode("utf-8"))
-        except UnicodeDecodeError as error:
-            raise LearnerFault(f"what the learner sent {what} is no UTF-8 text") from error
+        until = 0.0
+        while True:
+            try:
+                return str(
+                    self._socket.recv().decode("utf-8")
+                )  # gives up after CHECK; to ask first takes as long again
+            except self._again:
+                now = time.monotonic()
+                until = until or now + seconds - CHECK / 1000
+                if self._process is not None and self._process.poll() is not None:
+                    status = self._process.returncode
+                    raise LearnerFault(f"the learner ended with status {status} when it had {what}") from None
+                if now > until:
+                    raise LearnerFault(f"the learner took more than {seconds:g} seconds {what}") from None
+            except UnicodeDecodeError as error:
+                raise LearnerFault(f"what the learner sent {what} is no UTF-8 text") from error
 
     def close(self) -> None:
         """Say goodbye, if that was asked for, and close the socket."""

@@ -220,11 +220,14 @@ class HostPupil:
         # With a host that echoes, in a world that only compares, one core: 0.3 million steps/s by `act`, through
         # arrays of one lane; here 1.4 million where the world has no loop of its own, 4.1 million where it has one.
         act, checked = self._host_act(learning), self._checked
+        tokens = self._brief.outputs.size if isinstance(self._brief.outputs, Tokens) and world.players == 1 else 0
 
         def plain(observation: Any, reward: Any) -> Any:
             nonlocal first
             action = act(observation, reward, first)
             first = False
+            if action.__class__ is int and 0 <= action < tokens:  # a tenth of a microsecond less than to ask
+                return action
             return checked(action, reward)
 
         life = world.live(plain, steps)

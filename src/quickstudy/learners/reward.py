@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, 
 from quickstudy.learners.stepping import Head, Model
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM
+
+if TYPE_CHECKING:
+    from quickstudy.learners.reward_lives import Lived
 
 SIGNS = Tokens(3)
 """A reward as it is read: below, at, or above 0."""
@@ -102,16 +105,7 @@ class ActorPupil:
         self, observation: Any, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool = True
     ) -> NDArray[np.int32]:
         """One action per lane; the reward belongs to the last."""
-        if self._place:
-            self._gained[:, self._place - 1] = reward
-        if self._place == self._every:
-            if learning:
-                self._arrays = self._update(self._arrays, self._seen, self._done, self._gained, self._settings)
-            # What was learned from becomes what comes before.
-            self._seen = jax.tree.map(lambda part: np.roll(part, -self._every, axis=1), self._seen)
-            self._place, self._state = 0, self._restart(self._arrays, self._context())
-        if first.any():
-            self._forget(first)
+        self._before(reward, first, learning)
         now = observation if self._alone else {
             "seen": observation, "done": self._last, "reward": (np.sign(reward) * ~first + 1).astype(np.int32),
         }  # fmt: skip
@@ -123,6 +117,48 @@ class ActorPupil:
         self._place += 1
         self._steps += learning
         return self._last
+
+    def live_in(
+        self, world: tuple[Callable[..., Any], Callable[..., Any]], state: Any, observation: Any,
+        reward: NDArray[np.float32], first: NDArray[np.bool_], steps: int,
+    ) -> Lived:  # fmt: skip
+        """Up to so many steps in a pure world, in one compiled program: what `act` does, learning all the way. world:
+        `step` of a state and an action, which gives state, observation and reward, and `halts` of a state, after which
+        in any lane no more steps are taken; each of one lane. state, observation: with a lane axis.
+        """
+        from quickstudy.learners.reward_lives import ROOM, Mind, life_program
+
+        if first.any():
+            self._before(reward, first, True)
+        elif self._place:
+            self._gained[:, self._place - 1] = reward
+        program = life_program(self._frame, self._training, self.lanes, self._alone, *world)
+        mind = Mind(
+            self._arrays, self._state, self._seen, self._done, self._gained, self._last,
+            np.int32(self._place), np.int32(self._steps),
+        )  # fmt: skip
+        known = np.where(first, 0, reward).astype(np.float32)
+        lived = program(mind, state, observation, known, self._words, self._settings, np.int32(min(steps, ROOM)))
+        mind = lived.mind
+        self._arrays, self._state = mind.arrays, mind.state
+        self._seen, self._done, self._gained, self._last = (
+            jax.tree.map(np.array, part) for part in (mind.seen, mind.done, mind.gained, mind.last)
+        )
+        self._place, self._steps = int(mind.place), int(mind.steps)
+        return lived
+
+    def _before(self, reward: NDArray[np.float32], first: NDArray[np.bool_], learning: bool) -> None:
+        """Take the reward for the last action, learn from the last few steps, and begin anew where all is new."""
+        if self._place:
+            self._gained[:, self._place - 1] = reward
+        if self._place == self._every:
+            if learning:
+                self._arrays = self._update(self._arrays, self._seen, self._done, self._gained, self._settings)
+            # What was learned from becomes what comes before.
+            self._seen = jax.tree.map(lambda part: np.roll(part, -self._every, axis=1), self._seen)
+            self._place, self._state = 0, self._restart(self._arrays, self._context())
+        if first.any():
+            self._forget(first)
 
     def _context(self) -> Any:
         return jax.tree.map(lambda part: part[:, : self._back], self._seen)
@@ -160,8 +196,8 @@ class ActorPupil:
         self._steps, self._place = int(snapshot.facts["steps"]), int(snapshot.facts["place"])
 
 
-@lru_cache
-def _programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
+def actor_parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """What a program is made of: act, update and restart, each of the arrays of all lanes first."""
     back, capacity = training.window, training.window + training.every
 
     def context(model: Any, seen: Any) -> Any:
@@ -199,19 +235,21 @@ def _programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable
         trained = jax.tree.map(lambda weight, step: weight - rate * step, trained, steps)
         return eqx.combine(trained, fixed), moments
 
-    @jax.jit
     def act(arrays: Any, *rest: Any) -> Any:
         return over_lanes(chosen, lanes)(frame.filled(arrays)[0], *rest)
 
-    @jax.jit
     def update(arrays: Any, *rest: Any) -> Any:
         return Frame.of(over_lanes(updated, lanes)(*frame.filled(arrays), *rest))[0]
 
-    @jax.jit
     def restart(arrays: Any, seen: Any) -> Any:
         return over_lanes(context, lanes)(frame.filled(arrays)[0], seen)
 
     return act, update, restart
+
+
+@lru_cache
+def _programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
+    return tuple(jax.jit(part) for part in actor_parts(frame, training, lanes))
 
 
 def _reads_fields(core: CoreSpec) -> bool:

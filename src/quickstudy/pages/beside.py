@@ -210,6 +210,8 @@ def _cell(cell: Reproduced, read: Score) -> Cell:
     low, high = cell.low, cell.high
     ends = (low, high) if cell.n > 1 and low is not None and high is not None and not math.isnan(low) else None
     notes = [f"(best of {cell.n:,})"] if isinstance(cell, Best) else []
+    if cell.without:
+        notes.append(f"({cell.n:,} of {cell.n + cell.without:,} runs)")
     notes += [] if cell.agrees is None else ["=" if cell.agrees else "≠"]
     measured = scored(read, cell.measured, ends, note=" ".join(notes))
     return Several([*known, measured]) if known else measured

@@ -27,7 +27,8 @@ FAR = 2.0
 
 @dataclass(frozen=True)
 class Reproduced:
-    """One cell. measured: over n runs, with its 95 % interval, its spread as published, its standard error.
+    """One cell. measured: over n runs, with its 95 % interval, its spread as published, its standard error. without:
+    further runs that have no such score.
 
     distance: measured - published in standard errors of the two; None where one has none, and of too few runs. within:
     whether the measured number lies within the published spread, which is wide and says less, or where published words
@@ -43,6 +44,11 @@ class Reproduced:
     error: float | None = None
     within: bool | None = None
     distance: float | None = None
+    without: int = field(default=0, kw_only=True)
+
+    def as_facts(self) -> dict[str, Any]:
+        """In plain JSON types, under the keys that there have always been."""
+        return {name: value for name, value in asdict(self).items() if name != "without"}
 
     @property
     def agrees(self) -> bool | None:
@@ -136,7 +142,7 @@ class Reproduction:
             "convention": self.convention,
             "score": self.score,
             **{
-                name: {row: {who: asdict(cell) for who, cell in own.items()} for row, own in cells.items()}
+                name: {row: {who: cell.as_facts() for who, cell in own.items()} for row, own in cells.items()}
                 for name, cells in parts.items()
             },
             "agreement": {column: asdict(found) for column, found in self.agreement().items()},
@@ -191,22 +197,23 @@ def _cell(request: Request, read: Score, runs: Runs, rounding: float, published:
         return Reproduced(published)
     if read.name == MAXIMUM_OF_MEAN:
         curves = [request.found.trace(record).arrays["accuracy"] for record in runs.values()]
-        number, low, high, spread, error = _best_of_mean(curves)
+        count, (number, low, high, spread, error) = len(runs), _best_of_mean(curves)
     else:
         known = estimate([score_of(record, read.name) for record in runs.values()], read)
         if known is None:
             return Reproduced(published, len(runs))
-        number, interval = known.shown(read)
+        count, (number, interval) = known.n, known.shown(read)
         spread = math.nan if known.sd is None else known.sd
         low, high = interval or (math.nan, math.nan)
         error = spread / math.sqrt(known.n)
     within = published.agrees(number) if published else None
     distance = None
     # A published spread is one of the values themselves, not of their orders of magnitude.
-    if published and published.spread is not None and len(runs) >= FEWEST and read.read != LOG:
+    if published and published.spread is not None and count >= FEWEST and read.read != LOG:
         both = math.hypot(error, max(published.spread, ROUNDED) / math.sqrt(request.study.seeds), rounding)
         distance = (number - float(published.value)) / both if both > 0 else None
-    return Reproduced(published, len(runs), number, float(low), float(high), spread, error, within, distance)
+    measured = number, float(low), float(high), spread, error
+    return Reproduced(published, count, *measured, within, distance, without=len(runs) - count)
 
 
 def _best(

@@ -26,8 +26,9 @@ class TransferProtocol:
     noise, after the tasks before with other symbols. Each ends with the same instances of the target.
 
     steps: the budget for the tasks before, and again for the target. What is not passed within it is censored: a fresh
-    learner that does not pass is taken to have needed the whole budget, so a gain is then a lower bound; where neither
-    passes there is none.
+    learner that does not pass is taken to have needed the whole budget, so a gain is then a lower bound; one that does
+    not pass later likewise, and the gain is an upper bound; where neither passes there is none, and no transfer gain
+    where the tasks before were not passed.
     """
 
     steps: int = parameter(100_000, at_least=1)
@@ -57,7 +58,7 @@ class TransferProtocol:
                     lived = live_through(pupil, task.course(condition == "renamed"), [stream], clock, self.steps)[0]
                     passed = passed and (lived.over or condition == "renamed")
                 elif condition == "unrelated":
-                    live_through(pupil, Noise(), [stream], clock, before[CONDITIONS.index("after")])
+                    lived = live_through(pupil, Noise(), [stream], clock, before[CONDITIONS.index("after")])[0]
                 before.append(lived.lived)
                 target = live_through(pupil, Unseen(chain(task, (task.target,))), [stream], clock, self.steps)[0]
                 steps.append(target.lived if target.over else -1)

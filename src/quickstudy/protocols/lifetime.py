@@ -20,8 +20,9 @@ from quickstudy.tasks.worlds import open_world, plain
 class Lifetime:
     """A pupil in fresh worlds of a task, one per lane; an oracle that watches is shown them first.
 
-    A pupil with `live` goes its own way, at the world's speed; others act step by step, all lanes in one call. Seconds
-    are those of pupil and world together.
+    A pupil with `live` goes its own way, at the world's speed; one with `live_in` lives in a compiled program, as long
+    as the worlds can be handed over as arrays (`compiled_with`); others act step by step, all lanes in one call.
+    Seconds are those of pupil and world together.
     """
 
     def __init__(self, pupil: Acting, task: Any, streams: Sequence[Streams], clock: Clock) -> None:
@@ -31,6 +32,10 @@ class Lifetime:
         self._outputs, players = spaces_of(task)[1], players_of(task)
         self._in_front = (players,) if players > 1 else ()
         self._turns = [Turn(None, np.zeros(self._in_front, np.float32), True) for _ in streams]
+        first, *others = self.worlds
+        self._arrays: Any = None
+        if hasattr(pupil, "live_in") and hasattr(first, "compiled_with"):
+            self._arrays = first.compiled_with(others)
         for world in self.worlds:
             getattr(pupil, "watch", lambda world: None)(world)
 
@@ -42,11 +47,34 @@ class Lifetime:
         """
         with self._clock.acting(learning):
             if not hasattr(self.pupil, "live"):
-                return self._side_by_side(steps, learning)
+                lives = self._compiled(steps) if learning and self._arrays else []
+                left = steps - sum(len(piece[0].actions) for piece in lives)
+                if not lives or (left and not any(life.done for piece in lives for life in piece)):
+                    lives.append(self._side_by_side(left, learning))
+                    self._arrays = None  # they know nothing of these steps
+                return [_joined(pieces) for pieces in zip(*lives, strict=True)]
             life = face(self.pupil, Living).live(self.worlds[0], steps, bool(self._turns[0].done), learning)
             if life.actions:
                 self._turns[0] = Turn(None, None, life.done)
             return [life]
+
+    def _compiled(self, steps: int) -> list[list[Life]]:
+        """Pieces of life, one of each lane in every piece, as far as there are arrays for it."""
+        pieces: list[list[Life]] = []
+        while steps > 0 and (now := self._arrays.supplied()) is not None:
+            first = np.array([bool(turn.done) for turn in self._turns])
+            reward = np.array([turn.reward for turn in self._turns], dtype=np.float32)
+            lived = self.pupil.live_in(self._arrays.world, *now, reward, first, steps)  # type: ignore[attr-defined]
+            lives = self._arrays.lived(lived)
+            self._turns = [
+                Turn(shown, life.rewards[-1], life.done)
+                for shown, life in zip(self._arrays.showing, lives, strict=True)
+            ]
+            pieces.append(lives)
+            steps -= len(lives[0].actions)
+            if any(life.done for life in lives):
+                break
+        return pieces
 
     def _side_by_side(self, steps: int, learning: bool) -> list[Life]:
         lives: list[Any] = [Life([], [], [], [], False) for _ in self.worlds]
@@ -73,3 +101,18 @@ class Lifetime:
             life._replace(done=bool(life.actions) and bool(turn.done))
             for life, turn in zip(lives, self._turns, strict=True)
         ]
+
+
+def _joined(pieces: Sequence[Life]) -> Life:
+    """One life of several that followed each other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    observations, actions, rewards = (
+        [entry for part in parts for entry in part]
+        for parts in zip(*((piece.observations, piece.actions, piece.rewards) for piece in pieces), strict=True)
+    )
+    events, before = [], 0
+    for piece in pieces:
+        events += [(before + step, info) for step, info in piece.events]
+        before += len(piece.actions)
+    return Life(observations, actions, rewards, events, bool(pieces[-1].done))

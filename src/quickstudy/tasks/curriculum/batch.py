@@ -16,9 +16,7 @@ from quickstudy.compiled import njit
 from quickstudy.tasks.curriculum.batch_instances import (
     ANSWERED,
     ASKED,
-    COMING,
     CURRENT,
-    DECKS,
     DRAINING,
     ECHO,
     ENDED,
@@ -32,6 +30,7 @@ from quickstudy.tasks.curriculum.batch_instances import (
     NOISE,
     NOISES,
     NUMBER,
+    NUMBERS,
     ONE_ANSWER,
     OPEN,
     PLACE,
@@ -61,7 +60,7 @@ class TableBatch:
     def __init__(self, task: str, needed: int, names: Sequence[str]) -> None:
         self._setting = TaskNumbers.of(task, needed)
         given = [f"{name}/instance/".encode() for name in names]
-        self._numbers = np.zeros((len(given), COMING + DECKS), np.int64)
+        self._numbers = np.zeros((len(given), NUMBERS), np.int64)
         self._bytes = np.zeros((len(given), NAME + max(map(len, given))), np.uint8)
         self._words = np.zeros((len(given), BUFFER), np.uint32)
         self._numbers[:, NAMED], self._numbers[:, NUMBER] = [len(name) for name in given], -1

@@ -16,20 +16,23 @@ from quickstudy.tasks.curriculum.loop import NEVER
 from quickstudy.tasks.curriculum.tables import DIGITS, FOUR, LETTERS, SPECIALS, SYMBOLS, TABLES, TEN, Table
 
 ONE_ANSWER, LETTERS_AND_ECHO, PERMUTED_AND_ECHO, ECHO, TABLE = range(5)
-MOST, LONGEST, DECKS, TEXTS = 12, 13, 256, 64
-"""Questions of an instance, bytes of a key or value with their number in front, questions to come, bytes shown."""
+MOST, LONGEST, DECKS, TEXTS, SMALL = 12, 13, 256, 64, 32
+"""Questions of an instance, bytes of a key or value with their number in front, questions to come, bytes shown; a deck
+that is sorted as it is."""
 (
     NUMBER, BLOCKS, BUFFERED, NAMED, PLACE, LENGTH, ANSWERED, RIGHT, DRAINING, SHOWN, RUN, ASKED, SOFT, HARD, LEFT,
     SOLVED, DEALT, DECK, QUESTIONS, CURRENT, NOISE, ENDED, OPEN,
 ) = range(23)  # fmt: skip
-COMING = OPEN + MOST
-"""The numbers of a world; from OPEN on, answers after which a question counts as known, then the questions to come."""
+NUMBERS = OPEN + MOST
+"""The numbers of a world; from OPEN on, answers after which a question counts as known."""
 KEYS = 0
 VALUES = KEYS + MOST * LONGEST
 TEXT = VALUES + MOST * LONGEST
 NOISES = TEXT + TEXTS
-NAME = NOISES + 4
-"""The bytes of a world, and where they begin."""
+COMING = NOISES + 4
+NAME = COMING + DECKS
+"""The bytes of a world, and where they begin: a key and a value of every question, the text that is shown, digits
+before a feedback, the questions to come, and the name of its random numbers."""
 ALL_SYMBOLS, ALL_LETTERS, ALL_SPECIALS, ALL_MARKS, ALL_DIGITS = (
     np.frombuffer(part, np.uint8) for part in (SYMBOLS, LETTERS, SPECIALS, LETTERS + SPECIALS, DIGITS)
 )
@@ -78,19 +81,15 @@ def ask(now: Any, own: Any, buffer: Any, setting: TaskNumbers) -> None:
     if now[DEALT] == now[DECK]:
         count = now[QUESTIONS]
         many = DECKS if setting.kind == ONE_ANSWER else count * count
-        drawn = np.empty(DECKS, np.uint32)
+        drawn = np.empty(many, np.uint32)
         words(own, NAME, now, drawn, many)
         if setting.kind == ONE_ANSWER:
             for place in range(many):
-                now[COMING + place] = (np.int64(drawn[place]) * count) >> 32
+                own[COMING + place] = (np.int64(drawn[place]) * count) >> 32
         else:
-            for place in range(many):
-                now[COMING + place] = (np.int64(drawn[place]) << 8) | place
-            _sorted(now, COMING, many)
-            for place in range(many):
-                now[COMING + place] = (now[COMING + place] & 255) % count
+            _dealt(own, drawn, many, count)
         now[DEALT], now[DECK] = 0, many
-    now[CURRENT] = now[COMING + now[DEALT]]
+    now[CURRENT] = own[COMING + now[DEALT]]
     now[DEALT] += 1
     if setting.noise[1]:
         now[NOISE] = setting.noise[0] + below(own, NAME, now, buffer, setting.noise[1])
@@ -213,12 +212,27 @@ def _equal(own: Any, part: int, other: Any) -> bool:
 
 
 @njit
-def _sorted(numbers: Any, first: int, count: int) -> None:
-    """Some numbers in ascending order, in place. Shell's way: Numba compiles its own for seconds."""
-    for gap in (57, 23, 10, 4, 1):
-        for end in range(gap, count):
-            number, place = numbers[first + end], end
-            while place >= gap and numbers[first + place - gap] > number:
-                numbers[first + place] = numbers[first + place - gap]
-                place -= gap
-            numbers[first + place] = number
+def _dealt(own: Any, drawn: Any, many: int, count: int) -> None:
+    """A deck in the order of its random words, the first first where two are equal: the questions to come."""
+    packed = np.empty(many, np.int64)
+    if many > SMALL:  # By their first byte: uniform words are nearly in order then.
+        starts = np.zeros(257, np.int64)
+        for place in range(many):
+            starts[(drawn[place] >> 24) + 1] += 1
+        for byte in range(256):
+            starts[byte + 1] += starts[byte]
+        for place in range(many):
+            byte = drawn[place] >> 24
+            packed[starts[byte]] = (np.int64(drawn[place]) << 8) | place
+            starts[byte] += 1
+    else:
+        for place in range(many):
+            packed[place] = (np.int64(drawn[place]) << 8) | place
+    for end in range(1, many):
+        word, place = packed[end], end
+        while place > 0 and packed[place - 1] > word:
+            packed[place] = packed[place - 1]
+            place -= 1
+        packed[place] = word
+    for place in range(many):
+        own[COMING + place] = (packed[place] & 255) % count

@@ -1,4 +1,4 @@
-"""The random numbers of `loop.Draws`, compiled: SHAKE-128 of a name, the number of an instance and of a block.
+"""The random numbers of `draws.Draws`, compiled: SHAKE-128 of a name, the number of an instance and of a block.
 
 Counted in an array of whole numbers: at 0 the number of the instance, at 1 that of the next block, at 2 the place in
 the buffer, whose length says that it is used up; at 3 the length of the name.
@@ -31,55 +31,109 @@ def _constants() -> NDArray[np.uint64]:
     return np.array(found, np.uint64)
 
 
-def _turns() -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Where each lane goes to, in the order of their cycle, and by how many bits it is turned."""
-    places, bits, x, y = [], [], 1, 0
-    for step in range(24):
-        x, y = y, (2 * x + 3 * y) % 5
-        places.append(x + 5 * y)
-        bits.append((step + 1) * (step + 2) // 2 % 64)
-    return np.array(places), np.array(bits, np.uint64)
-
-
 CONSTANTS = _constants()
-PLACES, TURNS = _turns()
-WIDTH, ONE = np.uint64(64), np.uint64(1)
+WIDTH = np.uint64(64)
+
+
+@njit
+def _turned(lane: Any, bits: int) -> Any:
+    """The bits of a lane, turned to the left."""
+    left = np.uint64(bits)
+    return (lane << left) | (lane >> (WIDTH - left))
 
 
 @njit
 def permuted(lanes: Any) -> None:
-    """Keccak-f[1600], in place."""
-    sums = np.zeros(5, np.uint64)
+    """Keccak-f[1600], in place. Written out, all lanes stay in registers: less than half the time of loops."""
+    # fmt: off
+    a00, a01, a02, a03, a04 = lanes[0], lanes[1], lanes[2], lanes[3], lanes[4]
+    a05, a06, a07, a08, a09 = lanes[5], lanes[6], lanes[7], lanes[8], lanes[9]
+    a10, a11, a12, a13, a14 = lanes[10], lanes[11], lanes[12], lanes[13], lanes[14]
+    a15, a16, a17, a18, a19 = lanes[15], lanes[16], lanes[17], lanes[18], lanes[19]
+    a20, a21, a22, a23, a24 = lanes[20], lanes[21], lanes[22], lanes[23], lanes[24]
     for number in range(ROUNDS):
-        for x in range(5):
-            sums[x] = lanes[x] ^ lanes[x + 5] ^ lanes[x + 10] ^ lanes[x + 15] ^ lanes[x + 20]
-        for x in range(5):
-            other = sums[(x + 1) % 5]
-            mixed = sums[(x + 4) % 5] ^ ((other << ONE) | (other >> (WIDTH - ONE)))
-            for y in range(0, 25, 5):
-                lanes[x + y] ^= mixed
-        carried = lanes[1]
-        for step in range(24):
-            place = PLACES[step]
-            kept = lanes[place]
-            lanes[place] = (carried << TURNS[step]) | (carried >> (WIDTH - TURNS[step]))
-            carried = kept
-        for y in range(0, 25, 5):
-            for x in range(5):
-                sums[x] = lanes[y + x]
-            for x in range(5):
-                lanes[y + x] = sums[x] ^ (~sums[(x + 1) % 5] & sums[(x + 2) % 5])
-        lanes[0] ^= CONSTANTS[number]
+        c0 = a00 ^ a05 ^ a10 ^ a15 ^ a20
+        c1 = a01 ^ a06 ^ a11 ^ a16 ^ a21
+        c2 = a02 ^ a07 ^ a12 ^ a17 ^ a22
+        c3 = a03 ^ a08 ^ a13 ^ a18 ^ a23
+        c4 = a04 ^ a09 ^ a14 ^ a19 ^ a24
+        d0 = c4 ^ _turned(c1, 1)
+        d1 = c0 ^ _turned(c2, 1)
+        d2 = c1 ^ _turned(c3, 1)
+        d3 = c2 ^ _turned(c4, 1)
+        d4 = c3 ^ _turned(c0, 1)
+        b00 = a00 ^ d0
+        b01 = _turned(a06 ^ d1, 44)
+        b02 = _turned(a12 ^ d2, 43)
+        b03 = _turned(a18 ^ d3, 21)
+        b04 = _turned(a24 ^ d4, 14)
+        b05 = _turned(a03 ^ d3, 28)
+        b06 = _turned(a09 ^ d4, 20)
+        b07 = _turned(a10 ^ d0, 3)
+        b08 = _turned(a16 ^ d1, 45)
+        b09 = _turned(a22 ^ d2, 61)
+        b10 = _turned(a01 ^ d1, 1)
+        b11 = _turned(a07 ^ d2, 6)
+        b12 = _turned(a13 ^ d3, 25)
+        b13 = _turned(a19 ^ d4, 8)
+        b14 = _turned(a20 ^ d0, 18)
+        b15 = _turned(a04 ^ d4, 27)
+        b16 = _turned(a05 ^ d0, 36)
+        b17 = _turned(a11 ^ d1, 10)
+        b18 = _turned(a17 ^ d2, 15)
+        b19 = _turned(a23 ^ d3, 56)
+        b20 = _turned(a02 ^ d2, 62)
+        b21 = _turned(a08 ^ d3, 55)
+        b22 = _turned(a14 ^ d4, 39)
+        b23 = _turned(a15 ^ d0, 41)
+        b24 = _turned(a21 ^ d1, 2)
+        a00 = b00 ^ (~b01 & b02)
+        a01 = b01 ^ (~b02 & b03)
+        a02 = b02 ^ (~b03 & b04)
+        a03 = b03 ^ (~b04 & b00)
+        a04 = b04 ^ (~b00 & b01)
+        a05 = b05 ^ (~b06 & b07)
+        a06 = b06 ^ (~b07 & b08)
+        a07 = b07 ^ (~b08 & b09)
+        a08 = b08 ^ (~b09 & b05)
+        a09 = b09 ^ (~b05 & b06)
+        a10 = b10 ^ (~b11 & b12)
+        a11 = b11 ^ (~b12 & b13)
+        a12 = b12 ^ (~b13 & b14)
+        a13 = b13 ^ (~b14 & b10)
+        a14 = b14 ^ (~b10 & b11)
+        a15 = b15 ^ (~b16 & b17)
+        a16 = b16 ^ (~b17 & b18)
+        a17 = b17 ^ (~b18 & b19)
+        a18 = b18 ^ (~b19 & b15)
+        a19 = b19 ^ (~b15 & b16)
+        a20 = b20 ^ (~b21 & b22)
+        a21 = b21 ^ (~b22 & b23)
+        a22 = b22 ^ (~b23 & b24)
+        a23 = b23 ^ (~b24 & b20)
+        a24 = b24 ^ (~b20 & b21)
+        a00 ^= CONSTANTS[number]
+    lanes[0], lanes[1], lanes[2], lanes[3], lanes[4] = a00, a01, a02, a03, a04
+    lanes[5], lanes[6], lanes[7], lanes[8], lanes[9] = a05, a06, a07, a08, a09
+    lanes[10], lanes[11], lanes[12], lanes[13], lanes[14] = a10, a11, a12, a13, a14
+    lanes[15], lanes[16], lanes[17], lanes[18], lanes[19] = a15, a16, a17, a18, a19
+    lanes[20], lanes[21], lanes[22], lanes[23], lanes[24] = a20, a21, a22, a23, a24
+    # fmt: on
 
 
 @njit
-def _written(message: Any, end: int, number: int) -> int:
+def _put(lanes: Any, place: int, byte: int) -> None:
+    lanes[place >> 3] ^= np.uint64(byte) << np.uint64(8 * (place & 7))
+
+
+@njit
+def _written(lanes: Any, end: int, number: int) -> int:
     """A whole number in decimal digits, and where they end."""
-    digits = 1
-    while number >= 10**digits:
-        digits += 1
+    digits, most = 1, 10
+    while number >= most:
+        digits, most = digits + 1, 10 * most
     for place in range(digits):
-        message[end + digits - 1 - place] = 48 + number % 10
+        _put(lanes, end + digits - 1 - place, 48 + number % 10)
         number //= 10
     return end + digits
 
@@ -87,19 +141,16 @@ def _written(message: Any, end: int, number: int) -> int:
 @njit
 def words(contents: Any, first: int, now: Any, found: Any, count: int) -> None:
     """So many whole numbers of 32 bits, the next block, into an array. The name is in contents, from `first` on."""
-    message = np.zeros(RATE, np.uint8)
+    lanes = np.zeros(25, np.uint64)
     end = now[_NAME]
     for place in range(end):
-        message[place] = contents[first + place]
-    end = _written(message, end, now[0])
-    message[end] = 47
-    end = _written(message, end + 1, now[1])
+        _put(lanes, place, contents[first + place])
+    end = _written(lanes, end, now[0])
+    _put(lanes, end, 47)
+    end = _written(lanes, end + 1, now[1])
     now[1] += 1
-    message[end] = 0x1F
-    message[RATE - 1] |= 0x80
-    lanes = np.zeros(25, np.uint64)
-    for place in range(RATE):
-        lanes[place // 8] |= np.uint64(message[place]) << np.uint64(8 * (place % 8))
+    _put(lanes, end, 0x1F)
+    _put(lanes, RATE - 1, 0x80)
     permuted(lanes)
     lane = 0
     for place in range(count):

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from quickstudy.base.catalogue import task
+from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
+from quickstudy.base.task import Turn
 from quickstudy.tasks.curriculum.loop import MICRO_STEPS
 from quickstudy.tasks.curriculum.recordings import Judge, looked_through
 from quickstudy.tasks.curriculum.schedule import MEMBERS, SCHEDULERS, CurriculumFile, member_named
@@ -186,29 +188,54 @@ class Single(Curriculum):
         return self.judge.replayed(found["rows"], found["replies"])
 
 
+@dataclass(frozen=True)
+class Tabled(Single):
+    """One published task of micro 1 to 5.18, which is also a world of pure functions (`PureWorldTask`)."""
+
+    __doc__ = Single.__doc__ or ""
+
+    def reset(self, key: Any) -> tuple[Any, Any]:
+        """The state of a fresh life, with instances for a horizon, and the first byte. It is, byte for byte, that of
+        the environment whose random stream has the key's two words for a name.
+        """
+        from quickstudy.tasks.curriculum.pure_worlds import begun_by_key
+
+        if self.limits != "questions":
+            raise UsageError(f"{self.id} as pure functions has limits in questions, got limits={self.limits}")
+        return begun_by_key(self.members[0], self.successes, self.renamed, key, self.horizon)
+
+    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
+        """One reply. Nothing is drawn; over: the task is passed. ended: 1 where an instance has failed with it, 2 where
+        one was solved.
+        """
+        from quickstudy.tasks.curriculum.pure_worlds import turned
+
+        return turned(state, action)
+
+
 # fmt: off
-task.variant("curriculum/micro-1", version=1, of=Single, summary="Which of ten symbols is always right?")
-task.variant("curriculum/micro-2", version=1, of=Single, summary="One letter is right for four letters.")
-task.variant("curriculum/micro-3", version=1, of=Single, summary="Four letters stand for each other.")
-task.variant("curriculum/micro-4", version=1, of=Single, summary="Repeat a symbol.")
-task.variant("curriculum/micro-5.1", version=1, of=Single, summary="A digit for a digit, shown after each answer.")
-task.variant("curriculum/micro-5.2", version=1, of=Single, summary="The same, with an end to the feedback.")
-task.variant("curriculum/micro-5.3", version=1, of=Single, summary="The same, with an end to the question.")
-task.variant("curriculum/micro-5.4", version=1, of=Single, summary="Two digits for a digit.")
-task.variant("curriculum/micro-5.5", version=1, of=Single, summary="A digit and a period for a digit.")
-task.variant("curriculum/micro-5.6", version=1, of=Single, summary="The same; after a right answer no period.")
-task.variant("curriculum/micro-5.7", version=1, of=Single, summary="One or two digits for a digit.")
-task.variant("curriculum/micro-5.8", version=1, of=Single, summary="A digit for two digits.")
-task.variant("curriculum/micro-5.9", version=1, of=Single, summary="A digit for one or two digits.")
-task.variant("curriculum/micro-5.10", version=1, of=Single, summary="A random digit before the feedback.")
-task.variant("curriculum/micro-5.11", version=1, of=Single, summary="A random digit before the feedback, now and then.")
-task.variant("curriculum/micro-5.12", version=1, of=Single, summary="Three to five digits for a digit.")
-task.variant("curriculum/micro-5.13", version=1, of=Single, summary="A digit for three to five digits.")
-task.variant("curriculum/micro-5.14", version=1, of=Single, summary="Two to four random digits before the feedback.")
-task.variant("curriculum/micro-5.15", version=1, of=Single, summary="One to five digits for a digit.")
-task.variant("curriculum/micro-5.16", version=1, of=Single, summary="A digit for one to five digits.")
-task.variant("curriculum/micro-5.17", version=1, of=Single, summary="One to five digits for one to five digits.")
-task.variant("curriculum/micro-5.18", version=1, of=Single, summary="One to ten digits for one to ten digits.")
+task.variant("curriculum/micro-1", version=1, of=Tabled, summary="Which of ten symbols is always right?")
+task.variant("curriculum/micro-2", version=1, of=Tabled, summary="One letter is right for four letters.")
+task.variant("curriculum/micro-3", version=1, of=Tabled, summary="Four letters stand for each other.")
+task.variant("curriculum/micro-4", version=1, of=Tabled, summary="Repeat a symbol.")
+task.variant("curriculum/micro-5.1", version=1, of=Tabled, summary="A digit for a digit, shown after each answer.")
+task.variant("curriculum/micro-5.2", version=1, of=Tabled, summary="The same, with an end to the feedback.")
+task.variant("curriculum/micro-5.3", version=1, of=Tabled, summary="The same, with an end to the question.")
+task.variant("curriculum/micro-5.4", version=1, of=Tabled, summary="Two digits for a digit.")
+task.variant("curriculum/micro-5.5", version=1, of=Tabled, summary="A digit and a period for a digit.")
+task.variant("curriculum/micro-5.6", version=1, of=Tabled, summary="The same; after a right answer no period.")
+task.variant("curriculum/micro-5.7", version=1, of=Tabled, summary="One or two digits for a digit.")
+task.variant("curriculum/micro-5.8", version=1, of=Tabled, summary="A digit for two digits.")
+task.variant("curriculum/micro-5.9", version=1, of=Tabled, summary="A digit for one or two digits.")
+task.variant("curriculum/micro-5.10", version=1, of=Tabled, summary="A random digit before the feedback.")
+task.variant("curriculum/micro-5.11", version=1, of=Tabled, summary="A random digit before the feedback, now and then.")
+task.variant("curriculum/micro-5.12", version=1, of=Tabled, summary="Three to five digits for a digit.")
+task.variant("curriculum/micro-5.13", version=1, of=Tabled, summary="A digit for three to five digits.")
+task.variant("curriculum/micro-5.14", version=1, of=Tabled, summary="Two to four random digits before the feedback.")
+task.variant("curriculum/micro-5.15", version=1, of=Tabled, summary="One to five digits for a digit.")
+task.variant("curriculum/micro-5.16", version=1, of=Tabled, summary="A digit for one to five digits.")
+task.variant("curriculum/micro-5.17", version=1, of=Tabled, summary="One to five digits for one to five digits.")
+task.variant("curriculum/micro-5.18", version=1, of=Tabled, summary="One to ten digits for one to ten digits.")
 task.variant("curriculum/micro-6", version=1, of=Single, summary="A word for a word.")
 task.variant("curriculum/micro-7.1", version=1, of=Single, summary="Say a letter.")
 task.variant("curriculum/micro-7.2", version=1, of=Single, summary="Say a word.")

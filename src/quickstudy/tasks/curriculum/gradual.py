@@ -10,7 +10,7 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Turn, World
 from quickstudy.tasks.curriculum.courses import CONTROLS, Chain, Curriculum, Rules
-from quickstudy.tasks.curriculum.loop import Draws
+from quickstudy.tasks.curriculum.draws import Draws
 from quickstudy.tasks.curriculum.schedule import member_named
 from quickstudy.tasks.curriculum.world import ByteWorld
 

@@ -16,7 +16,8 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.tasks.curriculum.courses import CONTROLS, Rules
-from quickstudy.tasks.curriculum.loop import Draws, Instance, Question
+from quickstudy.tasks.curriculum.draws import Draws
+from quickstudy.tasks.curriculum.loop import Instance, Question
 from quickstudy.tasks.curriculum.tables import SYMBOLS, Ground, Table, one_answer, shown
 from quickstudy.tasks.curriculum.words import word_list
 from quickstudy.tasks.curriculum.world import ByteWorld, Member

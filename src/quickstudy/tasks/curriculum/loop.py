@@ -6,13 +6,9 @@ Every instance is a generator. It gives (byte, reward), is sent the learner's re
 
 from __future__ import annotations
 
-import hashlib
-import struct
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
-
-import numpy as np
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -55,7 +51,8 @@ class Instance:
     """What a task has drawn. ask: gives the next question. judge: of a question and a reply. by_period: a reply ends at
     its first period, else where it is as long as the expected one. knows: told every question and whether it was
     answered rightly, says whether the answers can be known by now. patience: F, by which the hard limit is longer than
-    the soft one. single: questions and answers are one byte, and nothing is said back.
+    the soft one. single: questions and answers are one byte, and nothing is said back. exact: no text ends with a
+    space, and an answer is right that is the expected one.
     """
 
     ask: Callable[[], Question]
@@ -64,6 +61,7 @@ class Instance:
     knows: Callable[[Question, bool], bool] = always
     patience: int = 1
     single: bool = False
+    exact: bool = False
 
 
 class Judged(NamedTuple):
@@ -81,22 +79,41 @@ class Judged(NamedTuple):
     ended: str | None
 
 
-@dataclass(eq=False)
 class Stage:
     """What is going on, for those who may look: number of texts put so far, the last of them, and the right answer to
-    its question. judged: where answers are written down, if anywhere.
+    its question. judged: where answers are written down, if anywhere. outcomes: of the questions of the instance.
+
+    Where every step is a question, only the question is set (a third less than all three), and counted afterwards.
     """
 
-    texts: int = 0
-    text: bytes = b""
-    expected: bytes = b""
-    outcomes: bytearray = field(default_factory=bytearray)
-    judged: list[Judged] | None = None
+    def __init__(self, judged: list[Judged] | None = None) -> None:
+        self.question: Question | None = None
+        self.outcomes, self.judged = bytearray(), judged
+        self._texts, self._text, self._expected = 0, b"", b""
+
+    @property
+    def texts(self) -> int:
+        """Put so far."""
+        return self._texts if self.question is None else self._texts + 1 + len(self.outcomes)
+
+    @property
+    def text(self) -> bytes:
+        """That which is shown."""
+        return self._text if self.question is None else self.question.text
+
+    @property
+    def expected(self) -> bytes:
+        """What is right."""
+        return self._expected if self.question is None else self.question.expected
 
     def put(self, text: bytes, expected: bytes) -> None:
         """A text begins."""
-        self.texts += 1
-        self.text, self.expected = text, expected
+        self._texts += 1
+        self._text, self._expected = text, expected
+
+    def ended(self) -> None:
+        """An instance is over, or left before its end."""
+        self._texts, self.question = self.texts, None
 
 
 class End(NamedTuple):
@@ -122,21 +139,20 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
     length so far, and the hard limit ends the instance wherever it stands.
     """
     ask, judge, by_period, knows = instance.ask, instance.judge, instance.by_period, instance.knows
-    outcomes, known_at_once = stage.outcomes, instance.knows is always
+    outcomes, known_at_once, usual = stage.outcomes, knows is always, judge is same
     question = ask()
     said, shown, run, asked, steps, latest = b"", 0, 0, 0, 0, MICRO_STEPS
     soft = hard = NEVER
     while True:
         wanted, expected, right, wrong = question
         text, length = said + wanted or b" ", len(expected)
-        stage.texts += 1
-        stage.text, stage.expected = text, expected
+        stage.put(text, expected)
         if in_steps:
             steps += question.steps
             if known_at_once and soft == NEVER:
                 soft = BUDGET * steps
             latest = min(MICRO_STEPS, 1 + (min(hard, soft + 1) * (1 + instance.patience) if hard == NEVER else hard))
-        spoken = len(text.rstrip(b" ")) or 1
+        spoken = len(text) if text[-1] != SPACE else len(text.rstrip(b" ")) or 1
         for byte in text[: spoken - 1]:
             if (yield byte, reward) == SPACE:
                 reward = 0
@@ -144,7 +160,9 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 reward, run = -1, 0
         byte, answer = text[spoken - 1], bytearray()
         # Spaces that are still to be shown hold the time-out back.
-        patience = max(latest - shown - spoken, len(text) - spoken)
+        behind, patience = len(text) - spoken, latest - shown - spoken
+        if patience < behind:
+            patience = behind
         while True:
             action = yield byte, reward
             late = len(answer) >= patience
@@ -158,8 +176,8 @@ def micro(instance: Instance, stage: Stage, reward: int, in_steps: bool = False)
                 return End(False, 0)
         shown += spoken + len(answer) - 1
         reply = bytes(answer)
-        correct = judge(question, reply)
-        left = len(text) - spoken - len(answer) + 1
+        correct = reply == expected if usual else judge(question, reply)
+        left = behind - len(answer) + 1
         asked += 1
         outcomes.append(correct)
         if correct:
@@ -205,29 +223,75 @@ def single(instance: Instance, stage: Stage, reward: int) -> Life:
     """
     ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
     run = asked = 0
-    soft = hard = NEVER
+    soft = limit = NEVER
     while True:
-        question = ask()
-        text, expected, _, _ = question
-        stage.texts += 1
-        stage.text, stage.expected = text, expected
-        correct = (yield text[0], reward) == expected[0]
+        stage.question = question = ask()
         asked += 1
-        judged(correct)
-        if correct:
-            run, reward = run + 1, 1
+        if (yield question[0][0], reward) == question[1][0]:
+            judged(True)
+            run += 1
+            reward = 1
             if run >= IN_A_ROW:
                 return End(asked <= soft, 1)
         else:
+            judged(False)
             run, reward = 0, -1
         if soft == NEVER:
-            if knows(question, correct):
-                soft = asked + BUDGET
-        elif asked > soft:
-            if hard == NEVER:
-                hard = asked * (1 + instance.patience)
-            if asked > hard:
+            if knows(question, reward > 0):
+                soft = limit = asked + BUDGET
+        elif asked > limit:
+            if limit != soft:
                 return End(False, reward)
+            limit = asked * (1 + instance.patience)
+
+
+def looked_up(instance: Instance, stage: Stage, reward: int) -> Life:
+    """`micro` where nothing that is shown ends with a space and every answer has a known length: the same, by half
+    faster.
+    """
+    ask, knows, judged = instance.ask, instance.knows, stage.outcomes.append
+    said, shown, run, asked = b"", 0, 0, 0
+    soft = limit = NEVER
+    question = ask()
+    while True:
+        wanted, expected, right, wrong = question
+        text = said + wanted
+        stage.put(text, expected)
+        last = len(text) - 1
+        for byte in text[:last]:
+            if (yield byte, reward) == SPACE:
+                reward = 0
+            else:
+                reward, run = -1, 0
+        shown += last + 1
+        reply = yield text[last], reward
+        correct = reply == expected[0]
+        late = shown >= MICRO_STEPS
+        for wanted_byte in expected[1:]:
+            if late:
+                return End(False, 0)
+            late = shown + 1 >= MICRO_STEPS
+            shown += 1
+            if (yield SPACE, 0) != wanted_byte:
+                correct = False
+        asked += 1
+        judged(correct)
+        if correct:
+            run, reward, said = run + 1, 1, right
+            if run >= IN_A_ROW:
+                return End(asked <= soft, (yield from drain(said, stage, reward)))
+        else:
+            run, reward, said = 0, -1, wrong
+        if soft == NEVER:
+            if knows(question, correct):
+                soft = limit = asked + BUDGET
+        elif asked > limit:
+            if limit != soft:
+                return End(False, (yield from drain(said, stage, reward)))
+            limit = asked * (1 + instance.patience)
+        question = ask()
+        if late:
+            return End(False, (yield from drain(said + question.text, stage, reward)))
 
 
 class EndOfQuestions(Exception):
@@ -281,56 +345,3 @@ def mini(instance: Instance, stage: Stage, reward: int) -> Life:
 def ends_right(question: Question, reply: bytes) -> bool:
     """The judge of mini tasks: only the end counts."""
     return reply.endswith(question.expected)
-
-
-class Draws:
-    """Random numbers that follow from a name, by SHAKE-128: the same on every machine, in every version of anything."""
-
-    def __init__(self, name: str) -> None:
-        self._name, self._blocks, self._words = name.encode(), 0, iter(tuple[int, ...]())
-
-    def words(self, count: int) -> tuple[int, ...]:
-        """So many whole numbers of 32 bits."""
-        return struct.unpack(f"<{count}I", self._block(count))
-
-    def _block(self, count: int) -> bytes:
-        digest = hashlib.shake_128(b"%s/%d" % (self._name, self._blocks)).digest(4 * count)
-        self._blocks += 1
-        return digest
-
-    def below(self, count: int) -> int:
-        """A whole number from 0 to count - 1."""
-        word = next(self._words, -1)
-        if word < 0:
-            self._words = iter(self.words(64))
-            word = next(self._words)
-        return (word * count) >> 32
-
-    def between(self, least: int, most: int) -> int:
-        """A whole number, both ends included."""
-        return least + self.below(most - least + 1)
-
-    def one_of(self, values: Sequence[T]) -> T:
-        """Any of them."""
-        return values[self.below(len(values))]
-
-    def some_of(self, values: Sequence[T], count: int) -> list[T]:
-        """So many different ones, in random order."""
-        pool: list[Any] = list(values)
-        for place in range(count):
-            other = place + self.below(len(pool) - place)
-            pool[place], pool[other] = pool[other], pool[place]
-        return pool[:count]
-
-    def any_of(self, values: Sequence[T]) -> Iterator[T]:
-        """Any of them, again and again."""
-        count = len(values)
-        while True:
-            for word in self.words(256):
-                yield values[(word * count) >> 32]
-
-    def shuffled(self, values: Sequence[T]) -> list[T]:
-        """All of them, in random order: that of as many words, the first first where two are equal."""
-        # A hundred take a third of the time that Python's own sorting takes, and a table's deck is a hundred.
-        order = np.frombuffer(self._block(len(values)), "<u4").argsort(kind="stable")
-        return list(map(values.__getitem__, order.tolist()))

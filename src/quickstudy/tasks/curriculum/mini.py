@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from quickstudy.tasks.curriculum.loop import CONGRATULATIONS, Draws, Instance, Question, ends_right
+from quickstudy.tasks.curriculum.draws import Draws
+from quickstudy.tasks.curriculum.loop import CONGRATULATIONS, Instance, Question, ends_right
 from quickstudy.tasks.curriculum.tables import Ground
 
 CAPITALS = string.ascii_uppercase

@@ -16,8 +16,9 @@ from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 from quickstudy.base.errors import NotApplicable
+from quickstudy.tasks.curriculum.draws import Draws
 from quickstudy.tasks.curriculum.finite_loop import WRONG, Asked, MicroLoop, MiniLoop
-from quickstudy.tasks.curriculum.loop import Draws, Question, same
+from quickstudy.tasks.curriculum.loop import Question, same
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.tables import LETTERS, SPECIALS, TABLES, Ground, Table, shown
 from quickstudy.tasks.curriculum.texts import LISTS, MICRO, judge_of

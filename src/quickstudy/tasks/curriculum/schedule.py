@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.tasks.curriculum.loop import Draws
+from quickstudy.tasks.curriculum.draws import Draws
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.texts import MICRO
 

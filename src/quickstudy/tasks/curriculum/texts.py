@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import pairwise
 
-from quickstudy.tasks.curriculum.loop import Draws, Instance, Question, same
+from quickstudy.tasks.curriculum.draws import Draws
+from quickstudy.tasks.curriculum.loop import Instance, Question, same
 from quickstudy.tasks.curriculum.tables import LETTERS, TABLES, Ground, shown
 from quickstudy.tasks.curriculum.words import SYNONYMS, without
 

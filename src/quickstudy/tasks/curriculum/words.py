@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from quickstudy.tasks.curriculum.loop import Draws
+from quickstudy.tasks.curriculum.draws import Draws
 
 SYNONYMS = {
     b"say": (b"say", b"print", b"write"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,8 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.learner import Snapshot
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import Life, Turn, World
-from quickstudy.tasks.curriculum.loop import SPACE, Draws, Instance, Stage, micro, mini, single
+from quickstudy.tasks.curriculum.draws import Draws
+from quickstudy.tasks.curriculum.loop import SPACE, Instance, Stage, looked_up, micro, mini, single
 from quickstudy.tasks.curriculum.mini import MINI
 from quickstudy.tasks.curriculum.schedule import Scheduler
 from quickstudy.tasks.curriculum.tables import TABLES, Ground
@@ -48,9 +50,9 @@ class ByteWorld(World):
     """Instances of tasks, until the scheduler has no more. Whatever is drawn depends on the streams and on the number
     of the instance within its task alone, so a task shows the same alone, in a chain and after others.
 
-    stage: what is going on, for those who may look. recorder: a `Recorder`, if all is to be written down. Every end of
-    an instance is an event: task and instance (their numbers), success, passed (the task, by now), and outcomes (one
-    byte for every question that was judged).
+    names: of the random streams of its tasks. stage: what is going on, for those who may look. recorder: a `Recorder`,
+    if all is to be written down. Every end of an instance is an event: task and instance (their numbers), success,
+    passed (the task, by now), and outcomes (one byte for every question that was judged).
     """
 
     def __init__(
@@ -69,8 +71,8 @@ class ByteWorld(World):
         self.recorder: Any = None
         words = word_list(dialect) if any(_reads(one) for one in members) else Words()
         self._options: dict[str, Any] = {"words": words, "strict": strict, "balanced": balanced}
-        self._in_steps = in_steps
-        self._names = stream_names(members, streams)
+        self._in_steps, self._kind = in_steps, kind
+        self.names = stream_names(members, streams)
         self._draws = partial(Draws, f"{_name(streams)}/scheduler")
         self._make = partial(Scheduler, kind, [one.needed for one in members], self._draws, dependencies)
         self._counts = [0] * len(self.members)
@@ -78,9 +80,36 @@ class ByteWorld(World):
         self._byte: int | None = None
         self._reward = 0
         self._since = bytearray()
-        shown = _renaming(Draws(f"{_name(streams)}/symbols")) if renamed else bytes(range(256))
+        shown = renaming_of(Draws(f"{_name(streams)}/symbols")) if renamed else bytes(range(256))
         self._shown, self._meant = shown, bytes(shown.index(byte) for byte in range(256))
         self._renamed = renamed
+
+    @property
+    def by_tables(self) -> bool:
+        """Whether a compiled program can follow it as far as its tasks are table-driven; see `compiled_lives`."""
+        return self._byte is None and self._kind == "consecutive" and not self._in_steps and self.recorder is None
+
+    def compiled_with(self, others: Sequence[World]) -> Any:
+        """Itself and others for `Lifetime`, as arrays for a compiled program; None where there is no such form."""
+        from quickstudy.tasks.curriculum.compiled_lives import TableLives
+
+        return TableLives.of([self, *others])
+
+    @property
+    def showing(self) -> int | None:
+        """The byte that is shown; None where nothing has begun, or all is over."""
+        return None if self._byte is None else self._shown[self._byte]
+
+    @property
+    def renaming(self) -> tuple[bytes, bytes]:
+        """Of all 256 bytes, what is shown for each, and what is meant by each."""
+        return self._shown, self._meant
+
+    def standing(self) -> tuple[int, int]:
+        """The number of the task at hand, and of the instance within it; of the next ones where all is over."""
+        if self._byte is None:
+            return 0, self._counts[0]
+        return self.place, self._counts[self.place] - 1
 
     @property
     def place(self) -> int:
@@ -131,15 +160,15 @@ class ByteWorld(World):
         see, say, gain, send = bytes_shown.append, replies.append, rewards.append, self._life.send
         done = False
         try:
-            for step in range(steps):
+            for _ in repeat(None, steps):
                 see(byte)
                 reply = act(byte, reward)
                 say(reply)
                 byte, reward = send(reply)
                 gain(reward)
                 if told:
-                    begun = step + 1
-                    events.append((step, told.pop()))
+                    begun = len(replies)
+                    events.append((begun - 1, told.pop()))
         except StopIteration as end:
             done, reward = True, end.value
             gain(reward)
@@ -161,8 +190,9 @@ class ByteWorld(World):
             if (place := self.scheduler.next()) is None:
                 return reward
             self._begun, self._since = begun, bytearray()
+            self.stage.ended()
             member, self.stage.outcomes = self.members[place], bytearray()
-            ground = Ground(self._names[place], self._counts[place], **self._options)
+            ground = Ground(self.names[place], self._counts[place], **self._options)
             instance = member.draw(ground)
             self._counts[place] += 1
             if self.recorder is not None:
@@ -171,6 +201,8 @@ class ByteWorld(World):
                 end = yield from mini(instance, self.stage, reward)
             elif instance.single and not self._in_steps:
                 end = yield from single(instance, self.stage, reward)
+            elif instance.exact and not self._in_steps:
+                end = yield from looked_up(instance, self.stage, reward)
             else:
                 end = yield from micro(instance, self.stage, reward, self._in_steps)
             reward = end.reward
@@ -230,7 +262,8 @@ def stream_names(members: Sequence[Member], streams: Streams) -> list[str]:
     return found
 
 
-def _renaming(draws: Draws) -> bytes:
+def renaming_of(draws: Draws) -> bytes:
+    """What is shown for each of the 256 bytes where symbols are renamed."""
     table = list(range(256))
     for group in GROUPS:
         for symbol, other in zip(group, draws.some_of(group, len(group)), strict=True):

@@ -1,0 +1,115 @@
+"""Actor and critic in a pure world: acting, the world's answer and every update in one compiled program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from quickstudy.gateway import jax, jnp, lax
+from quickstudy.learners.lanes import Frame, over_lanes
+from quickstudy.learners.reward import ActorCritic, actor_parts
+
+ROOM = 4096
+"""The most steps of one call."""
+
+
+class Mind(NamedTuple):
+    """What a pupil has in mind; see `ActorPupil`. All arrays have a lane axis, place and steps are one for all."""
+
+    arrays: Any
+    state: Any
+    seen: Any
+    done: Any
+    gained: Any
+    last: Any
+    place: Any
+    steps: Any
+
+
+class Lived(NamedTuple):
+    """What a program gives back: mind and world at the end, what is seen there; steps taken, and (lane, step) what was
+    seen, done and gained at each, of which those after the last mean nothing.
+    """
+
+    mind: Mind
+    world: Any
+    observation: Any
+    reward: Any
+    steps: Any
+    seen: Any
+    done: Any
+    gained: Any
+
+
+@lru_cache
+def life_program(
+    frame: Frame,
+    training: ActorCritic,
+    lanes: int,
+    alone: bool,
+    step: Callable[..., Any],
+    halts: Callable[..., Any],
+) -> Callable[..., Lived]:
+    """See `ActorPupil.live_in`. alone: the core reads what is seen, and nothing else."""
+    act, update, restart = actor_parts(frame, training, lanes)
+    back, every = training.window, training.every
+    go = over_lanes(step, lanes)
+
+    @jax.jit
+    def program(mind: Mind, world: Any, observation: Any, reward: Any, words: Any, settings: Any, steps: Any) -> Lived:
+        def goes_on(lived: Lived) -> Any:
+            return (lived.steps < steps) & ~halts(lived.world).any()
+
+        def gaining(mind: Mind, reward: Any) -> Any:
+            return mind.gained.at[:, mind.place - 1].set(reward)
+
+        def renewed(lived: Lived) -> Lived:
+            mind = lived.mind  # the last reward may have come with an earlier call
+            arrays = update(mind.arrays, mind.seen, mind.done, gaining(mind, lived.reward), settings)
+            seen = jax.tree.map(lambda part: jnp.roll(part, -every, axis=1), mind.seen)
+            state = restart(arrays, jax.tree.map(lambda part: part[:, :back], seen))
+            mind = mind._replace(arrays=arrays, seen=seen, state=state, place=jnp.zeros_like(mind.place))
+            return lived._replace(mind=mind)
+
+        def acting(lived: Lived) -> Lived:
+            """Steps up to the next update. The model is no part of the loop: it would be copied at every step."""
+            arrays = lived.mind.arrays
+
+            def on(lived: Lived) -> Lived:
+                mind, number = lived.mind, lived.steps
+                now = lived.observation if alone else {
+                    "seen": lived.observation, "done": mind.last,
+                    "reward": jnp.sign(lived.reward).astype(jnp.int32) + 1,
+                }  # fmt: skip
+                seen = jax.tree.map(lambda kept, part: kept.at[:, back + mind.place].set(part), mind.seen, now)
+                # What comes before the first of these steps has been done by the caller.
+                gained = jnp.where((number > 0) & (mind.place > 0), gaining(mind, lived.reward), mind.gained)
+                state, chosen = act(arrays, mind.state, now, words, jnp.full(lanes, mind.steps, jnp.int32))
+                world, observation, reward = go(lived.world, chosen)
+                reward = reward.astype(jnp.float32)
+                mind = mind._replace(
+                    state=state, seen=seen, done=mind.done.at[:, mind.place].set(chosen), gained=gained, last=chosen,
+                    place=mind.place + 1, steps=mind.steps + 1,
+                )  # fmt: skip
+                return Lived(
+                    mind, world, observation, reward, number + 1,
+                    lived.seen.at[:, number].set(lived.observation), lived.done.at[:, number].set(chosen),
+                    lived.gained.at[:, number].set(reward),
+                )  # fmt: skip
+
+            bare = lived._replace(mind=lived.mind._replace(arrays=None))
+            bare = lax.while_loop(lambda lived: goes_on(lived) & (lived.mind.place < every), on, bare)
+            return bare._replace(mind=bare.mind._replace(arrays=arrays))
+
+        blank = jnp.zeros((lanes, ROOM), jnp.int32)
+        begun = Lived(
+            mind, world, observation, reward, jnp.zeros_like(steps), blank, blank, jnp.zeros((lanes, ROOM), jnp.float32)
+        )
+
+        def cycle(lived: Lived) -> Lived:
+            return acting(lax.cond(lived.mind.place == every, renewed, lambda lived: lived, lived))
+
+        return lax.while_loop(goes_on, cycle, begun)
+
+    return program

@@ -1,0 +1,134 @@
+"""Instances of table-driven tasks drawn ahead, with all their questions: arrays for `pure_tables`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.compiled import njit
+from quickstudy.tasks.curriculum.batch_instances import (
+    COMING,
+    CURRENT,
+    ECHO,
+    KEYS,
+    LEFT,
+    LENGTH,
+    LETTERS_AND_ECHO,
+    LONGEST,
+    MOST,
+    NAME,
+    NAMED,
+    NOISE,
+    NOISES,
+    NUMBER,
+    NUMBERS,
+    ONE_ANSWER,
+    OPEN,
+    PERMUTED_AND_ECHO,
+    QUESTIONS,
+    TABLE,
+    VALUES,
+    TaskNumbers,
+    ask,
+    drawn,
+)  # fmt: skip
+from quickstudy.tasks.curriculum.compiled_draws import BUFFER
+from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW
+
+DIGITS_BEFORE = COMING - NOISES
+"""The most random digits before a feedback."""
+
+
+@njit
+def asked_at_most(kind: int, count: int) -> int:
+    """Questions after which an instance is over, whatever is answered: twice those after which its answers are known at
+    the latest and the soft limit is past, and one. Known: in task 1 at the first question after 69 wrong answers; in 2
+    after 26 wrong ones, and 96 of the first 144 questions are no letters; in 3 when every letter was asked 25 times,
+    each being 12 of 144; in 4 at once; else when every key was asked, at the end of the first deck at the latest.
+    """
+    known = count * count
+    if kind == ONE_ANSWER:
+        known = 70
+    elif kind == LETTERS_AND_ECHO:
+        known = 96 + 27
+    elif kind == PERMUTED_AND_ECHO:
+        known = 3 * 144
+    elif kind == ECHO:
+        known = 1
+    return 2 * (known + BUDGET + 1) + 1
+
+
+MOST_ASKED = asked_at_most(PERMUTED_AND_ECHO, MOST)
+
+
+class Rows(NamedTuple):
+    """`pure_tables.Queue` in NumPy, in its order of fields."""
+
+    texts: NDArray[np.uint8]
+    order: NDArray[np.uint8]
+    noise: NDArray[np.uint8]
+    opens: NDArray[np.int32]
+    lefts: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, rows: int, asked: int = MOST_ASKED, digits: int = DIGITS_BEFORE) -> Rows:
+        """Room for so many instances with at most so many questions, and random digits before each feedback."""
+        return cls(
+            np.zeros((rows, 2, MOST, LONGEST), np.uint8), np.zeros((rows, asked), np.uint8),
+            np.zeros((rows, asked, 1 + digits), np.uint8), np.zeros((rows, MOST), np.int32), np.zeros(rows, np.int32),
+        )  # fmt: skip
+
+    def after(self, used: int) -> Rows:
+        """Without the first so many rows, which stand behind the others now, to be filled again."""
+        parts: list[Any] = [np.roll(part, -used, axis=0) for part in self]
+        return Rows(*parts)
+
+
+class Source:
+    """Instances of one table-driven task, in their order. name: of its random stream; first: its number."""
+
+    def __init__(self, task: str, name: str, first: int = 0) -> None:
+        self.setting = TaskNumbers.of(task, 0)
+        given = f"{name}/instance/".encode()
+        self._numbers, self._words = np.zeros(NUMBERS, np.int64), np.zeros(BUFFER, np.uint32)
+        self._bytes = np.concatenate([np.zeros(NAME, np.uint8), np.frombuffer(given, np.uint8)])
+        self._numbers[NAMED], self._numbers[NUMBER] = len(given), first - 1
+
+    def fill(self, rows: Rows, first: int = 0) -> None:
+        """The next instances into all rows from one on."""
+        for row in range(first, len(rows.lefts)):
+            parts = [part[row] for part in rows[:4]]
+            rows.lefts[row] = _filled(self._numbers, self._bytes, self._words, self.setting, *parts)
+
+
+@njit
+def _filled(
+    now: Any, own: Any, buffer: Any, setting: TaskNumbers, texts: Any, order: Any, noise: Any, opens: Any
+) -> int:
+    """One instance with all its questions; what is needed to know its answers."""
+    drawn(now, own, buffer, setting)
+    for question in range(MOST):
+        for byte in range(LONGEST):
+            texts[0, question, byte] = own[KEYS + question * LONGEST + byte]
+            texts[1, question, byte] = own[VALUES + question * LONGEST + byte]
+        opens[question] = now[OPEN + question]
+    left = now[LEFT]
+    for place in range(asked_at_most(setting.kind, now[QUESTIONS])):
+        if place:
+            now[LENGTH] = 0
+            ask(now, own, buffer, setting)
+        order[place], noise[place, 0] = now[CURRENT], now[NOISE]
+        for digit in range(now[NOISE]):
+            noise[place, 1 + digit] = own[NOISES + digit]
+    return int(left)
+
+
+def least_steps(setting: TaskNumbers) -> int:
+    """Steps of an instance that is answered rightly from its beginning on, at the least."""
+    if setting.kind != TABLE:
+        return IN_A_ROW
+    key, value = max(1, setting.keys[0]) + (setting.asks >= 0), max(1, setting.values[0]) + (setting.ends >= 0)
+    back = setting.noise[0] + value - setting.short + (setting.closes >= 0)
+    return IN_A_ROW * (key + value - 1 + back)
