@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.tasks.games.shelves import Shelves
-from quickstudy.tasks.games.spaces import Limits, draw_stimuli, grid, pick_targets, split, stimulus_shape
+from quickstudy.tasks.games.spaces import Limits, Pools, draw_stimuli, grid, pick_targets, split, stimulus_shape
 
 KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
 """Where the stimulus in the target's place comes from: it is the target, or a foil of either pool."""
@@ -111,8 +110,55 @@ class Episode(NamedTuple):
     message: Any
 
 
+class Games(NamedTuple):
+    """The games of many episodes, one after another: those of the first episode, those of the second, and so on.
+
+    starts: (episode,) where each begins, and behind the last the number of all games. By game: episode, its number;
+    query; last: no game of the episode follows; the rest as in `Episode`.
+    """
+
+    starts: Any
+    episode: Any
+    query: Any
+    last: Any
+    target: Any
+    speaker: Any
+    listener: Any
+    speaker_means: Any
+    listener_means: Any
+    correct: Any
+    foil: Any
+    message: Any
+
+
+class Spaces(NamedTuple):
+    """What the games of an episode have in common, of many episodes: see `Episode`."""
+
+    values: Any
+    renamed: Any
+    support: Any
+    count: Any
+
+
 def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     """One episode."""
+    return jax.tree.map(lambda part: part[0], draw_episodes(sizes, rules, key[None]))  # type: ignore[no-any-return]
+
+
+def draw_episodes(sizes: Sizes, rules: Rules, keys: Any) -> Episode:
+    """Episodes of these keys, in front. Games behind the last of an episode repeat it."""
+    spaces, games = draw_games(sizes, rules, keys)
+    number = jnp.minimum(jnp.arange(sizes.games), spaces.count[:, None] - 1) + games.starts[:-1, None]
+    shown = games._asdict()
+    return Episode(*spaces, *(shown[name][number] for name in Episode._fields[len(Spaces._fields) :]))
+
+
+def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
+    """The episodes of these keys, as games one after another. There is room for the longest episodes; what lies behind
+    the last game says nothing.
+
+    Games are drawn in as many parts as it takes: all that an episode could have would be five times as many.
+    """
     meanings = jnp.asarray(grid(sizes.dimensions, sizes.most))
     shapes = (
         (), stimulus_shape(sizes.dimensions, sizes.most, sizes.columns), (sizes.support + sizes.query, 3),
@@ -120,34 +166,68 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
         (sizes.games, game_width(sizes)), (sizes.length, sizes.words),
         (sizes.words**sizes.length if sizes.language == "holistic" else 0,),
     )  # fmt: skip
-    of_structure, of_stimuli, of_picks, of_order, of_games, of_words, of_names = uniforms(key, shapes)
+    drawn = jax.vmap(lambda key: uniforms(key, shapes))(keys)
+    of_structure, of_stimuli, of_picks, of_order, of_games, of_words, of_names = drawn
     values = rules.structures[jnp.floor(of_structure * len(rules.structures)).astype(jnp.int32)]
-    stimuli = draw_stimuli(of_stimuli, values, rules.unequal, rules.warp)
-    pools = split(values, meanings, rules.threshold)
+    stimuli = jax.vmap(draw_stimuli, (0, 0, None, None))(of_stimuli, values, rules.unequal, rules.warp)
+    pools = jax.vmap(split, (0, None, None))(values, meanings, rules.threshold)
     limits = Limits(sizes.support, sizes.query)
     picked = pick_targets(
         of_picks, of_order, values, pools, sizes.most, rules.shots, rules.samples, limits, sizes.whole, sizes.ordered
     )
-    number, repeated = jnp.arange(sizes.games), picked.support * sizes.repeats
-    asked, count = number >= repeated, picked.count - picked.support + repeated
-    place = jnp.where(asked, number - repeated + picked.support, number % jnp.maximum(picked.support, 1))
-    targets = picked.targets[jnp.minimum(place, len(picked.targets) - 1)]
+    number, again = jnp.arange(sizes.games), picked.support[:, None]
+    support = picked.support * sizes.repeats
+    asked, count = number >= support[:, None], picked.count - picked.support + support
+    place = jnp.where(asked, number - support[:, None] + again, number % jnp.maximum(again, 1))
+    targets = jnp.take_along_axis(picked.targets, jnp.minimum(place, picked.targets.shape[1] - 1), axis=1)
     # What the other stimuli of a game are drawn from: picks, however often they are played.
-    in_support, in_query = number < picked.support, asked & (number < count)
-    around = Shelves.of(targets, [in_support, in_query | (in_support & ~rules.balanced)], len(meanings))
-    coming = (
-        Shelves(targets[None], jnp.where(rules.balanced, count, 0)[None]) if sizes.whole and not sizes.ordered else None
+    in_support, in_query = number < again, asked & (number < count[:, None])
+    beside = jnp.stack([in_support, in_query | (in_support & ~rules.balanced)], axis=1)
+    around = Shelves.of(jnp.repeat(targets, 2, axis=0), beside.reshape(-1, sizes.games), len(meanings))
+    waits = sizes.whole and not sizes.ordered
+    coming = Shelves(targets, jnp.where(rules.balanced, count, 0)) if waits else None
+    store = Store(pools.query, around, spare_of(pools) if sizes.distractors else None, coming)
+    names = jax.vmap(lambda uniform: drawn_names(sizes, uniform))(of_names)
+    starts = jnp.pad(jnp.cumsum(count), (1, 0)).astype(jnp.int32)
+
+    def game(at: Any) -> Games:
+        """The game of that number, of all."""
+        episode = jnp.minimum(jnp.searchsorted(starts[1:], at, side="right"), len(keys) - 1).astype(jnp.int32)
+        number = jnp.minimum(at - starts[episode], sizes.games - 1)
+        target, query = targets[episode, number], number >= support[episode]
+        found = draw_game(sizes, rules, store, of_games[episode, number], target, query, episode, number)
+        shown = [stimuli_of(stimuli, episode, meanings[means], own) for means, own in (found.speaker, found.listener)]
+        alone = jnp.arange(sizes.distractors + 1) > 0
+        seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
+        return Games(
+            starts, episode, query, number + 1 >= count[episode], meanings[target], seen, shown[1],
+            meanings[found.speaker[0]], meanings[found.listener[0]], found.correct, found.foil,
+            named(sizes, names[episode], meanings[target], target, seen[0]),
+        )  # fmt: skip
+
+    most = len(keys) * sizes.games
+    part = min(most, max(1024, 4 * len(keys)))
+
+    def some(first: Any) -> Any:
+        return jax.vmap(game)(first + jnp.arange(part))._replace(starts=None)
+
+    def write(state: Any) -> Any:
+        first, games = state
+        return first + part, jax.tree.map(
+            lambda all_games, new: lax.dynamic_update_slice_in_dim(all_games, new, first, 0), games, some(first)
+        )
+
+    if part == most:
+        games = some(0)
+    else:
+        shapes_of = jax.eval_shape(some, 0)
+        room = -(-most // part) * part
+        empty = jax.tree.map(lambda one: jnp.zeros((room, *one.shape[1:]), one.dtype), shapes_of)
+        none = jnp.zeros((), jnp.int32)
+        games = lax.while_loop(lambda state: state[0] < starts[-1], write, (none, empty))[1]
+    return Spaces(values, jax.vmap(lambda one: _renaming(sizes, rules, one))(of_words), support, count), games._replace(
+        starts=starts
     )
-    draw = partial(draw_game, sizes, rules, pools, around, coming=coming)
-    games = jax.vmap(lambda *game: draw(*game))(of_games, targets, asked, number)
-    shown = [materialised(stimuli, meanings[means], sample) for means, sample in (games.speaker, games.listener)]
-    alone = jnp.arange(sizes.distractors + 1) > 0
-    seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
-    message = named(sizes, of_names, meanings[targets], targets, seen[:, 0])
-    return Episode(
-        values, _renaming(sizes, rules, of_words), repeated, count, meanings[targets],
-        seen, shown[1], meanings[games.speaker[0]], meanings[games.listener[0]], games.correct, games.foil, message,
-    )  # fmt: skip
 
 
 def uniforms(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
@@ -171,47 +251,64 @@ def game_width(sizes: Sizes) -> int:
     return 5 + 3 * sizes.distractors + (sizes.distractors > 0)
 
 
+class Store(NamedTuple):
+    """What the stimuli of games are drawn from, of many episodes. query: (episode, meaning), those of the query pool.
+    around: what was picked, two shelves an episode, one for either phase. spare: three shelves, both pools and all
+    there is, where there are distractors. coming: all targets in the order of playing, where each comes once.
+    """
+
+    query: Any
+    around: Shelves
+    spare: Shelves | None = None
+    coming: Shelves | None = None
+
+
+def spare_of(pools: Pools) -> Shelves:
+    """The shelves `spare` of a `Store`; pools have the episodes in front."""
+    there = jnp.stack([pools.support, pools.query, pools.support | pools.query], axis=1)
+    return Shelves.counted(there.reshape(-1, there.shape[-1]).astype(jnp.int32), there.shape[-1])
+
+
 def draw_game(
-    sizes: Sizes, rules: Rules, pools: Any, around: Any, uniform: Any, target: Any, query: Any,
-    played: Any = 0, coming: Shelves | None = None,
-) -> Game:  # fmt: skip
+    sizes: Sizes, rules: Rules, store: Store, uniform: Any, target: Any, query: Any, episode: Any = 0, played: Any = 0
+) -> Game:
     """One game about a target. Others are drawn from what was picked in the episode, as often as it was picked.
 
-    coming: all targets in the order of playing, where each comes once; played: games before this one. The other
-    stimuli of a query game are then first of all those that are yet to come: what was a target is none again, and who
-    remembers that would need no message. Only behind the last there is none to come.
+    played: games before this one. Where each target comes once, the other stimuli of a query game are first of all
+    those that are yet to come: what was a target is none again, and who remembers that would need no message. Only
+    behind the last there is none to come.
     """
-    others, phase = sizes.distractors, query.astype(jnp.int32)
+    others, around, coming, spare = sizes.distractors, store.around, store.coming, store.spare
+    shelf = 2 * episode + query.astype(jnp.int32)
     own, coin, of_sample, of_foil, of_foil_sample = uniform[:5]
     picks, samples, shuffle = jnp.split(uniform[5:], [others, 2 * others])
-    if others:  # in the place of entries that are missing: the phase's pool, then all there is
-        number = jnp.arange(len(pools.query))
-        spare = Shelves.of(number, [pools.support, pools.query, pools.support | pools.query], len(number))
 
     def sample(uniform: Any) -> Any:
         return jnp.floor(uniform * rules.samples).astype(jnp.int32)
 
     def draw(uniform: Any, taken: Any, used: Any) -> tuple[Any, Any]:
         """A meaning, and its place. taken: blocks of entries; used: meanings that it must not be."""
-        drawn, place, there = around.drawn(phase, uniform, taken)
+        drawn, place, there = around.drawn(shelf, uniform, taken)
         if coming is not None:
-            other, at, more = coming.drawn(0, uniform, later)
+            other, at, more = coming.drawn(episode, uniform, later)
             more &= query
             drawn = jnp.where(more, other, drawn)
             later.append((jnp.where(more, at, 0), jnp.where(more, 1, 0)))
-            place, there = jnp.where(more, around.block(phase, drawn)[0], place), there | more
-        for shelf in (phase, 2) if others else ():
-            other, _, more = spare.drawn(shelf, uniform, [spare.block(shelf, one) for one in used])
+            place, there = jnp.where(more, around.block(shelf, drawn)[0], place), there | more
+        # In the place of entries that are missing: the phase's pool, then all there is.
+        for pool in (query.astype(jnp.int32), 2) if spare is not None else ():
+            row = 3 * episode + pool
+            other, _, more = spare.drawn(row, uniform, [spare.block(row, one) for one in used])
             drawn, there = jnp.where(there, drawn, other), there | more
         return drawn, place
 
-    whole = around.block(phase, target)
+    whole = around.block(shelf, target)
     # With one sample only the target's own entry is left out, as published: a repeat of it may be a distractor.
     taken = [(whole[0], jnp.where(~rules.balanced & (rules.samples == 1), 1, whole[1]))]
     means, later = [target], [(jnp.zeros((), jnp.int32), jnp.asarray(played + 1, jnp.int32))]
     for uniform_of_pick in picks:
         drawn, place = draw(uniform_of_pick, taken, means)
-        block = around.block(phase, drawn)
+        block = around.block(shelf, drawn)
         taken.append((jnp.where(rules.balanced, block[0], place), jnp.where(rules.balanced, block[1], 1)))
         means.append(drawn)
     # As published, a foil may be the same as a distractor.
@@ -229,13 +326,13 @@ def draw_game(
         (jnp.append(target, beside), jnp.append(speaker_sample, distant)),
         (jnp.append(first[0], beside)[order], jnp.append(first[1], distant)[order]),
         jnp.where(kept, jnp.argmin(order), others + 1).astype(jnp.int32),
-        jnp.where(kept, KEPT, jnp.where(pools.query[foil], FROM_QUERY, FROM_SUPPORT)),
+        jnp.where(kept, KEPT, jnp.where(store.query[episode, foil], FROM_QUERY, FROM_SUPPORT)),
     )
 
 
-def materialised(stimuli: Any, means: Any, sample: Any) -> Any:
-    """(game, stimulus, dimension) numbers of meanings; one sample for all dimensions."""
-    return stimuli[jnp.arange(means.shape[-1]), means, sample[..., None]]
+def stimuli_of(stimuli: Any, episode: Any, means: Any, sample: Any) -> Any:
+    """(stimulus, dimension): the numbers that stand for meanings in an episode; one sample for all dimensions."""
+    return stimuli[episode, jnp.arange(means.shape[-1]), means, sample[..., None]]
 
 
 def _renaming(sizes: Sizes, rules: Rules, uniform: Any) -> Any:
@@ -246,8 +343,13 @@ def _renaming(sizes: Sizes, rules: Rules, uniform: Any) -> Any:
     return jnp.pad(order, ((0, 0), (1, 0))).astype(jnp.int32)
 
 
-def named(sizes: Sizes, uniform: Any, latents: Any, targets: Any, stimuli: Any) -> Any:
-    """(game, token): the whole message about every target, in the language of the world's own speaker.
+def drawn_names(sizes: Sizes, uniform: Any) -> Any:
+    """(meaning,): the names of all meanings, where each has one of its own; else nothing."""
+    return jnp.argsort(uniform)[: sizes.most**sizes.dimensions] if sizes.language == "holistic" else uniform
+
+
+def named(sizes: Sizes, names: Any, latents: Any, target: Any, stimulus: Any) -> Any:
+    """(token,): the whole message about a target, in the language of the world's own speaker.
 
     posdis: token i is the value of dimension i, plus 1. bosdis: every value of every dimension has a token of its own,
     and their order says nothing. holistic: every meaning has a name of its own, drawn for the episode. quantised: token
@@ -255,13 +357,11 @@ def named(sizes: Sizes, uniform: Any, latents: Any, targets: Any, stimuli: Any) 
     """
     dimensions, words, width = sizes.dimensions, sizes.words, max(sizes.dimensions, sizes.length)
     if sizes.language == "bosdis":
-        tokens = latents + 1 + sizes.most * jnp.arange(dimensions)
-        tokens = jax.vmap(jnp.roll)(tokens, latents.sum(axis=1))
+        tokens = jnp.roll(latents + 1 + sizes.most * jnp.arange(dimensions), latents.sum())
     elif sizes.language == "holistic":
-        names = jnp.argsort(uniform)[: sizes.most**dimensions]
-        tokens = names[targets][:, None] // words ** np.arange(sizes.length) % words + 1
+        tokens = names[target] // words ** np.arange(sizes.length) % words + 1
     elif sizes.language == "quantised":
-        tokens = jnp.clip(jnp.floor((stimuli + 1) * words / 2), 0, words - 1).astype(jnp.int32) + 1
+        tokens = jnp.clip(jnp.floor((stimulus + 1) * words / 2), 0, words - 1).astype(jnp.int32) + 1
     else:
         tokens = latents + 1
-    return jnp.pad(tokens, ((0, 0), (0, width - tokens.shape[1]))).astype(jnp.int32)
+    return jnp.pad(tokens, (0, width - len(tokens))).astype(jnp.int32)
