@@ -90,13 +90,16 @@ def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
         point = uniform * reached[-1]
         # By rounding, the point may lie behind the last row that has any weight.
         passed = [(end <= point) & (reached[-1] > end) for end in reached[1:-1]]
-        # These only ever go from true to false: whoever passed an end passed those before it.
-        before, after, weights = reached[0], reached[1], rows[0]
-        for behind, first, last, row in zip(passed, reached[1:-1], reached[2:], rows[1:], strict=True):
-            before, after = jnp.where(behind, first, before), jnp.where(behind, last, after)
-            weights = jnp.where(behind, row, weights)
+        # Whoever passed an end passed those before it, so that no place must be looked up.
+        ends, behind = jnp.stack(reached[1:]), jnp.stack([*passed, jnp.zeros_like(passed[0])])
+        value = behind.sum(axis=0, dtype=jnp.int32)
+        before = jnp.where(behind, ends, 0.0).max(axis=0)
+        after = jnp.where(behind, jnp.inf, ends).min(axis=0)
+        weights = rows[0]
+        for at, row in enumerate(rows[1:], start=1):
+            weights = jnp.where(value == at, row, weights)
         uniform = (point - before) / jnp.maximum(after - before, 1e-30)
-        number = number * most + sum(passed, start=jnp.zeros((), jnp.int32)).astype(jnp.int32)
+        number = number * most + value
     return number
 
 
@@ -134,7 +137,8 @@ def pick_targets(
     or, where they are ordered, as just said. uniform: (episode, game, 3) numbers in 0 .. 1; of_order (episode, pool,
     meaning).
 
-    Within, episodes are the last axis: sums over meanings are then sums of rows, several times as fast.
+    Within, episodes are the last axis: sums over meanings are then sums of rows. What is known of an episode comes out
+    of a sum or the like: a compiler works out anything else again wherever it is used, for each of the meanings.
     """
     pools = Pools(*(pool.T for pool in pools))
     number, room = jnp.arange(len(pools.query))[:, None], limits.support + limits.query
@@ -160,7 +164,7 @@ def pick_targets(
         repeated = (weights * picked).sum(axis=0) / weights.sum(axis=0)
         run = jnp.floor(jnp.log(of_run) / jnp.log(jnp.clip(repeated, 1e-30, 1 - 1e-7)))
         allowed = jnp.where(thrown > REJECTED, 0, REJECTED + 1 - thrown) + RETRIES
-        fresh = (run <= allowed) & (repeated < 1)
+        fresh = jnp.stack([run <= allowed, repeated < 1]).all(axis=0)
         thrown = thrown + jnp.where(repeated > 0, jnp.minimum(run, allowed), 0).astype(jnp.int32)
         drawn = chosen_by(of_draw, jnp.where(picked == fresh, 0.0, weights), most)
         apart = jnp.arange(most)[:, None] - (drawn // place % most)[:, None]
@@ -169,7 +173,8 @@ def pick_targets(
         owing = pool & (_on_grid(due, jnp.add) > 0)
         instead = jnp.where(hurried, 1.0 * owing, pool / (distance + 0.001))
         inside = (pool & (number == drawn)).any(axis=0)
-        drawn = jnp.where(inside & ~hurried, drawn, chosen_by(of_neighbour, instead, most))
+        keeps, other = inside & ~hurried, chosen_by(of_neighbour, instead, most)
+        drawn = jnp.stack([jnp.where(keeps, drawn, 0), jnp.where(keeps, 0, other)]).sum(axis=0)
         due = jnp.maximum(due - (jnp.arange(most)[:, None] == (drawn // place % most)[:, None]), 0)
         targets = lax.dynamic_update_index_in_dim(targets, jnp.where(goes_on, drawn, 0), at, 0)
         over = ~(due > 0).any(axis=(0, 1))
