@@ -146,8 +146,12 @@ def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
 
 
 def draw_episodes(sizes: Sizes, rules: Rules, keys: Any) -> Episode:
-    """Episodes of these keys, in front. Games behind the last of an episode repeat it."""
-    spaces, games = draw_games(sizes, rules, keys)
+    """Episodes of these keys, in front."""
+    return as_episodes(sizes, *draw_games(sizes, rules, keys))
+
+
+def as_episodes(sizes: Sizes, spaces: Spaces, games: Games) -> Episode:
+    """Games one after another as episodes, in front: each has room for the longest, and behind its last game repeats it."""
     number = jnp.minimum(jnp.arange(sizes.games), spaces.count[:, None] - 1) + games.starts[:-1, None]
     shown = games._asdict()
     return Episode(*spaces, *(shown[name][number] for name in Episode._fields[len(Spaces._fields) :]))
