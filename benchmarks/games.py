@@ -80,7 +80,7 @@ def rate(setting, episodes, slots, unrolled, convention="published"):
 def main():
     usual = USUAL.get(device_kind(), ((131072,), (32768,), (3,)))
     given = [tuple(map(int, one.split(","))) for one in sys.argv[1:]]
-    print("| shots | samples | distractors | episodes | slots | unrolled | steps a second | drawing | steps that count |")
+    print("| shots | samples | distractors | episodes | slots | unrolled | steps a second | drawing | counts |")
     print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for setting in SETTINGS:
         for sizes in itertools.product(*given, *usual[len(given) :]):

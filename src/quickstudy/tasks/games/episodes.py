@@ -1,4 +1,4 @@
-"""Drawing an episode: a space, its stimuli, a language's renaming, and all games with what either player is shown.
+"""Drawing episodes: a space, its stimuli, a language's renaming, and all games with what either player is shown.
 
 What is drawn here is everything that chance decides; playing (`play`) draws nothing more.
 """
@@ -7,86 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.gateway import jax, jnp, lax
+from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
+from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.shelves import Shelves
-from quickstudy.tasks.games.spaces import Limits, Pools, draw_stimuli, grid, pick_targets, split, stimulus_shape
-
-KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
-"""Where the stimulus in the target's place comes from: it is the target, or a foil of either pool."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What the shapes of a compiled program depend on; the parameters of the same names are in `MetaGame`.
-
-    support, query: the most games of either phase. repeats: times that the support games are played. columns: stimuli
-    that are drawn for a value, at least as many as there are samples. whole: pools that are played as a whole, 0, 1 (of
-    the query) or 2; ordered: in the order of their numbers. language: of the speaker that is part of the world.
-    """
-
-    dimensions: int
-    most: int
-    distractors: int
-    words: int
-    length: int
-    rounds: int
-    support: int
-    query: int
-    repeats: int
-    columns: int
-    whole: int
-    ordered: bool
-    descriptive: bool
-    feedback: bool
-    language: str
-
-    @property
-    def games(self) -> int:
-        """The most games of an episode."""
-        return self.support * self.repeats + self.query
-
-    @property
-    def decisions(self) -> int:
-        """One for each stimulus, and perhaps one for none of them."""
-        return self.distractors + 1 + self.descriptive
-
-    @property
-    def turns(self) -> int:
-        """Steps of a game."""
-        return self.rounds + 1 + self.feedback
-
-    @property
-    def horizon(self) -> int:
-        """The most steps of an episode: with feedback, it is over when the last feedback is seen."""
-        return self.turns * self.games - self.feedback
-
-
-class Rules(eqx.Module):
-    """What changes no shape, as arrays: settings that differ in these alone share compiled programs.
-
-    structures: (structure, dimension) numbers of values that may be drawn. shots, samples: S and O. kept: the
-    probability that the target is among the stimuli of a descriptive game. balanced: foils of query games come from the
-    query pool, and all stimuli of a game mean something else. strict: a kept target is shown by another sample than
-    the speaker's. renaming: 0 none, 1 one for all positions, 2 one for each. partial: the speaker sees the target only.
-    unequal, warp: see `draw_stimuli`. threshold: odd values that put a meaning into the query pool.
-    """
-
-    structures: Any
-    shots: Any
-    samples: Any
-    kept: Any
-    balanced: Any
-    strict: Any
-    renaming: Any
-    partial: Any
-    unequal: Any
-    warp: Any
-    threshold: Any
+from quickstudy.tasks.games.spaces import Limits, draw_stimuli, grid, pick_targets, split, stimulus_shape
 
 
 class Episode(NamedTuple):
@@ -151,7 +80,7 @@ def draw_episodes(sizes: Sizes, rules: Rules, keys: Any) -> Episode:
 
 
 def as_episodes(sizes: Sizes, spaces: Spaces, games: Games) -> Episode:
-    """Games one after another as episodes, in front: each has room for the longest, and behind its last game repeats it."""
+    """Games one after another as episodes, in front. Each has room for the longest, and repeats its last game."""
     number = jnp.minimum(jnp.arange(sizes.games), spaces.count[:, None] - 1) + games.starts[:-1, None]
     shown = games._asdict()
     return Episode(*spaces, *(shown[name][number] for name in Episode._fields[len(Spaces._fields) :]))
@@ -241,131 +170,9 @@ def uniforms(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
     return [part.reshape(shape) for part, shape in zip(jnp.split(drawn, ends[:-1]), shapes, strict=True)]
 
 
-class Game(NamedTuple):
-    """(means, sample), each (stimulus,), of what either player sees; the right decision; where the foil is from."""
-
-    speaker: Any
-    listener: Any
-    correct: Any
-    foil: Any
-
-
-def game_width(sizes: Sizes) -> int:
-    """Uniform numbers that a game takes."""
-    return 5 + 3 * sizes.distractors + (sizes.distractors > 0)
-
-
-class Store(NamedTuple):
-    """What the stimuli of games are drawn from, of many episodes. query: (episode, meaning), those of the query pool.
-    around: what was picked, two shelves an episode, one for either phase. spare: three shelves, both pools and all
-    there is, where there are distractors. coming: all targets in the order of playing, where each comes once.
-    """
-
-    query: Any
-    around: Shelves
-    spare: Shelves | None = None
-    coming: Shelves | None = None
-
-
-def spare_of(pools: Pools) -> Shelves:
-    """The shelves `spare` of a `Store`; pools have the episodes in front."""
-    there = jnp.stack([pools.support, pools.query, pools.support | pools.query], axis=1)
-    return Shelves.counted(there.reshape(-1, there.shape[-1]).astype(jnp.int32), there.shape[-1])
-
-
-def draw_game(
-    sizes: Sizes, rules: Rules, store: Store, uniform: Any, target: Any, query: Any, episode: Any = 0, played: Any = 0
-) -> Game:
-    """One game about a target. Others are drawn from what was picked in the episode, as often as it was picked.
-
-    played: games before this one. Where each target comes once, the other stimuli of a query game are first of all
-    those that are yet to come: what was a target is none again, and who remembers that would need no message. Only
-    behind the last there is none to come.
-    """
-    others, around, coming, spare = sizes.distractors, store.around, store.coming, store.spare
-    shelf = 2 * episode + query.astype(jnp.int32)
-    own, coin, of_sample, of_foil, of_foil_sample = uniform[:5]
-    picks, samples, shuffle = jnp.split(uniform[5:], [others, 2 * others])
-
-    def sample(uniform: Any) -> Any:
-        return jnp.floor(uniform * rules.samples).astype(jnp.int32)
-
-    def draw(uniform: Any, taken: Any, used: Any) -> tuple[Any, Any]:
-        """A meaning, and its place. taken: blocks of entries; used: meanings that it must not be."""
-        drawn, place, there = around.drawn(shelf, uniform, taken)
-        if coming is not None:
-            other, at, more = coming.drawn(episode, uniform, later)
-            more &= query
-            drawn = jnp.where(more, other, drawn)
-            later.append((jnp.where(more, at, 0), jnp.where(more, 1, 0)))
-            place, there = jnp.where(more, around.block(shelf, drawn)[0], place), there | more
-        # In the place of entries that are missing: the phase's pool, then all there is.
-        for pool in (query.astype(jnp.int32), 2) if spare is not None else ():
-            row = 3 * episode + pool
-            other, _, more = spare.drawn(row, uniform, [spare.block(row, one) for one in used])
-            drawn, there = jnp.where(there, drawn, other), there | more
-        return drawn, place
-
-    whole = around.block(shelf, target)
-    # With one sample only the target's own entry is left out, as published: a repeat of it may be a distractor.
-    taken = [(whole[0], jnp.where(~rules.balanced & (rules.samples == 1), 1, whole[1]))]
-    means, later = [target], [(jnp.zeros((), jnp.int32), jnp.asarray(played + 1, jnp.int32))]
-    for uniform_of_pick in picks:
-        drawn, place = draw(uniform_of_pick, taken, means)
-        block = around.block(shelf, drawn)
-        taken.append((jnp.where(rules.balanced, block[0], place), jnp.where(rules.balanced, block[1], 1)))
-        means.append(drawn)
-    # As published, a foil may be the same as a distractor.
-    free = [(first, jnp.where(rules.balanced, count, 0)) for first, count in taken[1:]]
-    foil = draw(of_foil, [whole, *free], means)[0]
-    kept = (coin < rules.kept) | (not sizes.descriptive)
-    speaker_sample = sample(own)
-    another = 1 + jnp.floor(of_sample * (rules.samples - 1)).astype(jnp.int32)
-    kept_sample = jnp.where(rules.strict, (speaker_sample + another) % rules.samples, sample(of_sample))
-    beside, distant = jnp.stack(means)[1:], sample(samples)
-    first = jnp.where(kept, target, foil), jnp.where(kept, kept_sample, sample(of_foil_sample))
-    rank = (shuffle < shuffle[:, None]).sum(axis=1) if others else jnp.zeros(1, jnp.int32)
-    order = (rank == jnp.arange(others + 1)[:, None]).argmax(axis=1)
-    return Game(
-        (jnp.append(target, beside), jnp.append(speaker_sample, distant)),
-        (jnp.append(first[0], beside)[order], jnp.append(first[1], distant)[order]),
-        jnp.where(kept, jnp.argmin(order), others + 1).astype(jnp.int32),
-        jnp.where(kept, KEPT, jnp.where(store.query[episode, foil], FROM_QUERY, FROM_SUPPORT)),
-    )
-
-
-def stimuli_of(stimuli: Any, episode: Any, means: Any, sample: Any) -> Any:
-    """(stimulus, dimension): the numbers that stand for meanings in an episode; one sample for all dimensions."""
-    return stimuli[episode, jnp.arange(means.shape[-1]), means, sample[..., None]]
-
-
 def _renaming(sizes: Sizes, rules: Rules, uniform: Any) -> Any:
     """(position, token): a random bijection that leaves 0, the end of a message, as it is."""
     order = jnp.argsort(uniform, axis=1) + 1
     order = jnp.where(rules.renaming == 2, order, order[:1])
     order = jnp.where(rules.renaming == 0, jnp.arange(1, sizes.words + 1), order)
     return jnp.pad(order, ((0, 0), (1, 0))).astype(jnp.int32)
-
-
-def drawn_names(sizes: Sizes, uniform: Any) -> Any:
-    """(meaning,): the names of all meanings, where each has one of its own; else nothing."""
-    return jnp.argsort(uniform)[: sizes.most**sizes.dimensions] if sizes.language == "holistic" else uniform
-
-
-def named(sizes: Sizes, names: Any, latents: Any, target: Any, stimulus: Any) -> Any:
-    """(token,): the whole message about a target, in the language of the world's own speaker.
-
-    posdis: token i is the value of dimension i, plus 1. bosdis: every value of every dimension has a token of its own,
-    and their order says nothing. holistic: every meaning has a name of its own, drawn for the episode. quantised: token
-    i is the part of -1 .. 1, cut into as many equal parts as there are words, in which coordinate i lies.
-    """
-    dimensions, words, width = sizes.dimensions, sizes.words, max(sizes.dimensions, sizes.length)
-    if sizes.language == "bosdis":
-        tokens = jnp.roll(latents + 1 + sizes.most * jnp.arange(dimensions), latents.sum())
-    elif sizes.language == "holistic":
-        tokens = names[target] // words ** np.arange(sizes.length) % words + 1
-    elif sizes.language == "quantised":
-        tokens = jnp.clip(jnp.floor((stimulus + 1) * words / 2), 0, words - 1).astype(jnp.int32) + 1
-    else:
-        tokens = latents + 1
-    return jnp.pad(tokens, (0, width - len(tokens))).astype(jnp.int32)

@@ -14,9 +14,10 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, key_from_words
-from quickstudy.tasks.games.episodes import Episode, Rules, Sizes, draw_episodes
+from quickstudy.tasks.games.episodes import Episode, draw_episodes
 from quickstudy.tasks.games.meta import GameSpace, MetaGame, together
 from quickstudy.tasks.games.play import as_vector, begin, observe, spoken
+from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.worlds import episode_keys
 
 

@@ -15,9 +15,10 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.gateway import device_kind, jax, jnp
-from quickstudy.tasks.games.episodes import Episode, Rules, Sizes, draw_episodes
+from quickstudy.tasks.games.episodes import Episode, draw_episodes
 from quickstudy.tasks.games.play import GameWorld, message_space, view_width
 from quickstudy.tasks.games.recordings import recorded, replayed, table_of
+from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.spaces import grid
 from quickstudy.tasks.worlds import episode_keys
 

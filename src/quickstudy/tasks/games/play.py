@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from quickstudy.base.spaces import Fields, Tokens
 from quickstudy.base.task import Turn
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.tasks.games.episodes import Episode, Rules, Sizes, draw_episode
+from quickstudy.tasks.games.episodes import Episode, draw_episode
+from quickstudy.tasks.games.settings import Rules, Sizes
 
 SPEAKER, LISTENER = 0, 1
 KEYS = ("stimulus", "communication_channel", "mode_id", "previous_game_result", "previous_game_reward")
