@@ -10,7 +10,7 @@ pytest.importorskip("jax")
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import jax, jnp
-from quickstudy.tasks.games.episodes import draw_episode, draw_episodes, draw_games
+from quickstudy.tasks.games.episodes import as_episodes, draw_episode, draw_games
 from quickstudy.tasks.games.pair import Pair
 from quickstudy.tasks.games.slots import opened, step_on
 
@@ -36,7 +36,7 @@ def drawn(world, keys):
 def test_an_episode_has_the_same_games_alone_and_among_others(world, keys, drawn):
     spaces, games = drawn
     alone = jax.jit(lambda key: draw_episode(world.sizes, world.rules, key))
-    together = jax.jit(lambda: draw_episodes(world.sizes, world.rules, keys))()
+    together = as_episodes(world.sizes, spaces, games)
     for number in range(EPISODES):
         episode, count = alone(keys[number]), int(spaces.count[number])
         first = int(games.starts[number])
@@ -64,7 +64,8 @@ def test_a_slot_plays_its_episodes_one_after_another(world, drawn):
     assert (firsts[1:] == ends[:-1]).all()
     assert ends[-1] == starts[-1]
     on = jax.jit(lambda slot, action: jax.vmap(lambda one, act: step_on(world, spaces, games, one, act))(slot, action))
-    begun = jax.jit(lambda number: world.started(jax.tree.map(lambda part: part[number], padded(world, drawn))))
+    whole = as_episodes(world.sizes, spaces, games)
+    begun = jax.jit(lambda number: world.started(jax.tree.map(lambda part: part[number], whole)))
     step = jax.jit(lambda state, action: world.step(None, state, action))
     rng, sizes = np.random.default_rng(0), world.sizes
     episode = [int(np.searchsorted(starts, first)) for first in firsts]
@@ -94,10 +95,3 @@ def test_a_slot_plays_its_episodes_one_after_another(world, drawn):
             assert np.allclose(turn.observation[at], expected)
     assert fresh >= SLOTS
     assert counted > 3 * starts[-1] / 2
-
-
-def padded(world, drawn):
-    """The episodes as a world has them."""
-    from quickstudy.tasks.games.episodes import as_episodes
-
-    return as_episodes(world.sizes, *drawn)
