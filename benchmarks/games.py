@@ -1,10 +1,14 @@
 """How fast meta-referential games are drawn and played: both players, random actions, observations written out.
 
-Counted are steps that belong to an episode, not those behind its end. The original makes about 2,000 a second. Best of
-several calls, in CPU seconds of this process on a processor, in wall seconds elsewhere. `python benchmarks/games.py`
-writes a table.
+Counted are steps that belong to an episode: a new one begins in the slot where one ends, which is no step, and what a
+slot has left when time is up is not counted. The original makes about 2,000 a second. Best of several calls, in CPU
+seconds of this process on a processor, in wall seconds elsewhere.
+
+`python benchmarks/games.py [EPISODES [SLOTS [UNROLLED]]]` writes a table; several numbers with commas between, as in
+`32768,131072 8192,32768 1,3`, are all tried.
 """
 
+import itertools
 import sys
 import time
 from functools import partial
@@ -15,60 +19,74 @@ from quickstudy.base import catalogue
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, lax
-from quickstudy.tasks.games.episodes import draw_episode
+from quickstudy.tasks.games.episodes import draw_games
+from quickstudy.tasks.games.slots import opened, step_on
 from quickstudy.tasks.worlds import episode_keys
 
 CALLS = 5
 SETTINGS = ((1, 1, 0), (2, 4, 0), (4, 16, 0), (1, 4, 3))
 """Shots, samples, distractors."""
+USUAL = {"cpu": ((256,), (32,), (1,))}
+"""Episodes of a call, slots, steps of one turn of the loop."""
 
 
-@partial(jax.jit, static_argnums=(3,))
-def roll(world, key, numbers, players):
-    """Draw episodes and play them with random actions to where the longest is over: (steps that count, observations
-    (step, episode, player, width), rewards).
-    """
-    drawn = jax.vmap(lambda number: draw_episode(world.sizes, world.rules, episode_keys(key, number)[0]))(numbers)
-    state, seen = jax.vmap(world.started)(drawn)
-    steps = world.sizes.turns * drawn.count - world.sizes.feedback
-    count, sizes = len(numbers), world.sizes
-    written = jnp.zeros((world.horizon, *seen.shape), jnp.float32).at[0].set(seen)
-    rewards = jnp.zeros((world.horizon, count), jnp.float32)
-
-    def once(carry):
-        at, state, written, rewards = carry
-        bits = jax.random.bits(jax.random.fold_in(key, at), (count, players, 1 + sizes.length))
-        said = {str(place): bits[..., 1 + place] % (sizes.words + 1) for place in range(sizes.length)}
-        action = {"decision": bits[..., 0] % sizes.decisions, "message": said}
-        action = jax.tree.map(lambda part: part.astype(jnp.int32), action)
-        state, turn = jax.vmap(lambda state, action: world.step(None, state, action))(state, action)
-        written = lax.dynamic_update_index_in_dim(written, turn.observation, at + 1, 0)
-        return at + 1, state, written, lax.dynamic_update_index_in_dim(rewards, turn.reward[:, 0], at, 0)
-
-    carry = lax.while_loop(lambda carry: carry[0] < steps.max(), once, (0, state, written, rewards))
-    return steps.sum(), carry[2], carry[3]
+@jax.jit
+def draw(world, key, numbers):
+    """Episodes of these numbers."""
+    return draw_games(world.sizes, world.rules, jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))
 
 
-def rate(shots, samples, distractors, episodes, convention="published"):
-    """Steps a second, the best of some calls."""
-    given = {"shots": shots, "samples": samples, "distractors": distractors}
+@partial(jax.jit, static_argnums=(4, 5, 6))
+def roll(world, key, spaces, games, slots, steps, unrolled):
+    """Play them with random actions: (steps that count, observations (step, slot, player, width), rewards, ends)."""
+    sizes = world.sizes
+    slot, seen = opened(world, spaces, games, slots)
+
+    def once(slot, at):
+        word = jax.random.bits(jax.random.fold_in(key, at), (slots, world.players)).astype(jnp.uint32)
+        digits = [word % sizes.decisions]
+        word = word // sizes.decisions
+        for _ in range(sizes.length):
+            digits.append(word % (sizes.words + 1))
+            word = word // (sizes.words + 1)
+        decision, *said = (digit.astype(jnp.int32) for digit in digits)
+        action = {"decision": decision, "message": {str(place): token for place, token in enumerate(said)}}
+        slot, turn, counts = jax.vmap(partial(step_on, world, spaces, games))(slot, action)
+        return slot, (turn.observation, turn.reward[:, 0], turn.done, counts)
+
+    _, (written, rewards, done, counts) = lax.scan(once, slot, jnp.arange(steps), unroll=unrolled)
+    return counts.sum(), seen, written, rewards, done
+
+
+def rate(setting, episodes, slots, unrolled, convention="published"):
+    """Steps a second, the best of some calls; the part of the time that drawing takes; the part of steps that count."""
+    given = dict(zip(("shots", "samples", "distractors"), setting, strict=True))
     task = configure("games/pair", catalogue.task.get("games/pair"), given, convention)
     world, key = task.world(), Streams(0, "benchmark", 0).jax("data")
     clock = time.process_time if device_kind() == "cpu" else time.perf_counter
-    best = 0.0
+    best, steps = (0.0, 0.0, 0.0), None
     for call in range(CALLS + 1):
         began = clock()
-        steps, *_ = jax.block_until_ready(roll(world, key, call * episodes + np.arange(episodes), 2))
+        spaces, games = jax.block_until_ready(draw(world, key, call * episodes + np.arange(episodes)))
+        drawn = clock()
+        steps = steps or int(games.starts[-1]) * world.sizes.turns // slots // unrolled * unrolled
+        count, *_ = jax.block_until_ready(roll(world, key, spaces, games, slots, steps, unrolled))
         if call:  # the first compiles
-            best = max(best, int(steps) / (clock() - began))
+            taken = clock() - began
+            best = max(best, (int(count) / taken, (drawn - began) / taken, int(count) / (slots * steps)))
     return best
 
 
 def main():
-    episodes = int(sys.argv[1]) if len(sys.argv) > 1 else 256 if device_kind() == "cpu" else 8192
-    print("| shots | samples | distractors | steps a second |\n|---:|---:|---:|---:|")
+    usual = USUAL.get(device_kind(), ((131072,), (32768,), (3,)))
+    given = [tuple(map(int, one.split(","))) for one in sys.argv[1:]]
+    print("| shots | samples | distractors | episodes | slots | unrolled | steps a second | drawing | counts |")
+    print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for setting in SETTINGS:
-        print(f"| {' | '.join(map(str, setting))} | {rate(*setting, episodes):,.0f} |", flush=True)
+        for sizes in itertools.product(*given, *usual[len(given) :]):
+            speed, drawing, counts = rate(setting, *sizes)
+            row = " | ".join(map(str, (*setting, *sizes)))
+            print(f"| {row} | {speed:,.0f} | {drawing:.0%} | {counts:.0%} |", flush=True)
 
 
 if __name__ == "__main__":

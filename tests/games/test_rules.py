@@ -13,10 +13,12 @@ from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Transcript
+from quickstudy.base.parameters import configure
 from quickstudy.gateway import eqx, jax
 from quickstudy.learners.episodes import play
 from quickstudy.measures.games import by_episode
 from quickstudy.protocols.games import logged
+from quickstudy.tasks.games.pair import Pair
 
 
 @pytest.fixture
@@ -24,8 +26,8 @@ def accuracy(made, drawn):
     """accuracy(rule, convention): of the query phase, and of the support phase, in the episodes of `drawn`."""
 
     @lru_cache
-    def found(name, convention):
-        task = made(convention)
+    def found(name, convention, pair=False):
+        task = configure("games/pair", Pair, {"samples": 4}, convention) if pair else made(convention)
         world, episodes = task.world(), drawn(convention)
         rule = catalogue.control.get(name)(task, Brief(task.inputs, task.outputs, "reward", task.horizon, 0))
         numbers, key = np.arange(len(episodes.count)), jax.random.key(0)
@@ -59,6 +61,24 @@ def test_who_hears_nothing_wins_as_published_and_guesses_when_corrected(accuracy
 def test_who_remembers_what_was_named_gains_little_when_corrected(accuracy):
     """Only behind the last query meaning there is none to come: 1/2 of one game in an episode."""
     assert 0.5 < accuracy("novelty", "corrected")[0] < 0.57
+
+
+def test_the_quantising_pair_is_what_a_plain_reckoning_gives(accuracy, drawn):
+    """Sections of a third; a token is known when its section was sent before; 0.2 beside the section is near enough."""
+    episodes, shares = drawn("published"), []
+    for number, count in enumerate(episodes.count):
+        known, right = set(), []
+        for game in range(count):
+            sent = np.clip(np.floor((episodes.speaker[number, game, 0] + 1) * 3), 0, 5)
+            shown = np.clip(episodes.listener[number, game, 0], -1, 1)
+            near = (sent / 3 - 1 - 0.2 <= shown) & (shown <= (sent + 1) / 3 - 1 + 0.2)
+            fits = all(near | [section not in known for section in sent])
+            right.append(fits == (episodes.correct[number, game] == 0))
+            known |= set(sent)
+        shares.append(np.mean(right[episodes.support[number] :]))
+    found = accuracy("quantising-pair", "published", pair=True)[0]
+    assert abs(found - np.mean(shares)) < 1e-3  # a coordinate may lie on the edge, by rounding
+    assert 0.95 < found < 0.98
 
 
 def test_chance_is_one_half(accuracy):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import MissingExtra, UsageError
-from quickstudy.tasks.games.episodes import Sizes
+from quickstudy.tasks.games.settings import Sizes
 
 try:
     import gymnasium

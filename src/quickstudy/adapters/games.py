@@ -26,8 +26,9 @@ from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import jax
-from quickstudy.tasks.games.episodes import Episode, Sizes
+from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import LISTENER, SPEAKER, begin, observe, proceed, round_of, spoken
+from quickstudy.tasks.games.settings import Sizes
 
 try:
     import gymnasium

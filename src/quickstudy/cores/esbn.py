@@ -83,8 +83,9 @@ class SymbolBindingCore(Core):
         there = jnp.arange(slots) < count
         weight = jax.nn.softmax(jnp.where(there, alike, -1e30), axis=-1) * there
         sure = jax.nn.sigmoid(self.confidence[0] * alike + self.confidence[1])
-        read = jnp.concatenate([keys, sure[..., None]], axis=-1)
-        read = jax.nn.sigmoid(self.gate(hidden)) * jnp.einsum("bn,bnk->bk", weight, read)
+        # Joined behind the sums: with the confidence as one more key, compilers for GPUs refuse the fused product.
+        found = jnp.einsum("bn,bnk->bk", weight, keys), (weight * sure).sum(axis=-1, keepdims=True)
+        read = jax.nn.sigmoid(self.gate(hidden)) * jnp.concatenate(found, axis=-1)
         here = (jnp.arange(slots) == count % slots)[:, None]
         values = jnp.where(here, seen[:, None], values)
         keys = jnp.where(here, self.write(hidden)[:, None], keys)
@@ -92,7 +93,7 @@ class SymbolBindingCore(Core):
         return (hidden, cell, read, values, keys, count + 1), jnp.concatenate(features, axis=-1)
 
 
-@core("esbn", version=1)
+@core("esbn", version=2)
 @dataclass(frozen=True)
 class SymbolBinding:
     """Emergent symbol binding network (Webb et al. 2021): what is seen and what is made of it are kept apart.

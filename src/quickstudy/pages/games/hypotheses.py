@@ -81,7 +81,7 @@ class Hypotheses:
                 said[convention] = verdict(known, len(one.pairs)) if known else NOT_RUN
             said["printed"] = _printed(request, one)
             sentences.append(
-                f"{one.text}: by the printed numbers it {said['printed']}; "
+                f"{one.text}: by the printed numbers, the hypothesis {said['printed']}; "
                 + "; ".join(f"convention {convention}: {said[convention]}" for convention in CONVENTIONS)
                 + "."
             )

@@ -14,11 +14,12 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals
 from quickstudy.gateway import jax, jnp, key_from_words
-from quickstudy.tasks.games.episodes import draw_game, game_width, materialised, named, uniforms
+from quickstudy.tasks.games.episodes import uniforms
 from quickstudy.tasks.games.listener import Named
 from quickstudy.tasks.games.meta import together
+from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
 from quickstudy.tasks.games.shelves import Shelves
-from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
+from quickstudy.tasks.games.spaces import Pools, draw_stimuli, grid, split, stimulus_shape
 
 
 @task("games/common", version=1, controls=["majority"], oracle="the binning of one space is known to nobody who plays")
@@ -94,16 +95,18 @@ def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tu
     stimuli = draw_stimuli(of_stimuli, values, rules.unequal, rules.warp)
     pools = split(values, meanings, rules.threshold)
     everything = jnp.where(rules.balanced, pools.query, pools.support | pools.query)
-    around = Shelves.of(jnp.arange(len(meanings)), [pools.support, everything], len(meanings))
+    around = Shelves.counted(jnp.stack([pools.support, everything]).astype(jnp.int32), len(meanings))
+    spare = spare_of(Pools(pools.support[None], pools.query[None])) if sizes.distractors else None
+    store, names = Store(pools.query[None], around, spare), drawn_names(sizes, of_names)
     targets_of = jnp.argsort(~(pools.query if tested else pools.support))
 
     def single(number: Any) -> tuple[Any, Any, Any]:
         uniform = jax.random.uniform(jax.random.fold_in(key, number), (1 + game_width(sizes),))
         count = (pools.query if tested else pools.support).sum()
         target = targets_of[jnp.floor(uniform[-1] * count).astype(jnp.int32)].astype(jnp.int32)
-        game = draw_game(sizes, rules, pools, around, uniform[:-1], target, jnp.asarray(tested))
-        shown = [materialised(stimuli, meanings[means], sample) for means, sample in (game.speaker, game.listener)]
-        message = named(sizes, of_names, meanings[target][None], target[None], shown[0][:1])[0, : sizes.length]
+        game = draw_game(sizes, rules, store, uniform[:-1], target, jnp.asarray(tested))
+        shown = [stimuli_of(stimuli[None], 0, meanings[means], own) for means, own in (game.speaker, game.listener)]
+        message = named(sizes, names, meanings[target], target, shown[0][0])[: sizes.length]
         tokens = jax.nn.one_hot(message, sizes.words + 1).reshape(-1)
         return jnp.concatenate([shown[1].reshape(-1), tokens]), game.correct, game.foil
 

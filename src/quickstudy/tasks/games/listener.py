@@ -14,9 +14,10 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, key_from_words
-from quickstudy.tasks.games.episodes import Rules, Sizes, draw_episode
+from quickstudy.tasks.games.episodes import Episode, draw_episodes
 from quickstudy.tasks.games.meta import GameSpace, MetaGame, together
 from quickstudy.tasks.games.play import as_vector, begin, observe, spoken
+from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.worlds import episode_keys
 
 
@@ -191,8 +192,7 @@ def _sequences(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> tuple[Any
     """
     views = sizes.rounds + sizes.feedback
 
-    def single(key: Any, number: Any) -> tuple[Any, ...]:
-        episode = draw_episode(sizes, rules, episode_keys(key, number)[0])
+    def single(episode: Episode) -> tuple[Any, ...]:
         start = begin(sizes)
 
         def view(game: Any, turn: Any) -> Any:
@@ -208,5 +208,7 @@ def _sequences(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> tuple[Any
         targets = jnp.repeat(episode.correct, views)
         return jnp.where(there[:, None], inputs, 0.0), targets, episode.count * views, episode.support, episode.foil
 
-    inputs, targets, *rest = jax.vmap(lambda key: jax.vmap(lambda number: single(key, number))(numbers))(keys)
+    own = jax.vmap(lambda key: jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))(keys)
+    found = jax.vmap(single)(draw_episodes(sizes, rules, own.reshape(-1)))
+    inputs, targets, *rest = (part.reshape(*own.shape, *part.shape[1:]) for part in found)
     return jnp.swapaxes(inputs, 1, 2), jnp.swapaxes(targets, 1, 2), *rest

@@ -15,9 +15,10 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.gateway import device_kind, jax, jnp
-from quickstudy.tasks.games.episodes import Episode, Rules, Sizes, draw_episode
+from quickstudy.tasks.games.episodes import Episode, draw_episodes
 from quickstudy.tasks.games.play import GameWorld, message_space, view_width
 from quickstudy.tasks.games.recordings import recorded, replayed, table_of
+from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.spaces import grid
 from quickstudy.tasks.worlds import episode_keys
 
@@ -224,4 +225,4 @@ def _pool_size(structure: tuple[int, ...], query: bool) -> int:
 
 @partial(jax.jit, static_argnums=0)
 def _drawn(sizes: Sizes, rules: Rules, key: Any, numbers: Any) -> Episode:
-    return jax.vmap(lambda number: draw_episode(sizes, rules, episode_keys(key, number)[0]))(numbers)
+    return draw_episodes(sizes, rules, jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))

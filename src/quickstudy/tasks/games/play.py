@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from quickstudy.base.spaces import Fields, Tokens
 from quickstudy.base.task import Turn
 from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.tasks.games.episodes import Episode, Rules, Sizes, draw_episode
+from quickstudy.tasks.games.episodes import Episode, draw_episode
+from quickstudy.tasks.games.settings import Rules, Sizes
 
 SPEAKER, LISTENER = 0, 1
 KEYS = ("stimulus", "communication_channel", "mode_id", "previous_game_result", "previous_game_reward")
@@ -184,9 +185,8 @@ class GameWorld(eqx.Module):
         both = [as_vector(self.sizes, view, standing.turn, role) for role, view in enumerate((speaker, listener))]
         return jnp.stack(both)
 
-    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
-        """One step of the episode; nothing is drawn."""
-        episode, standing = state
+    def acted(self, episode: Episode, standing: Standing, action: Any) -> tuple[Standing, Any, dict[str, Any]]:
+        """Where an action leads, the reward of every player, and what may be logged."""
         reply = None
         if self.players == 1:
             message, decision = spoken(self.sizes, episode, standing), action
@@ -195,5 +195,10 @@ class GameWorld(eqx.Module):
             said = jnp.stack([action["message"][str(place)] for place in range(self.sizes.length)], axis=-1)
             message, reply = said[SPEAKER], said[LISTENER] if self.replies else None
         standing, reward, info = proceed(self.sizes, episode, standing, message, decision, reply)
-        rewards = reward if self.players == 1 else jnp.stack([reward, reward])
+        return standing, reward if self.players == 1 else jnp.stack([reward, reward]), info
+
+    def step(self, key: Any, state: Any, action: Any) -> tuple[Any, Turn]:
+        """One step of the episode; nothing is drawn."""
+        episode, standing = state
+        standing, rewards, info = self.acted(episode, standing, action)
         return (episode, standing), Turn(self.seen(episode, standing), rewards, standing.over, info)

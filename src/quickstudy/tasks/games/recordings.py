@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
 from quickstudy.gateway import double, jax, jnp, lax
-from quickstudy.tasks.games.episodes import Episode, Sizes
+from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import KEYS, Standing, begin, observe, proceed, round_of, spoken
+from quickstudy.tasks.games.settings import Sizes
 
 TITLES = ("game", "phase", "target", "said", "heard", "speaker", "listener", "right")
 

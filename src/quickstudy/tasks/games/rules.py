@@ -13,7 +13,7 @@ from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Space
 from quickstudy.gateway import jax, jnp
-from quickstudy.tasks.games.episodes import Sizes
+from quickstudy.tasks.games.settings import Sizes
 
 APART = 0.05
 """A coordinate so far from all that were named is taken for a value that was not."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from quickstudy.gateway import jnp
+from quickstudy.gateway import jnp, lax
 
 SWAPPED = 6
 """Blocks that are sorted by swapping; more of them would be too many operations to compile."""
@@ -22,10 +22,24 @@ class Shelves(NamedTuple):
 
     @classmethod
     def of(cls, meanings: Any, there: Any, absent: int) -> Shelves:
-        """Those of the meanings that are there, for every shelf, sorted."""
-        shelves = jnp.stack([jnp.sort(jnp.where(own, meanings, absent)) for own in there])
-        before = (shelves[:, None] < jnp.arange(absent + 1)[:, None]).sum(axis=-1)
-        return cls(shelves, jnp.stack([own.sum() for own in there]), before)
+        """(shelf, entry): those of the meanings that are there, for every shelf, sorted."""
+        shelf = jnp.arange(len(there))[:, None]
+        times = jnp.zeros((len(there), absent + 1), jnp.int32).at[shelf, jnp.where(there, meanings, absent)].add(1)
+        return cls.counted(times[:, :absent], there.shape[1])
+
+    @classmethod
+    def counted(cls, times: Any, room: int) -> Shelves:
+        """(shelf, meaning): every meaning as often as it is said, with room for so many entries.
+
+        Nothing is sorted: a meaning is written where its entries begin, and the places behind repeat it.
+        """
+        shelves, absent = times.shape
+        ends = jnp.cumsum(times, axis=1, dtype=jnp.int32)
+        before = jnp.pad(ends, ((0, 0), (1, 0)))
+        meaning = jnp.arange(absent + 1, dtype=jnp.int32)
+        begins = jnp.where(jnp.pad(times, ((0, 0), (0, 1)), constant_values=1) > 0, before, room)
+        entries = jnp.zeros((shelves, room + 1), jnp.int32).at[jnp.arange(shelves)[:, None], begins].max(meaning)
+        return cls(lax.cummax(entries[:, :room], axis=1), ends[:, -1], before)
 
     def block(self, shelf: Any, meaning: Any) -> tuple[Any, Any]:
         """Where a meaning begins on a shelf, and how many there are of it."""

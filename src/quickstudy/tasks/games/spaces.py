@@ -75,29 +75,36 @@ def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any) -> Any:
 
 
 def chosen_by(uniform: Any, weights: Any, most: int) -> Any:
-    """The number of a meaning, drawn with probability proportional to its weight by a number uniform in 0 .. 1.
+    """The number of a meaning, drawn with probability proportional to its weight by a number uniform in 0 .. 1; weights
+    have the meanings in front, and behind them what the uniform numbers have.
 
     Value by value, the first dimension first: a running sum over all meanings would cost a compiled program the square
     of their number.
     """
-    number = jnp.zeros((), jnp.int32)
+    number = jnp.zeros(jnp.shape(uniform), jnp.int32)
     while len(weights) > 1:
-        rows = weights.reshape(most, -1)
-        reached = [jnp.zeros(())]
+        rows = weights.reshape(most, -1, *weights.shape[1:])
+        reached = [jnp.zeros(jnp.shape(uniform))]
         for total in rows.sum(axis=1):
             reached.append(reached[-1] + total)
         point = uniform * reached[-1]
         # By rounding, the point may lie behind the last row that has any weight.
         passed = [(end <= point) & (reached[-1] > end) for end in reached[1:-1]]
-        value = sum(passed, start=jnp.zeros((), jnp.int32)).astype(jnp.int32)
-        before, after = jnp.stack(reached[:-1])[value], jnp.stack(reached[1:])[value]
+        # Whoever passed an end passed those before it, so that no place must be looked up.
+        ends, behind = jnp.stack(reached[1:]), jnp.stack([*passed, jnp.zeros_like(passed[0])])
+        value = behind.sum(axis=0, dtype=jnp.int32)
+        before = jnp.where(behind, ends, 0.0).max(axis=0)
+        after = jnp.where(behind, jnp.inf, ends).min(axis=0)
+        weights = rows[0]
+        for at, row in enumerate(rows[1:], start=1):
+            weights = jnp.where(value == at, row, weights)
         uniform = (point - before) / jnp.maximum(after - before, 1e-30)
-        number, weights = number * most + value, rows[value]
+        number = number * most + value
     return number
 
 
 class Picked(NamedTuple):
-    """targets: (game,) meanings in the order in which they are played, support first; both counts of games."""
+    """targets: (episode, game) meanings in the order in which they are played, support first; both counts of games."""
 
     targets: Any
     support: Any
@@ -115,7 +122,8 @@ def pick_targets(
     uniform: Any, of_order: Any, values: Any, pools: Pools, most: int, shots: Any, samples: Any, limits: Limits,
     whole: int, ordered: bool,
 ) -> Picked:  # fmt: skip
-    """Targets out of either pool until every value of every dimension has come up at least `shots` times in it.
+    """Targets out of either pool until every value of every dimension has come up at least `shots` times in it, for
+    many episodes at once: what is given has them in front.
 
     A value has weight 100 for every time that it is still due, and 100 more. A meaning is drawn by these weights,
     dimension by dimension. One that was picked already is thrown away: up to 10 times in a phase, then up to 5 times
@@ -126,68 +134,82 @@ def pick_targets(
 
     A query pool with fewer stimuli than are due is played as a whole, in the order of its numbers, each meaning once
     for every sample. whole: pools that always are, 0, 1 (the query's) or 2, in random order and each meaning once,
-    or, where they are ordered, as just said. uniform: (game, 3) numbers in 0 .. 1, and of_order (pool, meaning).
+    or, where they are ordered, as just said. uniform: (episode, game, 3) numbers in 0 .. 1; of_order (episode, pool,
+    meaning).
+
+    Within, episodes are the last axis: sums over meanings are then sums of rows. What is known of an episode comes out
+    of a sum or the like: a compiler works out anything else again wherever it is used, for each of the meanings.
     """
-    number, room = jnp.arange(len(pools.query)), limits.support + limits.query
-    place = most ** np.arange(len(values))[::-1]
-    there = jnp.arange(most) < values[:, None]
-    uniform = jnp.maximum(uniform, 1e-7)
-    stimuli = jnp.stack([pool.sum() for pool in pools]) * samples
-    few = shots * values.sum() > stimuli
+    pools = Pools(*(pool.T for pool in pools))
+    number, room = jnp.arange(len(pools.query))[:, None], limits.support + limits.query
+    place = most ** np.arange(values.shape[1])[::-1, None]
+    there = jnp.arange(most)[:, None] < values.T[:, None]
+    uniform = jnp.moveaxis(jnp.maximum(uniform, 1e-7), 0, -1)
+    stimuli = jnp.stack([pool.sum(axis=0) for pool in pools]) * samples
+    few = shots * values.sum(axis=1) > stimuli
     all_due, thrown_at_first = jnp.where(there, shots, 0), jnp.where(few, REJECTED + 1, 0)
     last_phase = jnp.where((whole > 0) | few[1], 0, 1) - (whole > 1)
 
     def more(state: Any) -> Any:
-        *_, phase, _, count = state
-        return (phase <= last_phase) & (count < room)
+        *_, phase, _, _, at = state
+        return (phase <= last_phase).any() & (at < room)
 
     def once(state: Any) -> Any:
-        targets, due, picked, thrown, phase, support, count = state
+        targets, due, picked, thrown, phase, support, count, at = state
+        goes_on = phase <= last_phase  # behind the last target of an episode, nothing more is written
         pool = jnp.where(phase == 0, *pools)
-        left = jnp.where(phase == 0, limits.support, support + limits.query) - count
-        of_run, of_draw, of_neighbour = uniform[count]
+        left = jnp.where(phase == 0, limits.support, support + limits.query) - at
+        of_run, of_draw, of_neighbour = uniform[at]
         weights = _on_grid(jnp.where(there, due + 1.0, 0.0), jnp.multiply)
-        repeated = (weights * picked).sum() / weights.sum()
+        repeated = (weights * picked).sum(axis=0) / weights.sum(axis=0)
         run = jnp.floor(jnp.log(of_run) / jnp.log(jnp.clip(repeated, 1e-30, 1 - 1e-7)))
         allowed = jnp.where(thrown > REJECTED, 0, REJECTED + 1 - thrown) + RETRIES
-        fresh = (run <= allowed) & (repeated < 1)
+        fresh = jnp.stack([run <= allowed, repeated < 1]).all(axis=0)
         thrown = thrown + jnp.where(repeated > 0, jnp.minimum(run, allowed), 0).astype(jnp.int32)
         drawn = chosen_by(of_draw, jnp.where(picked == fresh, 0.0, weights), most)
-        distance = _on_grid(jnp.square(10.0 * (jnp.arange(most) - (drawn // place % most)[:, None])), jnp.add)
-        hurried = left <= due.sum()
+        apart = jnp.arange(most)[:, None] - (drawn // place % most)[:, None]
+        distance = _on_grid(jnp.square(10.0 * apart), jnp.add)
+        hurried = left <= due.sum(axis=(0, 1))
         owing = pool & (_on_grid(due, jnp.add) > 0)
         instead = jnp.where(hurried, 1.0 * owing, pool / (distance + 0.001))
-        drawn = jnp.where(pool[drawn] & ~hurried, drawn, chosen_by(of_neighbour, instead, most))
-        due = jnp.maximum(due - (jnp.arange(most) == (drawn // place % most)[:, None]), 0)
-        targets = jnp.where(jnp.arange(room) == count, drawn, targets)
-        over = ~(due > 0).any()
+        inside = (pool & (number == drawn)).any(axis=0)
+        keeps, other = inside & ~hurried, chosen_by(of_neighbour, instead, most)
+        drawn = jnp.stack([jnp.where(keeps, drawn, 0), jnp.where(keeps, 0, other)]).sum(axis=0)
+        due = jnp.maximum(due - (jnp.arange(most)[:, None] == (drawn // place % most)[:, None]), 0)
+        targets = lax.dynamic_update_index_in_dim(targets, jnp.where(goes_on, drawn, 0), at, 0)
+        over = ~(due > 0).any(axis=(0, 1))
         return (
             targets, jnp.where(over, all_due, due), (picked | (number == drawn)) & ~over,
-            jnp.where(over, thrown_at_first[1], thrown), phase + over, support + (phase == 0), count + 1,
+            jnp.where(over, thrown_at_first[1], thrown), phase + over, support + (goes_on & (phase == 0)),
+            count + goes_on, at + 1,
         )  # fmt: skip
 
-    none = jnp.zeros((), jnp.int32)
-    begun = jnp.zeros(room, jnp.int32), all_due, jnp.zeros(len(number), bool), thrown_at_first[0], none, none, none
-    targets, *_, support, count = lax.while_loop(more, once, begun)
+    none = jnp.zeros(len(values), jnp.int32)
+    begun = (
+        jnp.zeros((room, len(values)), jnp.int32), all_due, jnp.zeros(pools.query.shape, bool), thrown_at_first[0],
+        none, none, none, jnp.zeros((), jnp.int32),
+    )  # fmt: skip
+    targets, *_, support, count, _ = lax.while_loop(more, once, begun)
     shuffled, repeats = whole > 0 and not ordered, 1 if whole and not ordered else samples
 
     def listed(pool: Any, uniform: Any, first: Any) -> Any:
-        """All meanings of a pool, from a place on."""
-        order = jnp.argsort(jnp.where(pool, uniform if shuffled else number / len(number), 2.0)).astype(jnp.int32)
-        return order[jnp.clip((jnp.arange(room) - first) // repeats, 0, len(number) - 1)]
+        """(game, episode): all meanings of a pool, from a place on."""
+        order = jnp.argsort(jnp.where(pool, uniform.T if shuffled else number / len(number), 2.0), axis=0)
+        at = jnp.clip((jnp.arange(room)[:, None] - first) // repeats, 0, len(number) - 1)
+        return jnp.take_along_axis(order.astype(jnp.int32), at, axis=0)
 
     if whole > 1:
-        support = pools.support.sum() * repeats
-        targets = listed(pools.support, of_order[0], 0)
+        support = pools.support.sum(axis=0) * repeats
+        targets = listed(pools.support, of_order[:, 0], 0)
     every = last_phase < 1
-    later = every & (jnp.arange(room) >= support)
-    targets = jnp.where(later, listed(pools.query, of_order[1], support), targets)
-    return Picked(targets, support, jnp.where(every, support + pools.query.sum() * repeats, count))
+    later = every & (jnp.arange(room)[:, None] >= support)
+    targets = jnp.where(later, listed(pools.query, of_order[:, 1], support), targets)
+    return Picked(targets.T, support, jnp.where(every, support + pools.query.sum(axis=0) * repeats, count))
 
 
 def _on_grid(rows: Any, join: Any) -> Any:
-    """(meaning,): numbers by dimension and value, joined for the values of every meaning."""
+    """(meaning, episode): numbers by dimension and value, joined for the values of every meaning."""
     whole = rows[0]
     for row in rows[1:]:
-        whole = join(whole[:, None], row).reshape(-1)
+        whole = join(whole[:, None], row).reshape(-1, whole.shape[-1])
     return whole
