@@ -88,6 +88,14 @@ def test_a_recording_that_is_none_is_told_by_line_and_reason(typed, tmp_path, li
     assert "Traceback" not in err
 
 
+def test_every_instance_of_a_recording_is_known_by_its_own_rows():
+    row = {"question": "a.", "expected": "b.", "feedback": ""}
+    rows = [{**row, "knowable": place not in (10, 11)} for place in range(14)]
+    judged = Judge("micro-9.1").replayed(rows, " b." * 14)["judged"]
+    assert [one["soft"] for one in judged] == [51] * 9 + [51, None, None, 53, 53]
+    assert judged[9]["ended"] == "success"
+
+
 def test_what_a_world_asked_is_replayed_byte_for_byte():
     made = configure(
         "chain", catalogue.task.get("curriculum/chain"), {"members": "micro-3/micro-5.6/micro-8/micro-13.1/mini-3"}

@@ -46,9 +46,9 @@ def test_a_life_without_an_end():
     assert levels(empty, "corrected") == {"questions-to-solve": math.inf}
 
 
-def moved(steps, first=(20, 10, 20, 20), passed=True):
-    arrays = {"steps": np.array(steps), "first": np.array(first), "before": np.array([0, 5, 0, 5])}
-    return transfer(Trace("transfer", arrays, {"budget": 1000, "before_passed": passed}), "corrected")
+def moved(steps, first=(20, 10, 20, 20), passed=True, before=(0, 5, 5, 5), **facts):
+    arrays = {"steps": np.array(steps), "first": np.array(first), "before": np.array(before)}
+    return transfer(Trace("transfer", arrays, {"budget": 1000, "before_passed": passed, **facts}), "corrected")
 
 
 def test_gains():
@@ -64,6 +64,14 @@ def test_gains_where_something_was_not_passed():
     assert moved([100, -1, 100, 100])["transfer-gain"] == -9.0
     assert "transfer-gain" not in moved([-1, -1, 100, 100])
     assert "transfer-gain" not in moved([100, 50, 100, 100], passed=False)
+    assert "gain-of-renamed" not in moved([100, 50, 100, 100], renamed_passed=False)
+    assert moved([100, 50, 100, 50], before=(0, 5, 5, 1000), renamed_passed=True)["gain-of-renamed"] == 0.5
+
+
+def test_older_traces_say_by_their_steps_that_the_renamed_course_was_not_passed():
+    scores = moved([100, 50, 100, 50], before=(0, 5, 5, 1000))
+    assert "gain-of-renamed" not in scores
+    assert scores["transfer-gain"] == 0.5
 
 
 def test_the_constant_of_forgetting():

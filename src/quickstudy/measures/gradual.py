@@ -24,7 +24,7 @@ def _gain(after: float, fresh: float, budget: float) -> float | None:
 
 @measure(
     "transfer",
-    version=1,
+    version=2,
     kinds=("transfer",),
     equation="1 - rho(after the tasks before) / rho(fresh), on the same instances; the same of the controls; the same "
     "of the questions of the first instance",
@@ -45,10 +45,12 @@ def transfer(trace: Trace, convention: str) -> dict[str, float]:
     fresh, after, unrelated, renamed = map(float, trace.arrays["steps"])
     budget = float(trace.facts["budget"])
     first = trace.arrays["first"]
+    # Older traces do not say it: a course that was passed ends before its budget does.
+    renamed_passed = trace.facts.get("renamed_passed", trace.arrays["before"][3] < budget)
     found = {
         "transfer-gain": _gain(after, fresh, budget) if trace.facts["before_passed"] else None,
         "gain-of-warm-up": _gain(unrelated, fresh, budget),
-        "gain-of-renamed": _gain(renamed, fresh, budget),
+        "gain-of-renamed": _gain(renamed, fresh, budget) if renamed_passed else None,
         "first-instance-gain": 1.0 - first[1] / first[0] if first[0] > 0 and first[1] > 0 else None,
         "passed-after": float(after >= 0),
         "passed-fresh": float(fresh >= 0),

@@ -27,8 +27,8 @@ class TransferProtocol:
 
     steps: the budget for the tasks before, and again for the target. What is not passed within it is censored: a fresh
     learner that does not pass is taken to have needed the whole budget, so a gain is then a lower bound; one that does
-    not pass later likewise, and the gain is an upper bound; where neither passes there is none, and no transfer gain
-    where the tasks before were not passed.
+    not pass later likewise, and the gain is an upper bound; where neither passes there is none, and neither is where
+    the tasks before, or those with other symbols, were not passed.
     """
 
     steps: int = parameter(100_000, at_least=1)
@@ -50,20 +50,22 @@ class TransferProtocol:
         traces: list[Trace] = []
         pupil: Any = None
         for stream in streams:
-            clock, before, steps, first, passed = Clock(), list[int](), list[int](), list[int](), True
+            clock, before, steps, first = Clock(), list[int](), list[int](), list[int]()
+            passed: dict[str, bool] = {}
             for condition in CONDITIONS:
                 pupil = begun(task, learner, [stream], 2 * self.steps)
                 lived = Diary()
                 if condition in ("after", "renamed"):
                     lived = live_through(pupil, task.course(condition == "renamed"), [stream], clock, self.steps)[0]
-                    passed = passed and (lived.over or condition == "renamed")
+                    passed[condition] = lived.over
                 elif condition == "unrelated":
                     lived = live_through(pupil, Noise(), [stream], clock, before[CONDITIONS.index("after")])[0]
                 before.append(lived.lived)
                 target = live_through(pupil, Unseen(chain(task, (task.target,))), [stream], clock, self.steps)[0]
                 steps.append(target.lived if target.over else -1)
                 first.append(target.ends[0][-1] if target.ends else -1)
-            facts = {"passes": 1, "budget": self.steps, "conditions": list(CONDITIONS), "before_passed": passed}
+            facts = {"passes": 1, "budget": self.steps, "conditions": list(CONDITIONS)}
+            facts |= {"before_passed": passed["after"], "renamed_passed": passed["renamed"]}
             arrays = {"steps": np.array(steps), "first": np.array(first), "before": np.array(before)}
             traces.append(Trace("transfer", arrays, facts, clock.charge(pupil.cost())[0]))
         return Examination(traces, pupil, brief_of(task, 2 * self.steps))

@@ -80,7 +80,7 @@ class Judge:
             return question
 
         shown, rewards, judged = list[int](), list[int](), list[dict[str, Any]]()
-        at_once = self.known_at_once and all(row.get("knowable", True) for row in rows[:1])
+        at_once = self.known_at_once and all(row.get("knowable", True) for row in rows)
         life = self._life(ask, always if at_once else lambda question, correct: known[question], stage)
         over = False
         for step, reply in enumerate([None, *as_bytes(replies)], -1):
