@@ -26,7 +26,7 @@ def check_name(name: str, convention: str = "corrected") -> list[Finding]:
     `language/qa:verbs=1`, `esn+rls:units=20` (the core, then the learner), `majority`, `mine.py` (everything that is
     registered there), `mine.py:Class`. convention: that of a task. Raises UsageError for what does not exist.
     """
-    if ".py" in name:
+    if ".py" in name and name.partition(":")[0] not in catalogue.learner:  # whose parameters may name a file as well
         path, _, rest = name.partition(".py")
         return _check_file(pathlib.Path(path + ".py"), rest.removeprefix(":"), name)
     id, _, assignments = name.partition(":")
