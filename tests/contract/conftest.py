@@ -23,7 +23,7 @@ def made_up_data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     write_reviews(folder, made_up_reviews(np.random.default_rng(0), 60), "imdb_labelled.tsv.xz")
     for data, names, rows in SERIES:
-        table = np.random.default_rng(0).normal(size=(rows, len(names)))
+        table = np.abs(np.random.default_rng(0).normal(size=(rows, len(names))))
         if data is APNEA:  # who breathes, and now and then does not
             table[:, 1] *= np.where(np.arange(rows) % 200 < 150, 1.0, 0.02)
         np.savetxt(folder / data.layouts[0], table, delimiter=",", header=",".join(names), comments="")

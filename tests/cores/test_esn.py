@@ -122,9 +122,17 @@ def test_the_smallest_in_order():
     assert smallest(np.array([[0.5, 0.1]]), 2).tolist() == [[1, 0]]
 
 
-@pytest.mark.parametrize("highest", [1.0, 0.001, 50.0])  # as meant; all below the bound; hardly any below it
-def test_the_smallest_are_those_of_sorting(highest):
-    values = np.random.default_rng(0).random((7, 900)) * highest
+@pytest.mark.parametrize("units", [3, 100, 2048, 2100])
+def test_the_smallest_are_those_of_sorting(units):
+    values = np.random.default_rng(0).random((7, units))
+    values[:, ::3] = values[:, :1]  # equal ones by their place
+    count = min(20, units)
+    assert np.array_equal(smallest(values, count), np.argsort(values, axis=1, kind="stable")[:, :count])
+
+
+@pytest.mark.parametrize("highest", [0.001, 50.0])  # all below the bound; hardly any below it
+def test_of_many_they_are_so_whatever_the_bound(highest):
+    values = np.random.default_rng(0).random((7, 2100)) * highest
     assert np.array_equal(smallest(values, 20), np.argsort(values, axis=1)[:, :20])
 
 

@@ -181,7 +181,8 @@ def test_parameters_that_do_not_fit_one_another() -> None:
         Recall(lags=3).build(Tokens(2), np.random.default_rng(0))
 
 
-def test_it_answers_questions_that_no_shortcut_answers() -> None:
-    (outcome,) = examine(Setting("language/qa", "recall", protocol={"sequences": 200}), [0])
+def test_it_answers_the_balanced_questions_of_the_first_version() -> None:
+    # Those of the second version, where the verb matters as well, it does not: `sieve` is made for them.
+    (outcome,) = examine(Setting("language/qa@1", "recall", protocol={"sequences": 200}), [0])
     assert outcome.record.reason == ""
     assert outcome.record.scores["accuracy"]["values"]["final-accuracy"] > 0.95

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import pathlib
 import re
@@ -22,6 +23,17 @@ def test_every_folder_says_where_it_comes_from():
         assert "quickstudy" in (folder / "command.txt").read_text()
         assert (folder / "results.jsonl").exists() or any((folder / "runs").glob("*.jsonl"))
         assert f"`{folder.name}`" in (STORED / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(path.parent for path in STORED.glob("*/runs")), ids=lambda folder: folder.name
+)
+def test_the_page_of_tables_is_what_the_stored_runs_give(folder, monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    made = importlib.import_module("results")
+    page = made.PAGE.read_text(encoding="utf-8")
+    assert page.startswith(made.HEAD)
+    assert made.section(folder) in page
 
 
 def test_the_table_of_closed_forms():

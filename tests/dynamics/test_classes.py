@@ -9,9 +9,11 @@ import pytest
 
 from quickstudy.base import catalogue
 from quickstudy.base.examples import Examples
+from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Reals
 from quickstudy.base.trace import Trace
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.classes import confusion
@@ -86,3 +88,78 @@ def test_a_linear_rule_on_frames():
     learner = choose_learner("linear", "corrected", task, "reals").make(task)
     trace = ClassificationProtocol(share=0.0).examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
     assert catalogue.measure.get("classification")(trace)["accuracy"] == pytest.approx(0.84, abs=0.03)
+
+
+def test_a_linear_rule_on_whole_sequences_by_hand():
+    """Which of two halves is louder: every frame has mean 0 over its sequence, so that no rule on frames can tell."""
+    rng = np.random.default_rng(0)
+    brief = Brief(Reals(1), Reals(2), "squared", 9, 40)
+    found = {}
+    for name in ("linear", "linear-whole"):
+        rule = catalogue.control.get(name)(type("T", (), {"taps": 1}), brief, 0)
+        right = []
+        for number in range(80):
+            length, label = int(rng.integers(4, 10)), number % 2
+            half = np.arange(length) < length / 2
+            sound = np.where(half == label, -1.0, 1.0) + 0.3 * rng.normal(size=length)
+            inputs, targets = (sound - sound.mean())[:, None], np.tile(np.eye(2)[label], (length, 1))
+            if number < 40:
+                rule.learn(inputs, targets)
+            else:
+                given = rule.predict(inputs)
+                assert given.shape == (length, 2)
+                assert rule.predict(inputs[:3]) == pytest.approx(given[:3])  # nothing is known of what follows
+                right.append(given.mean(axis=0).argmax() == label)
+        found[name] = np.mean(right)
+    assert found == {"linear": pytest.approx(0.5, abs=0.2), "linear-whole": 1.0}
+
+
+def test_the_ridge_of_whole_sequences_is_the_one_that_foretells_each_from_the_others():
+    """By leaving out one after another, which the rule works out at once."""
+    from quickstudy.tasks.dynamics.whole import foretelling
+
+    rng = np.random.default_rng(1)
+    rows, answers = rng.normal(size=(12, 20)), rng.normal(size=(12, 2))
+    strengths = np.array([0.1, 1.0, 30.0])
+    wanted = []
+    for strength in strengths:
+        wrong = 0.0
+        for out in range(12):
+            kept = np.arange(12) != out
+            shown, mean = rows[kept] - rows[kept].mean(axis=0), answers[kept].mean(axis=0)
+            weights = np.linalg.solve(shown.T @ shown + strength * np.eye(20), shown.T @ (answers[kept] - mean))
+            wrong += np.square((rows[out] - rows[kept].mean(axis=0)) @ weights + mean - answers[out]).sum()
+        wanted.append(wrong)
+    assert foretelling(rows, answers, strengths)[1] == pytest.approx(wanted, rel=1e-9)
+
+
+@needs_data
+@pytest.mark.parametrize(("id", "frames", "whole"), [("spoken-digits", 0.9, 0.15), ("digits", 0.54, 0.09)])
+def test_what_a_rule_on_frames_cannot_see(id, frames, whole):
+    """Every band of a spoken digit has mean 0: the mean of any linear answer to frames is the same for all of them."""
+    task, found = make(id), {}
+    for name in ("linear", "linear-whole"):
+        learner = choose_learner(name, "corrected", task, "reals").make(task)
+        trace = ClassificationProtocol().examine(task, learner, [Streams(0, task.id, 0)]).traces[0]
+        found[name] = catalogue.measure.get("classification")(trace)["error-rate"]
+    assert found == {"linear": pytest.approx(frames, abs=0.03), "linear-whole": pytest.approx(whole, abs=0.05)}
+
+
+def test_images_are_made_smaller_by_their_areas():
+    """Three points become two: the middle one is shared."""
+    from quickstudy.tasks.dynamics.recordings import smaller
+
+    image = np.array([[[3.0, 0, 0], [0, 6, 0], [0, 0, 9]]])
+    # The corners: the whole first point, half of two, a quarter of the middle, over an area of 9/4.
+    assert smaller(image, 2)[0] == pytest.approx(np.array([[4.5, 1.5], [1.5, 10.5]]) / 2.25)
+    assert smaller(image, 3)[0] == pytest.approx(image[0])
+    assert smaller(np.ones((2, 28, 28)), 15) == pytest.approx(np.ones((2, 15, 15)))
+
+
+@needs_data
+def test_small_columns_of_images():
+    task = make("mnist-columns-small")
+    train = task.parts().train
+    assert (task.inputs.width, train.steps, train.inputs.shape[2]) == (15, 15, 15)
+    whole = make("mnist-rows", reading="columns").parts().train
+    assert train.inputs.mean() == pytest.approx(whole.inputs.mean(), rel=1e-9)

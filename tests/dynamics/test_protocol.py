@@ -12,6 +12,7 @@ from quickstudy.base.learner import Pace
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
+from quickstudy.gateway import device_kind
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.errors import nmse
 from quickstudy.protocols.dynamics import DynamicsProtocol
@@ -182,3 +183,19 @@ def test_reservoir_runs_free_as_it_answers():
 def test_gradient_learners_are_shown_windows():
     trace = examined(make("narma-2", training=200, test=50, validation=0), "gru:units=4")[0]
     assert trace.arrays["answer"].shape == (50, 1)
+
+
+@pytest.mark.skipif(device_kind() != "cpu", reason="side by side on an accelerator, last digits depend on the lanes")
+@pytest.mark.parametrize("name", ["esn:units=30", "esn:units=20,precision=float64", "esn:units=20,state_noise=0.01"])
+def test_runs_in_one_call_have_every_bit_that_they_have_alone(name):
+    """Data, weights, harvest, choice of the ridge on the validation part, answers: on a CPU lanes go one by one."""
+    task = make("narma-10", washout=60, training=300, validation=80, test=90)
+    learner = choose_learner(name, "corrected", task, "reals").make(task)
+    streams = [Streams(0, task.id, repetition) for repetition in range(4)]
+    together = DynamicsProtocol(lengths=2).examine(task, learner, streams).traces
+    for trace, stream in zip(together, streams, strict=True):
+        (alone,) = DynamicsProtocol(lengths=2).examine(task, learner, [stream]).traces
+        assert set(trace.arrays) == set(alone.arrays)
+        for found in alone.arrays:
+            np.testing.assert_array_equal(trace.arrays[found], alone.arrays[found])
+    assert len({trace.arrays["answer"].tobytes() for trace in together}) == 4

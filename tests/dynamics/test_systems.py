@@ -13,6 +13,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
+from quickstudy.base.trace import Trace
 from quickstudy.data.finding import find
 from quickstudy.tasks.sampling import check_drawn
 
@@ -83,6 +84,21 @@ def test_narma_worked_by_hand():
     assert make("narma-2").response(u)[:, 0] == pytest.approx(
         [0, 0.6 * 0.4**3 + 0.1, 0.4 * 0.1384 + 0.6 * 0.1**3 + 0.1]
     )
+
+
+def test_three_sines_drive_the_second_order_system():
+    """u = 0.1 (1 + the product of three sines) of 2.11, 3.73 and 4.11 turns in 100 steps, from some step on."""
+    series = drive(make("narma-2-fujii"))
+    u, x = series.inputs[:, 0], series.targets[:, 0]
+    t = np.arange(12_000)
+    turns = [np.sin(2 * np.pi * turn * t / 100) for turn in (2.11, 3.73, 4.11)]
+    whole = 0.1 * (np.prod(turns, axis=0) + 1)
+    begins = [first for first in range(10_000) if np.allclose(whole[first : first + 50], u[:50], atol=1e-9)]
+    assert begins
+    assert u == pytest.approx(np.resize(whole[:10_000], 20_000)[begins[0] : begins[0] + len(u)], abs=1e-9)
+    assert x[2:] == pytest.approx(0.4 * x[1:-1] + 0.4 * x[1:-1] * x[:-2] + 0.6 * u[2:] ** 3 + 0.1, abs=1e-12)
+    assert series.facts["input"] == "sines in 0 .. 0.2"
+    assert drive(make("narma-10")).facts["input"] == "uniform in 0 .. 0.5"
 
 
 def test_narma_windows_of_other_programs():
@@ -250,3 +266,34 @@ def test_data_that_are_not_there(monkeypatch, tmp_path):
         tuple(drive(make("ipix", washout=5, training=10, test=10, first="none"), n).facts["rows"]) for n in range(5)
     }
     assert len(slices) > 1
+
+
+def test_a_month_without_a_number_is_no_month_with_less_than_no_sunspots(tmp_path, monkeypatch):
+    numbers = np.full(2820, 50.0)
+    numbers[1200] = -99
+    rows = "\n".join(f"1749,1,{number}" for number in numbers)
+    path = tmp_path / "sunspots_zurich_monthly_1749_1983.csv"
+    path.write_text(f"year,month,sunspot_number\n{rows}\n", encoding="utf-8")
+    monkeypatch.setenv("QUICKSTUDY_DATA", str(tmp_path))
+    with pytest.raises(UsageError, match=r"row 1201: no month has -99 sunspots.*keep only the rows"):
+        drive(make("sunspots-zurich"))
+
+
+def test_how_long_a_drawer_of_eights_stays_on_the_curve():
+    """One is a loop behind from the start, and never off the curve; one leaves it for good at step 250."""
+    series = drive(make("lazy-eight"))
+    right = series.targets[-1000:]
+    late = np.roll(right, 30, axis=0)
+    off = right.copy()
+    off[250:] += 3.0
+    facts = dict(series.facts)
+    for answer, steps, loop in ((right, 1000, 0.0), (late, 1000, None), (off, 250, 0.0)):
+        arrays = {"free_answer": answer[None], "free_target": right[None], "target": right}
+        found = catalogue.measure.get("free-running")(Trace("predictions", arrays, facts))
+        assert found["steps-on-curve"] == steps
+        if loop is None:
+            wrong = np.square(late[:200] - right[:200]).mean() / np.square(right - right.mean(axis=0)).mean()
+            assert found["loop-nrmse"] == pytest.approx(np.sqrt(wrong))
+            assert found["curve-distance"] == pytest.approx(0, abs=1e-9)
+        else:
+            assert found["loop-nrmse"] == loop

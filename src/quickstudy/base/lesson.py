@@ -67,7 +67,10 @@ class Exam:
     @cached_property
     def positions(self) -> NDArray[np.int64]:
         """(lane, question, 2): the same, padded."""
-        return np.stack([np.pad(lane, [(0, self._questions - len(lane)), (0, 0)]) for lane in self.found])
+        positions = np.zeros((len(self.examples), self._questions, 2), np.int64)
+        for row, lane in zip(positions, self.found, strict=True):
+            row[: len(lane)] = lane
+        return positions
 
     @cached_property
     def targets(self) -> NDArray[Any]:

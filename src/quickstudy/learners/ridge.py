@@ -194,8 +194,11 @@ class RidgePupil(ReservoirPupil):
                 rows = np.asarray(block.rows)
                 for lane, (numbers, (begin, end)) in enumerate(zip(block.numbers, bounds - first, strict=True)):
                     example = group.found[lane][numbers, 1]
-                    wanted = np.flatnonzero((example >= begin) & (example < end))
-                    self._sums[lane].add(rows[lane, wanted], self._vectors(group.targets[lane, numbers[wanted]]))
+                    wanted = (example >= begin) & (example < end)
+                    new, targets = rows[lane, : len(numbers)], group.targets[lane, numbers]
+                    if not wanted.all():
+                        new, targets = new[wanted], targets[wanted]
+                    self._sums[lane].add(new, self._vectors(targets))
         self._shown += np.diff(bounds)[:, 0]
         self._weights = None
 

@@ -142,7 +142,7 @@ def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
     kinds=("predictions",),
     equation=(
         "NRMSE_h = sqrt(mean over starts (y(h) - t(h))^2 / var t); valid time: first t with |y - t| > 0.4 sqrt(mean "
-        "|t|^2), mean over starts"
+        "|t|^2), mean over starts; of a closed curve the same of the distance to its nearest point"
     ),
     chance="NRMSE 1, by the mean of the targets",
     scores=(
@@ -154,6 +154,8 @@ def symbol_errors(trace: Trace, convention: str) -> Mapping[str, float]:
         Score("still-valid", "still valid", "share of starts that are valid to the end", "higher", (0, 1)),
         _error("window-nrmse-*", "NRMSE in steps", _DEVIATIONS),
         _error("curve-distance", "distance from the curve", "root mean square, as the target"),
+        _error("loop-nrmse", "NRMSE of the first loop", _DEVIATIONS),
+        Score("steps-on-curve", "steps on the curve", "steps, mean over starts", "higher", (0, math.inf)),
     ),
 )
 def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
@@ -177,8 +179,15 @@ def free_running(trace: Trace, convention: str) -> Mapping[str, float]:
     if trace.facts.get("lyapunov"):
         found["valid-time"] = found["valid-duration"] * trace.facts["lyapunov"]
     if trace.facts.get("closed_curve"):
-        apart = np.linalg.norm(answer.reshape(-1, 1, answer.shape[2]) - target[0], axis=2).min(axis=1)
+        rows = answer.reshape(-1, 1, answer.shape[2])
+        pieces = np.split(rows, range(500, len(rows), 500))  # all pairs of 10,000 steps would be gigabytes
+        apart = np.concatenate([np.linalg.norm(piece - target[0], axis=2).min(axis=1) for piece in pieces])
         found["curve-distance"] = float(np.sqrt(np.square(apart).mean()))
+        left = apart.reshape(wrong.shape[:2]) > TOO_FAR * math.sqrt(np.square(series).sum(axis=1).mean())
+        found["steps-on-curve"] = float(np.where(left.any(axis=1), left.argmax(axis=1), steps).mean())
+        loop = trace.facts.get("loop")
+        if loop and steps >= loop:
+            found["loop-nrmse"] = math.sqrt(wrong[:, :loop].mean() / variance)
     return found
 
 

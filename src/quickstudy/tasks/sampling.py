@@ -116,7 +116,9 @@ def check_drawn(drawn: Any, inputs: Space, outputs: Space) -> None:
     silent = np.flatnonzero(~drawn.asked.any(axis=0))
     if len(silent):
         raise UsageError(f"example {silent[0]} asks nothing; every example needs a question")
-    check_within("inputs", drawn.inputs[inside], inputs, (int(inside.sum()),))
+    there = int(inside.sum())
+    shown = drawn.inputs[inside] if there < inside.size else drawn.inputs.reshape(there, *drawn.inputs.shape[2:])
+    check_within("inputs", shown, inputs, (there,))
     return check_within("targets", drawn.targets[drawn.asked], outputs, (drawn.questions,))
 
 

@@ -34,7 +34,7 @@ RAREST, MOST = 8, 8_000
 """Draws that have a feature at least, and features at most (the most frequent)."""
 PENALTIES, DEPTHS, LEAF = (1.0, 10.0), (2, 4, 8), 20
 """Strengths of the linear rule, depths of the tree, and draws in a leaf at least."""
-MARGIN = 0.1
+MARGIN = 0.05
 """A fitted rule that is further above the best control than this is a shortcut that no control declares."""
 FEWEST = 50  # different draws to be tested on at least
 

@@ -99,6 +99,17 @@ class Sunspots(Measured):
     training: int = parameter(1500, at_least=10)
     validation: int = parameter(219, at_least=0)
 
+    def whole(self) -> Floats:
+        """As it was measured. Raises UsageError for a month without a number, which some sources write as -99."""
+        values = super().whole()
+        without = np.flatnonzero((values < 0).any(axis=1))
+        if len(without):
+            raise UsageError(
+                f"{self.data.title}, row {without[0] + 1}: no month has {values[without[0], 0]:g} sunspots, it marks a "
+                "missing number; keep only the rows before or after it in the file"
+            )
+        return values
+
     data: ClassVar[DataSet] = ZURICH
     interval: ClassVar[float] = 1 / 12
     taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("prediction", "unknown", stationary=False, licence=FREE_USE)

@@ -28,6 +28,8 @@ _WINDOWS = {"stated": (0, -1, -1), "charc": (1, -1, -1), "reservoirpy": (1, 0, 0
 class Driven(Parts):
     """A system driven by numbers uniform in 0 .. high; a drive by which it diverges is drawn again, and counted.
 
+    drawn: `uniform`, or `sines`: high / 2 (1 + sin(2.11 s) sin(3.73 s) sin(4.11 s)), s = 2 pi t / 100, from a step on
+    that is drawn out of its period of 10,000 (Fujii and Nakajima 2017).
     feedback: the answer of the step before is read as well, the true one while it learns, its own through the whole
     test part.
     """
@@ -36,6 +38,7 @@ class Driven(Parts):
     high: float = parameter(0.5, above=0)
     lead: int = parameter(1, at_least=0, at_most=1)
     feedback: bool = parameter(False, added=True)
+    drawn: str = parameter("uniform", choices=("uniform", "sines"), added=True)
 
     outputs: ClassVar[Reals] = Reals(1)
     taxonomy: ClassVar[Mapping[str, Any]] = taxonomy("imitation", "known")
@@ -77,20 +80,27 @@ class Driven(Parts):
             )
         return x[self.lead : len(inputs) + self.lead, None]
 
+    def _input(self, rng: np.random.Generator, count: int) -> Floats:
+        if self.drawn == "uniform":
+            return rng.uniform(0.0, self.high, count)
+        angle = 2 * np.pi / 100 * (rng.integers(10_000) + np.arange(count))
+        waves = np.sin(2.11 * angle) * np.sin(3.73 * angle) * np.sin(4.11 * angle)
+        return np.asarray(self.high / 2 * (1 + waves))
+
     def drive(self, rng: np.random.Generator) -> Series:
         """A fresh input, behind a transient of max(200, 10 order) steps that nobody sees."""
         transient = max(200, 10 * self.order)
         for diverged in range(MOST_STREAMS):
-            u = rng.uniform(0.0, self.high, transient + self.steps)
+            u = self._input(rng, transient + self.steps)
             x = self.values(u)
             if not np.isnan(x).any():
                 later = x[transient + self.lead : transient + self.lead + self.steps]
-                facts = {"diverged": diverged, "transient": transient, "input": f"uniform in 0 .. {self.high:g}"}
+                facts = {"diverged": diverged, "transient": transient, "input": f"{self.drawn} in 0 .. {self.high:g}"}
                 seen = [u[transient:], x[transient + self.lead - 1 :][: self.steps]][: 1 + self.feedback]
                 return self.series(np.stack(seen, axis=1), later[:, None], **facts, varies=["inputs", "weights"])
         raise UsageError(
-            f"all of {MOST_STREAMS} inputs uniform in 0 .. {self.high:g} made the system diverge; give a smaller high, "
-            "a shorter series or squashed=true"
+            f"all of {MOST_STREAMS} inputs ({self.drawn}) in 0 .. {self.high:g} made the system diverge; give a "
+            "smaller high, a shorter series or squashed=true"
         )
 
 
@@ -199,6 +209,13 @@ class SecondOrder(Driven):
     def values(self, inputs: Floats) -> Floats:
         """By the compiled recurrence."""
         return _second_order(inputs)
+
+
+task.variant(
+    "dynamics/narma-2-fujii", version=1, of=SecondOrder,
+    summary="Follow the second-order system, driven by a product of three sines (Fujii and Nakajima 2017).",
+    drawn="sines", **FUJII,
+)  # fmt: skip
 
 
 @njit

@@ -14,11 +14,13 @@ from quickstudy.base.examples import Series
 from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals
-from quickstudy.tasks.dynamics.pole import PLACES, RANGES, SCALES, STRONGEST, Cart, all_starts, moved, upright
+from quickstudy.tasks.dynamics.pole import LONG, PLACES, RANGES, SCALES, STRONGEST, Cart, all_starts, moved, upright
 from quickstudy.tasks.dynamics.series import RULES, Floats, FreeRun, Parts, taxonomy
 
 DIFFERENCE = 1e-5
 """By which a number is moved to see what comes of it."""
+HELD = 1000
+"""Control steps for which the learner's force is to hold each of the 625 starts."""
 
 
 @lru_cache
@@ -113,7 +115,7 @@ class TaughtPole(Parts, Cart):
 
     def free_run(self, series: Series) -> OnTheCart:
         """The learner in the teacher's place."""
-        first, steps = (self.first()[None], 100_000) if self.long else (all_starts(), 1000)
+        first, steps = (self.first()[None], LONG) if self.long else (all_starts(), HELD)
         return OnTheCart(self.seen(first)[None], np.ones((len(first), steps, 1)), first, self)
 
 

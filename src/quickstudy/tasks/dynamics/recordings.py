@@ -21,7 +21,7 @@ from quickstudy.tasks.dynamics.series import Floats, taxonomy
 from quickstudy.tasks.sampling import Split
 
 ALIKE: dict[str, Any] = {
-    "controls": ["mean", "linear"],
+    "controls": ["mean", "linear", "linear-whole"],
     "oracle": "nobody knows how many can be told apart",
     "protocol": "classification",
 }
@@ -127,10 +127,13 @@ class Images(Recordings):
     `permuted`: the same in one order for all images, drawn from `permutation`. Answers: the digit, 1 at its place and 0
     elsewhere. Scored: share of wrong answers. Chance 0.9. Ceiling: below 0.01. Data: 500 training images of each digit
     of MNIST, and its 10,000 test images. Source: Wringe, Trefzer and Stepney, section 7.1.
+
+    points: images are made smaller first, to so many points a side, each the mean over its area; none: as they are.
     """
 
     reading: str = parameter("rows", choices=("rows", "columns", "pixels", "permuted"))
     permutation: int = parameter(0, at_least=0)
+    points: int | None = parameter(None, at_least=2, added=True)
 
     sets: ClassVar[tuple[DataSet, ...]] = (MNIST, MNIST_TEST)
     side: ClassVar[int] = 28
@@ -141,7 +144,11 @@ class Images(Recordings):
     @property
     def inputs(self) -> Reals:
         """A line, or a point."""
-        return Reals(self.side if self.reading in ("rows", "columns") else 1)
+        return Reals((self.points or self.side) if self.reading in ("rows", "columns") else 1)
+
+    def __post_init__(self) -> None:
+        if self.points is not None and self.points > self.side:
+            raise ValueError(f"images have {self.side} points a side, none is made larger; got points={self.points}")
 
     def images(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
         """(image, row, column) values 0 to 1, labels, and whether it is tested on."""
@@ -152,6 +159,8 @@ class Images(Recordings):
     def sequences(self) -> tuple[list[Floats], NDArray[Any], NDArray[np.bool_]]:
         """Training images first."""
         images, labels, tested = self.images()
+        if self.points:
+            images = smaller(images, self.points)
         if self.reading == "columns":
             images = images.transpose(0, 2, 1)
         elif self.reading != "rows":
@@ -170,6 +179,21 @@ task.variant(
     summary="Say which digit is written, its image read point by point in one random order.",
     reading="permuted", asked="last",
 )  # fmt: skip
+
+
+task.variant(
+    "dynamics/mnist-columns-small", version=1, of=Images,
+    summary="Say which digit is written, its image made smaller and read column by column (after Schaetti et al.).",
+    reading="columns", points=15,
+)  # fmt: skip
+
+
+def smaller(images: NDArray[Any], points: int) -> Floats:
+    """Images (image, row, column) with so many points a side, each the mean over the area that it covers."""
+    side = images.shape[1]
+    edges, new = np.arange(side), np.arange(points)[:, None] * side / points
+    shares = np.clip(np.minimum(new + side / points, edges + 1) - np.maximum(new, edges), 0.0, None) * points / side
+    return np.asarray(shares @ images @ shares.T)
 
 
 @task("dynamics/digits", version=1, **ALIKE)
