@@ -27,8 +27,8 @@ class TransferProtocol:
 
     steps: the budget for the tasks before, and again for the target. What is not passed within it is censored: a fresh
     learner that does not pass is taken to have needed the whole budget, so a gain is then a lower bound; one that does
-    not pass later likewise, and the gain is an upper bound; where neither passes there is none, and neither is where
-    the tasks before, or those with other symbols, were not passed.
+    not pass later likewise, and the gain is an upper bound; where neither passes there is none. No transfer gain
+    where the tasks before were not passed, and no gain of renamed ones where those were not.
     """
 
     steps: int = parameter(100_000, at_least=1)
