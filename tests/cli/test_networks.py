@@ -78,3 +78,15 @@ def test_bad_input_is_refused_in_a_line(inside, arguments, said):
     assert done.status == 2
     assert said in done.err
     assert done.err.count("\n") <= 2
+
+
+def test_as_many_errors_as_the_margin_forgives(inside, tmp_path):
+    # Counts b, and says # too early: of the 100 certain steps of a^100 b^100, 29 are wrong. In doubles 0.29 * 100 is a
+    # little less than that.
+    activations = ("linear", "linear", "linear", "relu", "linear", "linear", "linear")
+    edges = {("forward", 2, 6): (1, 1), ("recurrent", 6, 6): (1, 1), ("forward", 6, 3): (1, 1)}
+    Network(3, activations, (False,) * 7, {3: (-70, 1), 5: (1, 2)}, edges).write(tmp_path / "network.json")
+    given = ("grammar", str(tmp_path / "network.json"), "--language", "an-bn", "--start", "99", "--count", "1")
+    for margin, right in (("0.29", 1), ("0.289", 0)):
+        facts = scored(inside, *given, "--margin", margin)
+        assert (facts["steps"], facts["wrong"], facts["strings_right"]) == (100, 29, right)

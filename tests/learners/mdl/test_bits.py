@@ -76,6 +76,10 @@ def test_a_network_comes_back_from_its_row_and_from_its_file(name, tmp_path):
     [
         ({"forward": [[0, 9, 1, 1, 1]]}, "forward edge [0, 9, 1, 1, 1]: there is no unit 9, only 0 to 6"),
         ({"forward": [[6, 6, 1, 1, 1]]}, "forward edges make a cycle: 6 to 6"),
+        ({"forward": [[6, 5, 1, 1, 1], [5, 6, 1, 1, 1]]}, "forward edges make a cycle: 5 to 6 to 5"),
+        # A cycle is what is said, even where an edge of it stands there twice.
+        ({"forward": [[6, 5, 1, 1, 1], [5, 6, 1, 1, 1], [6, 5, 1, 2, 1]]}, "make a cycle: 5 to 6 to 5"),
+        ({"forward": [[6, 5, 1, 1, 1]] * 2}, "forward edge 6 to 5 stands there twice"),
         ({"recurrent": [[6, 6, 1, 1, 0]]}, "a denominator from 1"),
         ({"recurrent": [[6, 6, 1, 0, 1]]}, "a denominator from 1"),
         ({"recurrent": [[6, 6, 1, 1]]}, "recurrent edge must be 5 whole numbers, got [6, 6, 1, 1]"),

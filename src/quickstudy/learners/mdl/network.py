@@ -110,11 +110,12 @@ class Network:
                 raise refuse(f"bias of unit {unit} stands there twice")
             biases[unit] = weight
         edges: dict[tuple[str, int, int], Weight] = {}
+        twice = ""
         for kind in KINDS:
             for entry in _list(facts[kind]):
                 (source, target), weight = read(entry, f"{kind} edge", 2)
                 if (kind, source, target) in edges:
-                    raise refuse(f"{kind} edge {source} to {target} stands there twice")
+                    twice = twice or f"{kind} edge {source} to {target} stands there twice"
                 edges[kind, source, target] = weight
         if len(edges) > MOST_EDGES:
             raise refuse(f"at most {MOST_EDGES} edges, got {len(edges)}")
@@ -122,6 +123,8 @@ class Network:
         network = cls(symbols, tuple(facts["activations"]), products, biases, edges)
         if cycle := network.cycle():
             raise refuse(f"forward edges make a cycle: {' to '.join(map(str, cycle))}; one of them must be recurrent")
+        if twice:  # said last: a file that has a cycle besides is refused for that, which is harder to see
+            raise refuse(twice)
         return network
 
     @classmethod
