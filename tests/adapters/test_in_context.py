@@ -10,9 +10,10 @@ import pytest
 
 import quickstudy as qs
 from loopback import Loopback
-from quickstudy.adapters.in_context import PREAMBLE, Alphabet, Said, scores_of
+from quickstudy.adapters.answers import Said
+from quickstudy.adapters.in_context import PREAMBLE, Alphabet, scores_of
 from quickstudy.adapters.openai import Server
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.errors import NotApplicable, Unavailable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
@@ -102,7 +103,7 @@ def test_a_server_that_misbehaves_now_and_then_changes_no_answer(server, fault):
 def test_a_server_that_refuses_is_not_asked_again(server):
     pupil = taught(server, at_once=1)
     server.faults = ["forbidden"]
-    with pytest.raises(LearnerFault, match=r"the server refuses: status 401.*told to be forbidden"):
+    with pytest.raises(Unavailable, match=r"the server refuses: status 401.*told to be forbidden"):
         pupil.answer(Exam([EXAMPLES]))
     assert len(server.seen) == 2
 
@@ -110,7 +111,7 @@ def test_a_server_that_refuses_is_not_asked_again(server):
 def test_what_was_answered_is_kept_and_the_same_again_goes_on(server):
     pupil = taught(server, at_once=1, retries=1)
     server.faults = ["", "", "cut", "broken"]
-    with pytest.raises(LearnerFault, match=r"no answer in 2 attempts.*status 503.*--retry-failed"):
+    with pytest.raises(Unavailable, match=r"no answer in 2 attempts.*status 503.*run again"):
         pupil.answer(Exam([EXAMPLES]))
     before = len(server.seen)
     again = taught(server, at_once=1)
@@ -134,11 +135,22 @@ def test_a_torn_line_of_what_is_kept_is_asked_again(server, tmp_path):
     assert len(server.seen) == before + 1
 
 
-def test_a_budget_stops(server):
-    pupil = taught(server, spend=30, at_once=1)
-    with pytest.raises(LearnerFault, match="the budget of 30 tokens is spent"):
+@pytest.mark.parametrize("at_once", [1, 4])
+@pytest.mark.parametrize(("spend", "answered"), [(30, 1), (31, 2), (61, 2), (62, 3), (91, 3), (92, 4)])
+def test_a_budget_stops(server, at_once, spend, answered):
+    """Four questions of 30, 31, 30 and 31 tokens: each is put while less than all is spent, however many at once."""
+    server.delay = 0.02
+    pupil = taught(server, spend=spend, at_once=at_once)
+    if answered < 4:
+        with pytest.raises(Unavailable, match=f"the budget of {spend} tokens is spent"):
+            pupil.answer(Exam([EXAMPLES]))
+    else:
         pupil.answer(Exam([EXAMPLES]))
-    assert taught(server, spend=60).answer(Exam([EXAMPLES])).shape == (1, 4, 4)  # half of it is paid for
+    assert len(server.seen) == 1 + answered
+    before = len(server.seen)
+    rest = sum((30, 31, 30, 31)[answered:])
+    assert taught(server, spend=max(1, rest), at_once=at_once).answer(Exam([EXAMPLES])).shape == (1, 4, 4)
+    assert len(server.seen) == before + 4 - answered  # what was paid for is not paid for again
 
 
 def test_requests_per_minute(server, monkeypatch):
@@ -180,7 +192,7 @@ def test_bad_input():
     ):
         with pytest.raises(UsageError, match=words):
             Server(**given).begin(BRIEF, [Streams(0, "", 0)])
-    with pytest.raises(LearnerFault, match="no connection to 127"):
+    with pytest.raises(Unavailable, match="no connection to 127"):
         Server(url="http://127.0.0.1:9/v1", model="m", retries=0).begin(BRIEF, [Streams(0, "", 0)])
 
 
@@ -190,18 +202,25 @@ def test_it_keeps_the_promises_of_a_learner(server):
 
 
 def test_a_run_as_a_user_types_it(server, tmp_path, monkeypatch):
-    """One that fails for want of tokens, and the same again with more: only what is missing is asked."""
+    """One that fails for want of tokens, and then for want of a server, goes on by the same command; only what is
+    missing is asked. One that failed otherwise does not.
+    """
     monkeypatch.chdir(tmp_path)
     tasks = "language/periodic"
     poor, rich = (f"openai:url={server.url},model=toy,spend={spend}" for spend in (2000, 0))
     given = {"seeds": 1, "protocol": {"sequences": 6}, "workers": 1, "controls": False}
     qs.run(tasks, poor, **given)
     between = len(server.seen)
-    qs.run(tasks, rich, retry_failed=True, **given)
+    assert between > 5
+    server.faults = ["forbidden"]
+    assert qs.run(tasks, rich, **given).execution.failed == 1
+    ended = qs.run(tasks, rich, **given).execution
+    assert (ended.ok, ended.failed, ended.exit_status) == (1, 0, 0)
     texts = [file.read_text() for file in (tmp_path / "results").rglob("*.jsonl")]
     records = [json.loads(line) for text in texts for line in text.splitlines()]
     told = [json.dumps(record) for record in records]
     assert any("the budget of 2000 tokens is spent" in one for one in told)
+    assert any("told to be forbidden" in one for one in told)
     assert any('"status": "ok"' in one and '"tokens":' in one for one in told)
     prompts = [body["prompt"] for body, _ in server.seen]
-    assert between < len(prompts) == len(set(prompts))
+    assert between + 1 < len(prompts) == len(set(prompts)) + 1  # the one that was refused comes again

@@ -26,7 +26,7 @@ SLOW = {"dcem", "dnc", "esbn"}
 """Half a minute each to compile with a training; test_stepping teaches them, and test_cores takes their gradients."""
 BY_FILE = {"curriculum/file@1"}
 """Tasks that are nothing without a file of the user's."""
-OUTSIDE = ("lines", "zeromq", "openai")
+OUTSIDE = ("lines", "zeromq", "openai", "hf")
 """Learners that are nothing without a program or a server of the user's: looked at with one, in tests of their own."""
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "adapters")
 

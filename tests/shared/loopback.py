@@ -25,12 +25,14 @@ def next_symbol(prompt: str) -> dict[str, float]:
 
 class Loopback:
     """faults: what is done to the next requests, one each: `slow`, `cut`, `nonsense`, `no-json`, `busy`, `broken`,
-    `forbidden`; then all goes well. logprobs: whether they are given. seen: bodies and headers of all requests.
+    `forbidden`; then all goes well. logprobs: whether they are given. delay: seconds before
+    an answer. seen: bodies and headers of all requests.
     """
 
     def __init__(self, logprobs: bool = True) -> None:
         self.faults: list[str] = []
         self.logprobs = logprobs
+        self.delay = 0.0
         self.seen: list[tuple[dict[str, Any], dict[str, str]]] = []
         outer = self
 
@@ -64,8 +66,7 @@ class Loopback:
         whole = {"choices": [choice], "usage": {"total_tokens": len(prompt.split()) + 1}}
         content = json.dumps(whole if status == 200 else {"error": {"message": f"told to be {fault}"}}).encode()
         content = {"nonsense": b'{"choices": 3}', "no-json": b"<html>"}.get(fault, content)
-        if fault == "slow":
-            time.sleep(0.6)
+        time.sleep(0.6 if fault == "slow" else self.delay)
         try:
             handler.send_response(status)
             for name, value in {**more, "Content-Length": str(len(content))}.items():

@@ -15,14 +15,16 @@ import hashlib
 import string
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.adapters.answers import Budget, KeptAnswers, Said
+from quickstudy.base.canonical import digest
+from quickstudy.base.errors import NotApplicable, Unavailable, UsageError
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
@@ -36,27 +38,22 @@ LEAST = 1e-6
 """The share of an answer that a model did not name among its likeliest: a distribution has no zero."""
 
 
-class Said(NamedTuple):
-    """What a model said to a prompt. likely: logarithms of probabilities of what may come next, by its text; None where
-    it gives none. text: what it said. tokens: that were read and written, as it counts them.
-    """
-
-    likely: Mapping[str, float] | None
-    text: str
-    tokens: int
-
-
 class LanguageModel(Protocol):
     """A language model, wherever it runs. It may be asked by several threads at once.
 
-    at_once: how many. likely: whether it gives probabilities; known before the first question.
+    at_once: how many. likely: whether it gives probabilities; known before the first question. parameters: numbers in
+    it, None where nobody says.
     """
 
     at_once: int
     likely: bool
+    parameters: int | None
 
-    def say(self, prompt: str) -> Said:
-        """What follows a prompt. Raises LearnerFault if nothing does."""
+    def request(self, prompt: str, answers: Sequence[str]) -> Any:
+        """All that an answer depends on, beside the model: in plain JSON types."""
+
+    def say(self, prompt: str, answers: Sequence[str]) -> Said:
+        """What follows a prompt; answers: those that count. Raises Unavailable if nothing does."""
 
     def close(self) -> None:
         """All is over."""
@@ -92,19 +89,19 @@ class Alphabet:
 
 class ContextPupil:
     """One lane. window: the last examples stand in the context, so many; 0: all. spend: tokens that this process may
-    spend on it, 0: any number.
+    spend on it, 0: any number. kept: what the model has answered before, and will not be asked again.
     """
 
     lanes = 1
 
     def __init__(
-        self, speaker: LanguageModel, brief: Brief, streams: Streams, shared: bool, window: int, spend: int
-    ) -> None:
-        self._speaker, self._window, self._spend = speaker, window, spend
+        self, speaker: LanguageModel, brief: Brief, streams: Streams, shared: bool, window: int, spend: int,
+        kept: KeptAnswers | None,
+    ) -> None:  # fmt: skip
+        self._speaker, self._window, self._budget, self._kept = speaker, window, Budget(spend), kept
         self._alphabet = Alphabet.drawn(brief, shared, streams.numpy("noise"))
         self._lines: list[str] = []
-        self._shown = self._tokens = self._spent = 0
-        self._lock, self._stopped = threading.Lock(), False
+        self._shown = self._tokens = 0
         self._stepper = Prefixes(lambda read: self._answered([([int(x) for x in read], {})]))
 
     @property
@@ -161,8 +158,9 @@ class ContextPupil:
         self._shown, self._tokens = int(snapshot.facts["shown"]), int(snapshot.facts["tokens"])
 
     def cost(self) -> list[Cost]:
-        """Examples in context; no weight was changed. How many a model has, nobody says."""
-        return [Cost(self._shown, 0, None, tokens=self._tokens)]
+        """Examples in context; no weight was changed. How many a model has, few servers say."""
+        fixed = self._speaker.parameters
+        return [Cost(self._shown, 0, None if fixed is None else 0, fixed or 0, tokens=self._tokens)]
 
     def close(self) -> None:
         """Let the model go."""
@@ -172,34 +170,53 @@ class ContextPupil:
         """(question, answer) scores. A question that comes twice is asked once."""
         shown = "\n".join([*(self._lines[-self._window :] if self._window else self._lines), ""])
         prompts = [f"{PREAMBLE}{shown}{self._alphabet.line(*each)}>" for each in asked]
-        different = list(dict.fromkeys(prompts))
-        self._stopped = False
-        with ThreadPoolExecutor(max(1, self._speaker.at_once)) as pool:
-            said = dict(zip(different, pool.map(self._said, different), strict=True))
+        said = self._said(list(dict.fromkeys(prompts)))
         return np.stack([scores_of(said[prompt], prompt, self._alphabet.outputs) for prompt in prompts])
 
-    def _said(self, prompt: str) -> Said:
-        """Nothing more is asked, and paid for, once a question has failed."""
-        if self._stopped:
-            raise LearnerFault("another question has failed")
-        try:
-            return self._asked(prompt)
-        except BaseException:
-            self._stopped = True
-            raise
-
-    def _asked(self, prompt: str) -> Said:
-        with self._lock:
-            if self._spend and self._spent >= self._spend:
-                raise LearnerFault(
-                    f"the budget of {self._spend} tokens is spent; what was answered is kept: give more (spend=...), "
-                    "and run again with --retry-failed"
-                )
-        said = self._speaker.say(prompt)
-        with self._lock:
-            self._tokens += abs(said.tokens)
-            self._spent += max(0, said.tokens)  # what was answered before and kept costs nothing again
+    def _said(self, prompts: Sequence[str]) -> dict[str, Said]:
+        """What is said to each. Nothing more is asked, and paid for, once a question has failed."""
+        said: dict[str, Said] = {}
+        asked: dict[str, Future[Said]] = {}
+        failed = threading.Event()
+        with ThreadPoolExecutor(max(1, self._speaker.at_once)) as pool:
+            for prompt in prompts:
+                if failed.is_set():
+                    break
+                if (before := self._before(prompt)) is not None:
+                    said[prompt] = before
+                    continue
+                try:
+                    reserved = self._budget.begin(prompt)
+                except Unavailable:
+                    failed.set()
+                    raise
+                asked[prompt] = pool.submit(self._asked, prompt, reserved, failed)
+        said |= {prompt: answer.result() for prompt, answer in asked.items()}  # the first that failed says why
+        self._tokens += sum(one.tokens for one in said.values())
         return said
+
+    def _before(self, prompt: str) -> Said | None:
+        """What was answered before and kept costs nothing again."""
+        return None if self._kept is None else self._kept.get(self._name(prompt))
+
+    def _name(self, prompt: str) -> str:
+        return digest(self._speaker.request(prompt, self._alphabet.outputs))
+
+    def _asked(self, prompt: str, reserved: int, failed: threading.Event) -> Said:
+        tokens = 0
+        try:
+            if failed.is_set():
+                raise Unavailable("another question has failed")
+            said = self._speaker.say(prompt, self._alphabet.outputs)
+            tokens = said.tokens
+            if self._kept is not None:
+                self._kept.put(self._name(prompt), said)
+            return said
+        except BaseException:
+            failed.set()
+            raise
+        finally:
+            self._budget.end(prompt, reserved, tokens)
 
 
 def scores_of(said: Said, prompt: str, words: Sequence[str]) -> NDArray[np.float64]:
@@ -228,9 +245,10 @@ def begin_in_context(
     shared: bool,
     window: int,
     spend: int = 0,
+    kept: KeptAnswers | None = None,
 ) -> ContextPupil:
     """A pupil of one lane. The model is opened only for what it can be asked."""
     if len(streams) != 1:
         raise UsageError(f"a language model has one lane, not {len(streams)}")
     Alphabet.drawn(brief, shared, np.random.default_rng(0))  # says what it is not for
-    return ContextPupil(speaker(), brief, streams[0], shared, window, spend)
+    return ContextPupil(speaker(), brief, streams[0], shared, window, spend, kept)

@@ -3,12 +3,12 @@
     quickstudy run language/periodic --learner "openai:url=http://127.0.0.1:8000/v1,model=my-7b" --seeds 2
 
 Log-probabilities are asked for; where the server gives none, its answers count. What was answered is kept in the user's
-cache, so that a run that failed goes on with `--retry-failed` and pays for nothing twice. Only the standard library.
+cache: a run that failed, for want of a server or of tokens, goes on by the same command, and pays for nothing twice.
+Only the standard library.
 """
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import os
@@ -19,12 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.adapters.in_context import ContextPupil, Said, begin_in_context
+from quickstudy.adapters.answers import KeptAnswers, Said
+from quickstudy.adapters.in_context import ContextPupil, begin_in_context
 from quickstudy.base.canonical import digest
 from quickstudy.base.catalogue import learner
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import Unavailable, UsageError
 from quickstudy.base.learner import Brief, Pace
-from quickstudy.base.machine import cache_folder
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
@@ -80,13 +80,19 @@ class Server:
         """Nothing in its context yet. Raises UsageError if no server or model is named."""
         if not self.url or not self.model:
             raise UsageError("openai: which server and model? type openai:url=http://127.0.0.1:8000/v1,model=NAME")
-        return begin_in_context(lambda: Client(self), brief, streams, self.shared, self.window, self.spend)
+        kept = KeptAnswers(digest({"url": self.url, "edition": self.edition})) if self.kept else None
+        return begin_in_context(lambda: Client(self, kept), brief, streams, self.shared, self.window, self.spend, kept)
 
 
 class Client:
-    """Talks to a server: one connection per request, so that one that was cut off harms no other."""
+    """Talks to a server: one connection per request, so that one that was cut off harms no other.
 
-    def __init__(self, settings: Server) -> None:
+    kept: where it is found whether the server gives probabilities, if that was asked before.
+    """
+
+    parameters: int | None = None
+
+    def __init__(self, settings: Server, kept: KeptAnswers | None = None) -> None:
         parts = urllib.parse.urlsplit(settings.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(f"openai: url must be as http://127.0.0.1:8000/v1, got {settings.url}")
@@ -98,17 +104,21 @@ class Client:
         way = "/completions" if settings.protocol == "completions" else "/chat/completions"
         self._path = parts.path.rstrip("/") + way
         self._lock, self._next = threading.Lock(), 0.0
-        self._kept = _Kept(digest({"url": settings.url, "edition": settings.edition})) if settings.kept else None
         self.at_once = settings.at_once
         self.likely = True
-        self.likely = self.say("a b a b a").likely is not None
+        self.likely = self._tried(kept).likely is not None
 
-    def say(self, prompt: str) -> Said:
-        """From what is kept, or by as many attempts as are allowed."""
-        body = self._body(prompt)
-        name = digest(body)
-        if self._kept is not None and (found := self._kept.get(name)) is not None:
-            return Said(found["likely"], found["text"], -int(found["tokens"]))
+    def _tried(self, kept: KeptAnswers | None) -> Said:
+        prompt = "a b a b a"
+        name = digest(self.request(prompt))
+        said = (None if kept is None else kept.get(name)) or self.say(prompt)
+        if kept is not None and kept.get(name) is None:
+            kept.put(name, said)
+        return said
+
+    def say(self, prompt: str, answers: Sequence[str] = ()) -> Said:
+        """By as many attempts as are allowed."""
+        body = self.request(prompt)
         reason = ""
         for attempt in range(self._settings.retries + 1):
             self._wait_for_turn()
@@ -117,22 +127,21 @@ class Client:
             except Refused as refusal:
                 reason = str(refusal)
                 if not refusal.again:
-                    raise LearnerFault(f"the server refuses: {reason}") from refusal
+                    raise Unavailable(f"the server refuses: {reason}") from refusal
                 if attempt < self._settings.retries:
                     time.sleep(min(PATIENCE, max(refusal.after, 0.05 * 4**attempt)))
                 continue
-            if self._kept is not None:
-                self._kept.put(name, said)
             return said
-        raise LearnerFault(
+        raise Unavailable(
             f"the server gave no answer in {self._settings.retries + 1} attempts, the last: {reason}; what was "
-            "answered is kept: run again with --retry-failed"
+            "answered is kept: run again"
         )
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def _body(self, prompt: str) -> dict[str, Any]:
+    def request(self, prompt: str, answers: Sequence[str] = ()) -> dict[str, Any]:
+        """The body of a request."""
         body: dict[str, Any] = {"model": self._settings.model, "temperature": 0, "max_tokens": 1 if self.likely else 4}
         if self._settings.protocol == "completions":
             return {**body, "prompt": prompt, **({"logprobs": 20} if self.likely else {})}
@@ -156,6 +165,7 @@ class Client:
         headers = {"Content-Type": "application/json"}
         if secret := os.environ.get(self._settings.key):
             headers["Authorization"] = f"Bearer {secret}"
+        reply: http.client.HTTPResponse | None = None
         try:
             connection.request("POST", self._path, json.dumps(body).encode(), headers)
             reply = connection.getresponse()
@@ -172,6 +182,8 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             raise Refused(f"no connection to {self._host}: {error or type(error).__name__}") from error
         finally:
+            if reply is not None:  # of a server that ends the connection the reply has the socket
+                reply.close()
             connection.close()
         if reply.status != 200:
             said = " ".join(bytes(read[:200]).decode(errors="replace").split())
@@ -207,30 +219,3 @@ def understood(reply: bytes, protocol: str) -> Said:
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise Refused(f"the reply is not of the {protocol} protocol: {bytes(reply[:80])!r}") from error
     return Said(likely, text, tokens)
-
-
-class _Kept:
-    """Answers of one server, a line of JSON each, in the user's cache. A torn line is as if it was never written."""
-
-    def __init__(self, name: str) -> None:
-        self._file = cache_folder() / "answers" / f"{name[:32]}.jsonl"
-        self._lock = threading.Lock()
-        self._answers: dict[str, Any] = {}
-        with contextlib.suppress(OSError):
-            for line in self._file.read_text(encoding="utf-8").splitlines():
-                with contextlib.suppress(ValueError, KeyError, TypeError):
-                    one = json.loads(line)
-                    self._answers[one["name"]] = {part: one[part] for part in ("likely", "text", "tokens")}
-
-    def get(self, name: str) -> Any:
-        """What was answered, or None."""
-        return self._answers.get(name)
-
-    def put(self, name: str, said: Said) -> None:
-        """Written at once, as one piece: several processes may write."""
-        line = json.dumps({"name": name, **said._asdict()}) + "\n"
-        with self._lock:
-            self._answers[name] = said._asdict()
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            with open(self._file, "ab", buffering=0) as file:
-                file.write(line.encode())

@@ -2,6 +2,7 @@
 
     quickstudy run curriculum/round1 --learner zeromq:port=5556 --seeds 1
     quickstudy run curriculum/round1 --learner "lines:command=./agent"
+    quickstudy run language/qa --learner "lines:command=./model"
 
 ZeroMQ: the environment binds a PAIR socket, the learner connects and sends `hello`. At every step two messages go out,
 the reward (`-1`, `0`, `1`) and the byte, as UTF-8 text; one comes back, the reply, as UTF-8 text of one character. When
@@ -9,8 +10,15 @@ all is over the socket is closed; a learner that asked for it by `hello goodbye`
 of a reward. Bytes from 128 on take two on the wire. A lock step costs what two messages there and one back cost: 7,000
 to 10,000 steps a second on one machine.
 
-Lines: at every step the program reads one line, `REWARD BYTE` in decimal, and writes one, the reply in decimal. When
-all is over its input is closed.
+Lines: to every line that the program reads it writes one. In a world of bytes it reads `REWARD BYTE` in decimal at
+every step, and writes its reply in decimal. To learn from sequences it reads, numbers between spaces,
+
+- `begin INPUTS OUTPUTS SEED`, spaces as `symbols:4`, `bits:3` or `reals:1`; it writes `ready`, or `no` and why not.
+- `learn X ... | Y ...`, the inputs and what should be answered after each, -1 or nan where nothing is asked; it writes
+  `ok`.
+- `predict X ...`; it writes an answer after each, or a score for each possible answer after each.
+
+Values of several numbers stand one behind the other. When all is over its input is closed.
 
 A program is no part of the identity of a run: raise `edition` when it is changed. One that hangs, dies or says
 something else makes its run fail, and the others go on.
@@ -26,10 +34,13 @@ import subprocess
 import time
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, MissingExtra, NotApplicable, UsageError
 from quickstudy.base.learner import Brief
-from quickstudy.base.spaces import Tokens
+from quickstudy.base.spaces import Bits, Reals, Space, Tokens
 
 SYMBOLS = [chr(code).encode() for code in range(256)]
 """Bytes as they go over the wire."""
@@ -125,13 +136,27 @@ class Lines:
     """A program that reads and writes lines. command: starts it; seconds: that it may take for a reply."""
 
     def __init__(self, brief: Brief, seed: int, command: str = "", seconds: float = 60.0, edition: int = 1) -> None:
-        _check_bytes(brief)
+        lives = brief.loss == "reward"
+        if lives:
+            _check_bytes(brief)
+        words = [] if lives else [_spelled(brief.inputs), _spelled(brief.outputs)]
         if not command:
             raise UsageError('lines: which program? type lines:command="./agent"')
-        self._seconds, self._rest = seconds, b""
+        self._seconds, self._rest, self._width = seconds, b"", brief.outputs.width
         self._process = _started(shlex.split(command), pipes=True)
         self._waiting = selectors.DefaultSelector()
         self._waiting.register(self._out, selectors.EVENT_READ)
+        if lives:
+            return
+        try:
+            said = self._told(f"begin {' '.join(words)} {seed}").strip()
+            if said.partition(" ")[0] == "no":
+                raise NotApplicable(f"the program says no: {said[3:] or 'without a reason'}")
+            if said != "ready":
+                raise LearnerFault(f"to begin the program must answer ready, or no and why not, got {said[:40]!r}")
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def _out(self) -> Any:
@@ -139,13 +164,7 @@ class Lines:
 
     def act(self, observation: int, reward: float, first: bool) -> int:
         """A line out, a line back."""
-        source: Any = self._process.stdin
-        try:
-            source.write(b"%d %d\n" % (int(reward), observation))
-            source.flush()
-        except OSError as error:
-            raise LearnerFault(f"the learner does not read any more: {error.strerror}") from error
-        line = self._line()
+        line = self._answered(b"%d %d\n" % (int(reward), observation))
         try:
             reply = int(line)
         except ValueError:
@@ -153,6 +172,40 @@ class Lines:
         if not 0 <= reply <= 255:
             raise LearnerFault(f"a reply is a whole number from 0 to 255, got {line[:40]!r}")
         return reply
+
+    def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
+        """A line of inputs and targets."""
+        said = self._told(f"learn {_numbers(inputs)} | {_numbers(targets)}").strip()
+        if said != "ok":
+            raise LearnerFault(f"to learn the program must answer ok, got {said[:40]!r}")
+
+    def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
+        """A line of inputs out; back one of answers, or of scores."""
+        said = self._told(f"predict {_numbers(inputs)}").split()
+        rows, width = len(inputs), self._width
+        try:
+            if len(said) == rows and width > 1:
+                return np.array([int(word) for word in said])
+            if len(said) == rows * width:
+                return np.array([float(word) for word in said]).reshape(rows, width)
+        except ValueError as error:
+            raise LearnerFault(f"to predict the program must answer numbers: {error}") from error
+        raise LearnerFault(
+            f"to predict after {rows} inputs the program must answer {rows} numbers, or {width} for each, "
+            f"got {len(said)}"
+        )
+
+    def _told(self, line: str) -> str:
+        return self._answered(f"{line}\n".encode()).decode(errors="replace")
+
+    def _answered(self, line: bytes) -> bytes:
+        source: Any = self._process.stdin
+        try:
+            source.write(line)
+            source.flush()
+        except OSError as error:
+            raise LearnerFault(f"the learner does not read any more: {error.strerror}") from error
+        return self._line()
 
     def _line(self) -> bytes:
         until = time.monotonic() + self._seconds
@@ -170,6 +223,19 @@ class Lines:
         """Close its input, and wait for it a moment."""
         self._waiting.close()
         _ended(self._process)
+
+
+def _spelled(space: Space) -> str:
+    """A space as a program reads it."""
+    if isinstance(space, Tokens):
+        return f"symbols:{space.size}"
+    if isinstance(space, Bits | Reals):
+        return f"{'bits' if isinstance(space, Bits) else 'reals'}:{space.width}"
+    raise NotApplicable("it reads and writes symbols, bits and real numbers, not fields")
+
+
+def _numbers(values: NDArray[Any]) -> str:
+    return " ".join(map(repr, np.asarray(values).ravel().tolist()))
 
 
 def _started(command: list[str], pipes: bool = False) -> subprocess.Popen[bytes]:

@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import LearnerFault, MissingExtra, UsageError
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Bits, Reals, Tokens
 
@@ -187,5 +187,5 @@ def _imported() -> Any:
     try:
         import torch
     except ModuleNotFoundError as error:
-        raise UsageError("torch is not installed; type: pip install torch") from error
+        raise MissingExtra("torch", "torch") from error
     return torch

@@ -44,6 +44,12 @@ class LearnerFault(QuickstudyError):
     """A learner broke the protocol (wrong shape, not finite, raised, too slow): its run fails, the others go on."""
 
 
+class Unavailable(LearnerFault):
+    """What a learner needs is not there now (a server that does not answer, a budget that is spent), which says nothing
+    about the learner: its run fails, and the same command makes it again.
+    """
+
+
 class NotApplicable(QuickstudyError):
     """A learner lacks the face that an examination needs: no fault, and recorded with its reason."""
 

@@ -46,6 +46,11 @@ class Record:
         return digest(self.what)
 
     @property
+    def passing(self) -> bool:
+        """Whether it failed for want of something that may be there the next time: it is run again without a word."""
+        return self.status == FAILED and self.where.get("passing") is True
+
+    @property
     def started(self) -> float:
         """When it was started, in seconds since the epoch; 0 where it does not say so."""
         said = self.where.get("started")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quickstudy.base.canonical import digest
-from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, TooManyLanes, Unavailable, UsageError
 from quickstudy.base.file_origin import Origin
 from quickstudy.base.learner import Brief, Learner, Pupil, Snapshot
 from quickstudy.base.legend import Legend
@@ -101,7 +101,7 @@ def _call(
     place = {"versions": provenance.versions(origins), "device": parts.learner.device(), "lanes": lanes}
     unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
     learner: _Remembering | None = None
-    status, reason, look_ahead, traceback = OK, "", "", ""
+    status, reason, look_ahead, traceback, passing = OK, "", "", "", False
     traces: list[Trace] = []
     kept: list[Snapshot] = []
     snapshots: list[Snapshot] = []
@@ -125,6 +125,7 @@ def _call(
         raise
     except (LearnerFault, UsageError) as error:
         status, reason, traceback = FAILED, words_of(error), whole_traceback(error)
+        passing = isinstance(error, Unavailable)
     except Exception as error:  # whatever a learner does, the run goes on
         if lanes > 1 and _no_memory(error):
             raise TooManyLanes(described(error)) from error
@@ -136,13 +137,14 @@ def _call(
     legend = Legend.of(parts.protocol, measures).as_facts() if traces else {}
     # Libraries that were loaded on the way are there now.
     place = {**place, "versions": provenance.versions(origins), **provenance.code(origins, journal)}
+    noted = {**({"look_ahead": look_ahead} if look_ahead else {}), **({"passing": True} if passing else {})}
     for lane, (seat, what) in enumerate(zip(seats, whats, strict=True)):
         trace = traces[lane] if traces else None
         record = Record(
             what=what,
             status=status,
             reason=reason,
-            where={**_where(place, started, unfinished), **({"look_ahead": look_ahead} if look_ahead else {})},
+            where={**_where(place, started, unfinished), **noted},
             cost=trace.cost.as_facts() if trace else {},
             scores=score_trace(trace, measures, setting.convention) if trace else {},
             labels=labels(seat.setting, seat.parts),

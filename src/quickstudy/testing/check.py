@@ -26,7 +26,7 @@ def check_name(name: str, convention: str = "corrected") -> list[Finding]:
     `language/qa:verbs=1`, `esn+rls:units=20` (the core, then the learner), `majority`, `mine.py` (everything that is
     registered there), `mine.py:Class`. convention: that of a task. Raises UsageError for what does not exist.
     """
-    if ".py" in name:
+    if ".py" in name and name.partition(":")[0] not in catalogue.learner:  # whose parameters may name a file as well
         path, _, rest = name.partition(".py")
         return _check_file(pathlib.Path(path + ".py"), rest.removeprefix(":"), name)
     id, _, assignments = name.partition(":")
@@ -108,7 +108,7 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
             raise UsageError(f'no task, core or learner "{wanted}" in {file}; {nearest(wanted, known)}')
         if isinstance(found, type) and _is_task(found):
             return check_task(configure(rest, found, {}))
-        if isinstance(found, type) and hasattr(found, "build"):
+        if isinstance(found, type) and hasattr(found, "build") and not hasattr(found, "predict"):  # adapters build too
             from quickstudy.testing.cores import check_core
 
             return check_core(configure(rest, found, {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -102,6 +103,12 @@ class Examinee:
     def stride(self) -> int:
         """Items after which something may have changed."""
         return pace_of(self.learner).stride
+
+    def close(self) -> None:
+        """Let all host learners close what they have opened."""
+        for shield in self.shields:
+            with contextlib.suppress(Exception):  # what was found stands, however it says goodbye
+                getattr(shield.host, "close", lambda: None)()
 
     def check_unchanged(self) -> None:
         """Broken if a host learner wrote into what it was handed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -92,12 +93,17 @@ class _Room:
 
     def visit(self, learner: Any, sequences: int, seed: int) -> None:
         """Check all promises there."""
-        try:
-            examinee = Examinee.of(learner, self.task)
-            checks: Any = self._checks(examinee, sequences, seed)
-        except Exception as error:  # a user's code, a user's task
-            self.refusal = describe(error)
-            return
+        with contextlib.ExitStack() as opened:
+            try:
+                examinee = Examinee.of(learner, self.task)
+                opened.callback(examinee.close)
+                checks: Any = self._checks(examinee, sequences, seed)
+            except Exception as error:  # a user's code, a user's task
+                self.refusal = describe(error)
+                return
+            self._look(checks)
+
+    def _look(self, checks: Any) -> None:
         self.findings = self._under(examine_all(checks.promises(), checks.doors))
         if not self.findings[0].ok:
             # A class that answers with one of symbols and real numbers need not know of the other: it is seen when it
