@@ -77,6 +77,22 @@ def test_languages_and_codes_are_scored_from_files(typed, tmp_path):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("kind", "content", "said"),
+    [
+        ("language", {"meanings": [[0], [1]], "utterances": [[1], [2**63]]}, "utterances, row 1"),
+        ("disentanglement", {"factors": [[0], [1]], "codes": [[0], [10**400]]}, "codes, row 1"),
+        ("disentanglement", {"factors": [[0], [1]], "codes": [[-1e308], [1e308]]}, "column 0"),
+    ],
+)
+def test_numbers_beyond_what_can_be_reckoned_with_are_named(kind, content, said, typed, tmp_path):
+    (tmp_path / "large.json").write_text(json.dumps(content))
+    status, _, err = typed("score", kind, "large.json")
+    assert status == 2
+    assert said in err
+    assert len(err.strip().splitlines()) == 1
+
+
 def test_who_hears_nothing_guesses_in_a_run(tmp_path):
     found = qs.run(TASK, "blind", seeds=1, controls=False, workers=0, out=tmp_path / "results")
     (record,) = found.records

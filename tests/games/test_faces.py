@@ -173,3 +173,19 @@ def test_the_form_of_the_original(pair):
     assert all((first[key].reshape(part.shape) == part).all() for key, part in plain.items())
     both, _ = pair(original=True).reset(seed=5)
     assert (both["speaker"]["other_agent_id"] != both["listener"]["other_agent_id"]).all()
+
+
+def test_every_pass_over_the_support_games_is_counted_by_itself():
+    """Two passes and the query: successes and games begin anew in each, and each has one end."""
+    from quickstudy.adapters.games import ListenerEnv
+
+    env = ListenerEnv(repeats=2)
+    _, info = env.reset(seed=0)
+    seen, ends, done = {}, [], False
+    while not done:
+        _, _, done, _, info = env.step(0)
+        seen[info["mode"]] = info["nbr_games"]
+        ends += [info["mode"]] if info["end_of_mode"] else []
+    assert list(seen) == ends == ["train0", "train1", "test"]
+    assert seen["train0"] == seen["train1"] > 0
+    assert seen["test"] > 0

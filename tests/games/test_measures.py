@@ -100,6 +100,20 @@ def test_codes_that_are_factors_and_codes_that_are_mixed():
     assert copied["modularity"] == pytest.approx(4 / 5)
 
 
+def test_a_code_of_what_no_factor_says_has_no_modularity():
+    """On a full grid the third code is independent of both factors; rounding must not be taken for information."""
+    grid = np.repeat(list(itertools.product(range(2), range(6), range(7))), 3, axis=0)
+    found = disentanglement_scores(grid[:, :2], 1.0 * grid)
+    assert found == {"mig": pytest.approx(1.0), "modularity": pytest.approx(2 / 3)}
+
+
+def test_names_of_tokens_do_not_matter_however_large():
+    names = np.array([0, 7, 10**12, 2**61])
+    said = np.random.default_rng(2).integers(0, 4, (30, 3))
+    meanings = np.random.default_rng(3).integers(0, 3, (30, 2))
+    assert language_scores(meanings, names[said]) == pytest.approx(language_scores(meanings, said))
+
+
 def test_the_factor_that_is_fixed_is_found():
     def draw(rng, count):
         factors = rng.integers(0, 5, (count, 3))

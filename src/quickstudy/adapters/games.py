@@ -75,14 +75,19 @@ class Table:
         """(views, reward, done). message: None for the speaker by rule."""
         if message is None:
             message = self.program[2](self.episode, self._standing)
-        query = bool(self._standing.game >= self.episode.support)
+        mode = self._mode()
         self._standing, reward, info, views = self.program[1](self.episode, self._standing, message, decision, reply)
         self._steps += 1
         if info["decided"]:
             self._games, self._right = self._games + 1, self._right + int(info["right"])
-        if bool(self._standing.game >= self.episode.support) != query:
+        if self._mode() != mode:
             self._games = self._right = 0
         return self._views(views), float(reward), bool(self._standing.over)
+
+    def _mode(self, after: int = 0) -> str:
+        """The phase of the present game or of one after it, by the original's names: every pass has its own."""
+        game, support = int(self._standing.game) + after, int(self.episode.support)
+        return "test" if game >= support else f"train{game // max(support // self.sizes.repeats, 1)}"
 
     def _views(self, views: Any) -> dict[str, dict[str, Any]]:
         kinds = {"stimulus": np.float32, "previous_game_reward": np.float32, "communication_channel": np.int64}
@@ -112,9 +117,8 @@ class Table:
     def info(self, player: str, actions: Actions) -> dict[str, Any]:
         """What is not for learners, by the original's names: latents, round, phase, how it has gone."""
         turn, game = int(self._standing.turn), int(self._standing.game)
-        feedback, query = turn > self.sizes.rounds, game >= int(self.episode.support)
+        feedback, last = turn > self.sizes.rounds, game + 1 >= int(self.episode.count)
         speaker = self.episode.speaker_means[game].copy()
-        passed = game // max(int(self.episode.support) // self.sizes.repeats, 1)
         found = {
             "speaker_exp_latents": speaker,
             "listener_exp_latents": (speaker if feedback else self.episode.listener_means[game]).copy(),
@@ -122,7 +126,8 @@ class Table:
             "round_id": np.eye(self.sizes.rounds + 2, dtype=np.int8)[turn][:-1],
             "nbr_communication_rounds": self.sizes.rounds,
             "step_idx": self._steps,
-            "mode": "test" if query else f"train{passed}",
+            "mode": self._mode(),
+            "end_of_mode": turn == self.sizes.turns - 1 and (last or self._mode(1) != self._mode()),
             "nbr_games": self._games,
             "nbr_successes": self._right,
             "running_accuracy": 100.0 * self._right / max(self._games, 1),

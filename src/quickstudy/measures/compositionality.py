@@ -19,6 +19,8 @@ from quickstudy.base.trace import Trace
 
 PAIRS = 1 << 20
 """Pairs of meanings that are compared at once."""
+ROUNDING = 1e-12
+"""Bits that two columns seem to share by rounding alone: ratios of such would be anything."""
 
 Integers = NDArray[np.int64]
 
@@ -27,7 +29,7 @@ def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, flo
     """Every score of a language: meanings (meaning, attribute) and what each is called, (meaning, position) tokens, of
     which the first 0 ends an utterance. A language in which nothing varies has 0 everywhere.
     """
-    means, said = codes_of(meanings), ended(utterances)
+    means, said = codes_of(meanings), _renumbered(ended(utterances))
     if len(means) != len(said):
         raise UsageError(f"{len(means)} meanings but {len(said)} utterances")
     tokens = np.arange(1, said.max(initial=0) + 1)
@@ -55,6 +57,12 @@ def ended(utterances: ArrayLike) -> Integers:
     """The tokens, with nothing but 0 behind the first 0."""
     said = np.asarray(utterances, dtype=np.int64)
     return said * np.cumprod(said != 0, axis=1)
+
+
+def _renumbered(said: Integers) -> Integers:
+    """Tokens by their rank among those that occur, 0 being 0: how large they are must not cost anything."""
+    found, number = np.unique(said, return_inverse=True)
+    return number.reshape(said.shape) + (0 if 0 in found else 1)
 
 
 def topographic_similarity(means: Integers, said: Integers) -> float:
@@ -127,7 +135,8 @@ def information(first: Integers, second: Integers) -> tuple[NDArray[Any], NDArra
         -np.add.reduceat(_plogp(_one_hot(table, size).mean(axis=0)), start)
         for table, size, start in zip((first, second), sizes, starts, strict=True)
     ]
-    return np.maximum(alone[0][:, None] + alone[1] - joint, 0.0), alone[0], alone[1]
+    shared = alone[0][:, None] + alone[1] - joint
+    return np.where(shared > ROUNDING, shared, 0.0), alone[0], alone[1]
 
 
 def _one_hot(table: Integers, sizes: Integers) -> NDArray[np.float64]:

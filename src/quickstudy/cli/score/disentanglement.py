@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pathlib
+import sys
 
 import typer
 
@@ -31,8 +32,11 @@ def disentanglement(
     for name, rows in found.items():
         check_even(file, name, rows)
     for number, row in enumerate(found["codes"]):
-        if any(isinstance(entry, str | bool) or not math.isfinite(entry) for entry in row):
-            raise UsageError(f"{file}: codes, row {number}: must be finite numbers, got {row}")
+        if any(isinstance(entry, str | bool) or not abs(entry) <= sys.float_info.max for entry in row):
+            raise UsageError(f"{file}: codes, row {number}: must be finite numbers, got {str(row)[:60]}")
+    for number, column in enumerate(zip(*found["codes"], strict=True)):
+        if math.isinf(max(map(float, column)) - min(map(float, column))):
+            raise UsageError(f"{file}: codes, column {number}: least and greatest number are too far apart to be cut")
     if len(found["factors"]) != len(found["codes"]):
         raise UsageError(f"{file}: {len(found['factors'])} rows of factors but {len(found['codes'])} of codes")
     show(disentanglement_scores(found["factors"], found["codes"]), json)

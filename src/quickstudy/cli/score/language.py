@@ -11,6 +11,9 @@ import typer
 from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import JSON, print_json, print_table
 
+LARGEST = 2**62
+"""Tokens lie below: what the scores reckon with."""
+
 
 def add(app: typer.Typer) -> None:
     """Add the command."""
@@ -33,9 +36,11 @@ def language(
     longest = max((len(row) for row in said), default=0)
     padded = [[*row, *[0] * (longest - len(row))] for row in said]
     for number, row in enumerate(padded):
-        wrong = [token for token in row if isinstance(token, bool) or not isinstance(token, int) or token < 0]
+        wrong = [token for token in row if type(token) is not int or not 0 <= token < LARGEST]
         if wrong:
-            raise UsageError(f"{file}: utterances, row {number}: tokens must be whole numbers from 0, got {wrong[0]}")
+            raise UsageError(
+                f"{file}: utterances, row {number}: tokens must be whole numbers from 0 to below 2^62, got {wrong[0]}"
+            )
     check_even(file, "meanings", meanings)
     if len(meanings) != len(padded):
         raise UsageError(f"{file}: {len(meanings)} meanings but {len(padded)} utterances; give one for each")
