@@ -19,9 +19,9 @@ test: .venv/test lint
 long: .venv/test
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m long
 
-# What is looked at after every small change: lint, types, and the rooms whose tests compile nothing.
+# What is looked at after every small change: lint, types, and the rooms whose tests take no minute together.
 quick: lint
-	$(BIN)/python -m pytest -n 2 $(addprefix tests/,base data measures protocols report runs stats tasks worlds)
+	$(BIN)/python -m pytest -n 2 -m "not long" $(addprefix tests/,base data measures protocols report runs stats worlds)
 
 lint: .venv/test
 	$(BIN)/ruff check .
