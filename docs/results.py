@@ -25,9 +25,10 @@ STORED = ROOT / "published"
 WIDTH = 150
 HEAD = """# Tables as measured
 
-Studies that were run at full size, as their commands printed them, made by `python docs/results.py` from the runs that
-are stored in `published/`. To have the same pages with curves, pictures and single runs, take the stored runs over:
-`quickstudy reproduce STUDY --stored published/STUDY`; more seeds are then run on top of them.
+Studies as their commands printed them, made by `python docs/results.py` from the runs that are stored in `published/`.
+What was not run is empty, and a title says which parameter is not the study's own. To have the same pages with curves,
+pictures and single runs, take the stored runs over: `quickstudy reproduce STUDY --stored published/STUDY`; more seeds
+are then run on top of them.
 """
 
 

@@ -20,7 +20,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import PureWorldTask, WorldTask, asked_of
 from quickstudy.gateway import jax, jnp, key_from_words, lax
 from quickstudy.learners.naming import choose_learner
-from quickstudy.learners.reward_lives import Lived
+from quickstudy.learners.reward_programs import Lived
 from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
 from quickstudy.tasks.curriculum import loop

@@ -9,9 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quickstudy as qs
+from quickstudy.base.measure import LOG, Score
 from quickstudy.base.study import find_study
+from quickstudy.pages.profile import rates
 from quickstudy.pages.profile.rates import filled, grid_of, names_of, share_near
 from quickstudy.pages.request import Request
+from quickstudy.report.results import Found
 
 
 @pytest.mark.parametrize(
@@ -44,6 +47,18 @@ def test_a_share_does_not_depend_on_the_unit(values: list[float], unit: float) -
     assert share == share_near(scaled, 1, len(values))[0]  # type: ignore[arg-type]
     assert share is not None
     assert 1 / len(values) <= share <= 1
+
+
+def test_seeds_are_averaged_as_the_score_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = filled(Request(find_study("profile-rates"), tmp_path, "corrected", 2))[0]
+    row = next(row for row in request.rows if row.task.startswith("dynamics/"))
+    error = Score("nrmse", better="lower", read=LOG)
+    monkeypatch.setattr(Request, "runs", lambda self, row, name: {(0, 0): None, (0, 1): None})
+    monkeypatch.setattr(Found, "score", lambda self, name, runs=(): error)
+    monkeypatch.setattr(rates, "scores_of", lambda runs, score: {(0, 0): 0.01, (0, 1): 1.0})
+    means, sign = rates._means(request, row, "rnn")
+    assert sign == -1
+    assert [*means.values()] == pytest.approx([0.1] * len(means))  # the geometric mean, as in a report
 
 
 def test_the_study_has_a_rate_in_every_family(tmp_path: Path) -> None:

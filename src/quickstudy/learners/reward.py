@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +16,12 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Space, Tokens, check_spaces
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
-from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
+from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners.lanes import Frame, named_arrays, size_of, stack_lanes, with_arrays
+from quickstudy.learners.reward_programs import ROOM, Lived, Mind, life_program, step_programs
 from quickstudy.learners.stepping import Head, Model
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM
-
-if TYPE_CHECKING:
-    from quickstudy.learners.reward_lives import Lived
 
 SIGNS = Tokens(3)
 """A reward as it is read: below, at, or above 0."""
@@ -86,7 +83,7 @@ class ActorPupil:
         )
         self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
         self._sizes = size_of(trained), size_of(eqx.filter(models[0], eqx.is_inexact_array)) - size_of(trained)
-        self._act, self._update, self._restart = _programs(self._frame, training, self.lanes)
+        self._act, self._update, self._restart = step_programs(self._frame, training, self.lanes)
         self._settings = jnp.asarray(
             [[training.rate, training.discount, training.trace, training.entropy, training.critic]] * self.lanes,
             jnp.float32,
@@ -126,8 +123,6 @@ class ActorPupil:
         `step` of a state and an action, which gives state, observation and reward, and `halts` of a state, after which
         in any lane no more steps are taken; each of one lane. state, observation: with a lane axis.
         """
-        from quickstudy.learners.reward_lives import ROOM, Mind, life_program
-
         if first.any():
             self._before(reward, first, True)
         elif self._place:
@@ -194,62 +189,6 @@ class ActorPupil:
             part[:] = snapshot.arrays[f"window{place}"]
         self._done, self._gained, self._last = (snapshot.arrays[name].copy() for name in ("done", "gained", "last"))
         self._steps, self._place = int(snapshot.facts["steps"]), int(snapshot.facts["place"])
-
-
-def actor_parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
-    """What a program is made of: act, update and restart, each of the arrays of all lanes first."""
-    back, capacity = training.window, training.window + training.every
-
-    def context(model: Any, seen: Any) -> Any:
-        rows = jax.tree.map(lambda part: part[:, None], seen)
-        return model.core.unroll(model.core.start(1, capacity), rows)[0]
-
-    def chosen(model: Any, state: Any, now: Any, words: Any, number: Any) -> Any:
-        state, features = model.core.step(state, jax.tree.map(lambda part: part[None], now))
-        logits = model.head(features)[0, :-1]
-        key = jax.random.fold_in(key_from_words(words), jnp.maximum(number, 0))
-        noise = jnp.where(number < 0, 0.0, jax.random.gumbel(key, logits.shape))
-        return state, jnp.argmax(logits + noise).astype(jnp.int32)
-
-    def updated(model: Any, moments: Any, seen: Any, done: Any, gained: Any, settings: Any) -> Any:
-        rate, discount, trace, entropy, critic = settings
-        trained, fixed = eqx.partition(model, model.trainable())
-
-        def loss(trained: Any) -> Any:
-            model = eqx.combine(trained, fixed)
-            rows = jax.tree.map(lambda part: part[:, None], seen)
-            outputs = model.head(model.core.unroll(model.core.start(1, capacity), rows)[1][back:, 0])
-            values, chances = outputs[:, -1], jax.nn.log_softmax(outputs[:, :-1])
-            fixed_values = lax.stop_gradient(values)
-            # Nobody knows the value after the last step yet: its own stands for it.
-            errors = gained + discount * jnp.append(fixed_values[1:], fixed_values[-1]) - fixed_values
-            _, advantage = lax.scan(
-                lambda later, error: (error + discount * trace * later,) * 2, 0.0, errors, reverse=True
-            )
-            gains = jnp.take_along_axis(chances, done[:, None], axis=1)[:, 0] * advantage
-            spread = -(jnp.exp(chances) * chances).sum(axis=1)
-            miss = jnp.square(values - fixed_values - advantage)
-            return (critic * miss - gains - entropy * spread).mean()
-
-        steps, moments = ADAM.update(jax.grad(loss)(trained), moments)
-        trained = jax.tree.map(lambda weight, step: weight - rate * step, trained, steps)
-        return eqx.combine(trained, fixed), moments
-
-    def act(arrays: Any, *rest: Any) -> Any:
-        return over_lanes(chosen, lanes)(frame.filled(arrays)[0], *rest)
-
-    def update(arrays: Any, *rest: Any) -> Any:
-        return Frame.of(over_lanes(updated, lanes)(*frame.filled(arrays), *rest))[0]
-
-    def restart(arrays: Any, seen: Any) -> Any:
-        return over_lanes(context, lanes)(frame.filled(arrays)[0], seen)
-
-    return act, update, restart
-
-
-@lru_cache
-def _programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
-    return tuple(jax.jit(part) for part in actor_parts(frame, training, lanes))
 
 
 def _reads_fields(core: CoreSpec) -> bool:

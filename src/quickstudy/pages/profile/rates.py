@@ -13,12 +13,14 @@ from quickstudy.base import catalogue
 from quickstudy.base.blocks import Cell, Made, Name, Number, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
+from quickstudy.base.measure import PLAIN
 from quickstudy.base.study import StudyRow
 from quickstudy.learners.naming import fitted
 from quickstudy.pages.cells import EMPTY, table
 from quickstudy.pages.profile.tuning import asked_on, family_of
 from quickstudy.pages.request import Request, Stage, by_protocol
 from quickstudy.report.results import scores_of
+from quickstudy.report.statistics import middle
 from quickstudy.runs.setting import make_task, protocol_of
 
 NEAR = 0.05
@@ -28,8 +30,9 @@ NEAR = 0.05
 @block("rates", version=1)
 class Rates:
     """Every learner on every task with every rate, which the study has in its settings (`learners`, as its families
-    have no score in common, and `rates = [...]`): which share of the rates is within 5 % of the best, by the mean over
-    seeds of the task's headline score; and which was the best.
+    have no score in common, and `rates = [...]`): which share of the rates is within 5 % of the best, by the middle of
+    the seeds in the task's headline score, as a report has it (a geometric mean or a median where the score is read
+    so); and which was the best.
     """
 
     def stages(self, request: Request) -> Iterator[Stage]:
@@ -62,7 +65,7 @@ class Rates:
                 firsts[row.label][column] = _first(means, sign)
                 facts[row.label][column] = {"share": share, "means": {f"{rate:g}": means[rate] for rate in means}}
         rates = ", ".join(f"{rate:g}" for rate in grid_of(request))
-        seeds = f"mean over {request.seeds} seeds, convention {request.convention}"
+        seeds = f"over {request.seeds} seeds, convention {request.convention}"
         heading = ("family", "task", *columns)
         made = [
             table(
@@ -140,8 +143,8 @@ def _means(request: Request, row: StudyRow, learner: str) -> tuple[dict[float, f
     runs = {rate: request.runs(row, name) for rate, name in names_of(request, row, learner).items()}
     values = {rate: scores_of(found, headline) for rate, found in runs.items()}
     records = [record for found in runs.values() for record in found.values()]
-    sign = request.found.score(headline, records).sign if records else 0
-    return {rate: float(np.mean(list(own.values()))) for rate, own in values.items() if own}, sign
+    score = request.found.score(headline, records) if records else PLAIN
+    return {rate: middle(own, score) for rate, own in values.items() if own}, score.sign
 
 
 def _first(means: Mapping[float, float], sign: int) -> float | None:

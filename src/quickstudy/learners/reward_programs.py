@@ -1,14 +1,19 @@
-"""Actor and critic in a pure world: acting, the world's answer and every update in one compiled program."""
+"""Programs of actor and critic: one step or one update by itself; and in a pure world acting, its answers and every
+update in one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import Frame, over_lanes
-from quickstudy.learners.reward import ActorCritic, actor_parts
+from quickstudy.learners.updates import ADAM
+
+if TYPE_CHECKING:
+    from quickstudy.learners.reward import ActorCritic
 
 ROOM = 4096
 """The most steps of one call."""
@@ -42,6 +47,63 @@ class Lived(NamedTuple):
     gained: Any
 
 
+def _parts(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """What a program is made of: act, update and restart, each of the arrays of all lanes first."""
+    back, capacity = training.window, training.window + training.every
+
+    def context(model: Any, seen: Any) -> Any:
+        rows = jax.tree.map(lambda part: part[:, None], seen)
+        return model.core.unroll(model.core.start(1, capacity), rows)[0]
+
+    def chosen(model: Any, state: Any, now: Any, words: Any, number: Any) -> Any:
+        state, features = model.core.step(state, jax.tree.map(lambda part: part[None], now))
+        logits = model.head(features)[0, :-1]
+        key = jax.random.fold_in(key_from_words(words), jnp.maximum(number, 0))
+        noise = jnp.where(number < 0, 0.0, jax.random.gumbel(key, logits.shape))
+        return state, jnp.argmax(logits + noise).astype(jnp.int32)
+
+    def updated(model: Any, moments: Any, seen: Any, done: Any, gained: Any, settings: Any) -> Any:
+        rate, discount, trace, entropy, critic = settings
+        trained, fixed = eqx.partition(model, model.trainable())
+
+        def loss(trained: Any) -> Any:
+            model = eqx.combine(trained, fixed)
+            rows = jax.tree.map(lambda part: part[:, None], seen)
+            outputs = model.head(model.core.unroll(model.core.start(1, capacity), rows)[1][back:, 0])
+            values, chances = outputs[:, -1], jax.nn.log_softmax(outputs[:, :-1])
+            fixed_values = lax.stop_gradient(values)
+            # Nobody knows the value after the last step yet: its own stands for it.
+            errors = gained + discount * jnp.append(fixed_values[1:], fixed_values[-1]) - fixed_values
+            _, advantage = lax.scan(
+                lambda later, error: (error + discount * trace * later,) * 2, 0.0, errors, reverse=True
+            )
+            gains = jnp.take_along_axis(chances, done[:, None], axis=1)[:, 0] * advantage
+            spread = -(jnp.exp(chances) * chances).sum(axis=1)
+            miss = jnp.square(values - fixed_values - advantage)
+            return (critic * miss - gains - entropy * spread).mean()
+
+        steps, moments = ADAM.update(jax.grad(loss)(trained), moments)
+        trained = jax.tree.map(lambda weight, step: weight - rate * step, trained, steps)
+        return eqx.combine(trained, fixed), moments
+
+    def act(arrays: Any, *rest: Any) -> Any:
+        return over_lanes(chosen, lanes)(frame.filled(arrays)[0], *rest)
+
+    def update(arrays: Any, *rest: Any) -> Any:
+        return Frame.of(over_lanes(updated, lanes)(*frame.filled(arrays), *rest))[0]
+
+    def restart(arrays: Any, seen: Any) -> Any:
+        return over_lanes(context, lanes)(frame.filled(arrays)[0], seen)
+
+    return act, update, restart
+
+
+@lru_cache
+def step_programs(frame: Frame, training: ActorCritic, lanes: int) -> tuple[Callable[..., Any], ...]:
+    """Act, update and restart, a program each."""
+    return tuple(jax.jit(part) for part in _parts(frame, training, lanes))
+
+
 @lru_cache
 def life_program(
     frame: Frame,
@@ -52,7 +114,7 @@ def life_program(
     halts: Callable[..., Any],
 ) -> Callable[..., Lived]:
     """See `ActorPupil.live_in`. alone: the core reads what is seen, and nothing else."""
-    act, update, restart = actor_parts(frame, training, lanes)
+    act, update, restart = _parts(frame, training, lanes)
     back, every = training.window, training.every
     go = over_lanes(step, lanes)
 
