@@ -84,6 +84,14 @@ def test_a_rule_that_always_says_b_hides_in_the_margin():
     assert string_accuracy(trace, "corrected")["accuracy"] == pytest.approx(1 - 1000 / 520_500)  # n = 21 .. 1,020
 
 
+def test_a_margin_that_is_met_exactly_forgives():
+    # In doubles 0.29 * 100 is a little less than 29.
+    wrong = [0] * 99 + [29]
+    for more, passed in ((0, 2.0), (1, 0.0)):
+        trace = traced({2.0: [*wrong[:-1], 29 + more]}, margins=[0.29])
+        assert b_index(trace, "corrected")["b-index-0.29-each"] == passed
+
+
 def test_the_index_is_the_largest_factor_that_is_passed_whatever_the_smaller_ones_do():
     trace = traced({4.0: [0] * 35 + [1] * 5, 2.0: [0] * 20, 1.0: [1] + [0] * 9})
     assert b_index(trace, "corrected")["b-index"] == 2.0

@@ -13,6 +13,7 @@ from quickstudy.base.errors import LearnerFault
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Answering, distribution, face
 from quickstudy.base.lesson import Exam
+from quickstudy.measures.grammar import forgiven
 
 MOST_TOKENS = 1 << 21
 """Of the strings that are put to a pupil in one exam, where it does not go step by step."""
@@ -157,7 +158,7 @@ class Stop:
         if upto == "first-wrong" or marking.metric == "cat" or not share:
             return cls(columns, least=0 if upto == "first-wrong" else least)
         total = sum(int((grammar.likely(string)[1:] == 1).sum()) for string in strings)
-        return cls(columns, share, share * total, least)
+        return cls(columns, share, forgiven(share, total), least)
 
     def cut(self, so_far: Outcomes) -> int | None:
         """After how many strings it is reached; None where it is not."""
@@ -166,7 +167,7 @@ class Stop:
         reached = [so_far[column] > 0 for column in self.columns]
         if self.share:
             wrong = so_far[self.columns[0]]
-            reached += [wrong > self.share * so_far["steps"], np.cumsum(wrong) > self.allowed]
+            reached += [wrong > forgiven(self.share, so_far["steps"]), np.cumsum(wrong) > self.allowed]
         places = [int(np.argmax(one)) + 1 for one in reached if one.any()]
         if len(places) < len(reached) or len(so_far["steps"]) < self.least:
             return None

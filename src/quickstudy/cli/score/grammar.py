@@ -42,6 +42,7 @@ def grammar(
     from quickstudy.learners.mdl.exact import Automaton
     from quickstudy.learners.mdl.learner import GivenNetwork
     from quickstudy.learners.mdl.network import Network
+    from quickstudy.measures.grammar import forgiven
     from quickstudy.protocols.marking import Marking
     from quickstudy.protocols.outcomes import outcomes
     from quickstudy.tasks.grammar.counting import Counting
@@ -62,8 +63,7 @@ def grammar(
         raise UsageError(f'no precision "{precision}"; {nearest(precision, ("float32", "float64", "exact"))}')
     (found,) = outcomes(pupil, TestList(task, "released", start, count), task.grammar, marking)
     wrong = found[marking.columns()[0]]
-    # A hair more: 29 of 100 are no more than 0.29 of them, and 0.29 * 100 is a little less than 29.
-    right = wrong <= margin * found["steps"] + 1e-9 if certain else wrong == 0
+    right = wrong <= forgiven(margin, found["steps"]) if certain else wrong == 0
     first = int(np.argmin(right)) + start if not right.all() else None
     facts = {
         "strings": len(right),
