@@ -14,6 +14,8 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Answering, distribution, face
 from quickstudy.base.lesson import Exam
 from quickstudy.measures.grammar import forgiven
+from quickstudy.tasks.grammar.counting import Counting
+from quickstudy.tasks.grammar.lists import TestList
 
 MOST_TOKENS = 1 << 21
 """Of the strings that are put to a pupil in one exam, where it does not go step by step."""
@@ -157,7 +159,10 @@ class Stop:
         columns, share = tuple(marking.columns()), max(marking.margins)
         if upto == "first-wrong" or marking.metric == "cat" or not share:
             return cls(columns, least=0 if upto == "first-wrong" else least)
-        total = sum(int((grammar.likely(string)[1:] == 1).sum()) for string in strings)
+        if isinstance(strings, TestList) and isinstance(grammar, Counting):
+            total = int(grammar.certain(strings.values).sum())
+        else:
+            total = sum(int((grammar.likely(string)[1:] == 1).sum()) for string in strings)
         return cls(columns, share, forgiven(share, total), least)
 
     def cut(self, so_far: Outcomes) -> int | None:

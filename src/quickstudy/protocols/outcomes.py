@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Answering, Stepping, face
 from quickstudy.protocols.marking import Block, ByExam, Marking, Outcomes, Row
+from quickstudy.protocols.states import by_states
 
 FIRST_ROWS = (32, 1024)
 """Strings of the first blocks, so that an early failure is found early; all further ones are as large as may be."""
@@ -52,6 +53,8 @@ def outcomes(
     enough: asked after every block, with what there is so far; the strings behind it are then not read. They are gone
     through once, and no more than a block of them is in memory.
     """
+    if (known := by_states(pupil, strings, grammar, marking)) is not None:
+        return [known]
     read = _Steps(pupil, marking) if _steps_itself(pupil) else ByExam(face(pupil, Answering), marking)
     lanes: list[Outcomes] = [{} for _ in range(pupil.lanes)]
     for some in read.grouped(iter(strings)):
