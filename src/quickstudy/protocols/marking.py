@@ -100,10 +100,10 @@ class Row:
     valid: Bools | None
 
     @classmethod
-    def of(cls, string: NDArray[np.int8], likely: NDArray[np.float64], grammar: Any, marking: Marking) -> Row:
-        """With the chance of each of its symbols."""
+    def of(cls, string: NDArray[np.int8], certain: Bools, grammar: Any, marking: Marking) -> Row:
+        """With whether each of its symbols is certain; those arrays are the row's own from now on."""
         everywhere = marking.metric == "cat"
-        counts = np.ones(len(likely), np.bool_) if everywhere else likely == 1
+        counts = np.ones(len(certain), np.bool_) if everywhere else certain
         counts[:1] &= everywhere  # at the first step nothing has been read that could make the next symbol certain
         valid = grammar.conditionals(string[:-1]) > 0 if everywhere else None
         return cls(string[:-1], string[1:], counts, valid)

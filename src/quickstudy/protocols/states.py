@@ -27,15 +27,11 @@ Numbers = NDArray[np.int32]
 
 
 def by_states(pupil: Any, strings: Any, grammar: Any, marking: Marking) -> Outcomes | None:
-    """Sizes, steps that count and wrong ones of a list; None for what is asked about or answered otherwise, and for a
-    pupil whose states do not come back.
+    """Sizes, steps that count and wrong ones of a list, by a pupil that has fingerprints; None for other strings or
+    marks, and where states do not come back.
     """
-    if not (
-        isinstance(strings, TestList)
-        and isinstance(grammar, Counting)
-        and (marking.metric, marking.bits) == ("det", False)
-        and hasattr(pupil, "fingerprint")
-    ):
+    counted = isinstance(strings, TestList) and isinstance(grammar, Counting)
+    if not counted or (marking.metric, marking.bits) != ("det", False):
         return None
     wrong = _States(pupil, len(grammar.symbols)).wrong(grammar, strings.values)
     if wrong is None:
@@ -62,7 +58,8 @@ def _walk(
                     missed += (left - 1) * (counts[block, 0] and said != letter)
                     left = 1
                 left -= 1
-                missed += counts[block, 0] and said != letter if left else counts[block, 1] and said != letters[block + 1]
+                last = int(left == 0)
+                missed += counts[block, last] and said != letters[block + last]
                 state = then
         wrong[string] = missed
         string += 1

@@ -16,7 +16,9 @@ Bools = NDArray[np.bool_]
 
 
 @njit
-def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room) -> None:
+def _read(
+    row: Rows, symbols: int, softmax: bool, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room
+) -> None:
     """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
     next after each.
     """
@@ -26,7 +28,7 @@ def _read(row: Rows, symbols: int, read: Rows, began: bool, values: Numbers, sai
         for number in range(len(values)):
             symbol, fresh = read[time, number], began and time == 0
             think(row, symbols, count, order, first, source, weight, symbol, values, number, fresh, after)
-            speak(after, symbols, chances)
+            speak(after, symbols, softmax, chances)
             for other in range(symbols):
                 said[time, number, other] = chances[other]
 
@@ -42,8 +44,9 @@ def _likeliest(chances: Numbers, outputs: int) -> int:
 
 @njit
 def _judge(
-    row: Rows, symbols: int, outputs: int, read: Rows, began: bool, values: Numbers, said: Any, room: Room
-) -> None:
+    row: Rows, symbols: int, softmax: bool, outputs: int, read: Rows, began: bool, values: Numbers, said: Any,
+    room: Room,
+) -> None:  # fmt: skip
     """As `_read`, with the likeliest symbol alone: said (time, row)."""
     count, after, chances = wire(row, symbols, room), room.values[0], np.zeros(symbols)
     order, first, source, weight = room.order, room.first, room.source, room.weight
@@ -51,7 +54,7 @@ def _judge(
         for number in range(len(values)):
             symbol, fresh = read[time, number], began and time == 0
             think(row, symbols, count, order, first, source, weight, symbol, values, number, fresh, after)
-            speak(after, symbols, chances)
+            speak(after, symbols, softmax, chances)
             said[time, number] = _likeliest(chances, outputs)
 
 
@@ -63,12 +66,14 @@ class State(NamedTuple):
 
 
 class NetworkHost:
-    """Speaks for a network, step by step. outputs: of its symbols, those that are asked for."""
+    """Speaks for a network, step by step. outputs: of its symbols, those that are asked for. softmax: as in `Parts`."""
 
     scale = "probabilities"
 
-    def __init__(self, symbols: int, row: Rows, outputs: int, precision: str = "float64") -> None:
-        self.row, self._symbols, self._outputs = row, symbols, outputs
+    def __init__(
+        self, symbols: int, row: Rows, outputs: int, precision: str = "float64", softmax: bool = False
+    ) -> None:
+        self.row, self._symbols, self._outputs, self._softmax = row, symbols, outputs, softmax
         self._room = Room.of(1, precision)
 
     @property
@@ -89,14 +94,16 @@ class NetworkHost:
     def unroll(self, state: State, inputs: NDArray[Any]) -> tuple[State, Numbers]:
         """Read many symbols (time, row)."""
         values, said = state.values.copy(), np.zeros((*np.shape(inputs), self._symbols))
-        _read(self.row, self._symbols, np.asarray(inputs, np.int32), state.began, values, said, self._room)
+        read = np.asarray(inputs, np.int32)
+        _read(self.row, self._symbols, self._softmax, read, state.began, values, said, self._room)
         return State(state.began and not len(said), values), said[..., : self._outputs]
 
     def judged(self, state: State, inputs: Any, targets: Any, counts: Bools) -> tuple[State, Any, Any]:
         """Read many symbols (time, row): the state, the likeliest symbols, and by row how many that count are wrong."""
         said: Any = np.zeros(inputs.shape, np.int8)
         read, values = np.asarray(inputs, np.int32), state.values.copy()
-        _judge(self.row, self._symbols, self._outputs, read, state.began, values, said, self._room)
+        own = self.row, self._symbols, self._softmax, self._outputs
+        _judge(*own, read, state.began, values, said, self._room)
         return State(state.began and not len(read), values), said, ((said != targets) & counts).sum(axis=0)
 
     def same(self, state: State, other: State) -> bool:

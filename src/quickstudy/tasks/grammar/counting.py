@@ -97,7 +97,7 @@ class Counting:
 
     @cached_property
     def _exponents(self) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
-        """(variable, block) times each variable, (block,) more letters, and of each variable the block that shows it."""
+        """(variable, block) times each variable, (block,) more letters; of each variable the block that shows it."""
         _, times, more, fresh = zip(*self.blocks, strict=True)
         return np.array(times).T, np.array(more), [fresh.index(number) for number in range(len(self.stops))]
 
@@ -123,9 +123,17 @@ class Counting:
         """The chance of each symbol of a string of the language, after all before it; 1 where it is certain."""
         values = self.values(string)
         assert values is not None
+        return np.concatenate([[1.0], np.repeat(self.following.ravel(), self._followed(values))])
+
+    def certain_at(self, values: Sequence[int]) -> NDArray[np.bool_]:
+        """(time,): whether the next symbol is certain, behind each symbol of a string but its last `#`."""
+        certain = np.concatenate([[True], (self.following == 1).ravel()])
+        return np.repeat(certain, np.concatenate([[1], self._followed(values)]))
+
+    def _followed(self, values: Sequence[int]) -> NDArray[np.int64]:
+        """How often each of the chances of `following` is met in a string."""
         lengths = self.lengths(np.asarray(values))
-        times = np.stack([lengths - 1, np.ones_like(lengths)], axis=1).ravel()
-        return np.concatenate([[1.0], np.repeat(self.following.ravel(), times)])
+        return np.stack([lengths - 1, np.ones_like(lengths)], axis=1).ravel()
 
     def values(self, string: NDArray[np.integer]) -> tuple[int, ...] | None:
         """The values of a string with both `#`; None if it is not of the language."""
