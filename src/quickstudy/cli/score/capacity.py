@@ -11,11 +11,6 @@ from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import JSON, print_json, print_table, say
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("capacity")(capacity)
-
-
 def capacity(
     file: pathlib.Path = typer.Argument(..., help="States: CSV, NPY or Parquet, a row after each input."),
     inputs: pathlib.Path = typer.Option(..., "--inputs", help="What the system was driven with: one column."),
