@@ -97,15 +97,14 @@ def _segments(task: str, convention: str, seed: int, repetition: int) -> list[tu
 def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tuple[Any, Any]:
     """The series of a task's repetition, as a run draws it, and the task. Raises UsageError where it is no series."""
     from quickstudy.base import catalogue
-    from quickstudy.base.parameters import configure, parse_assignments
     from quickstudy.base.seeds import Streams
     from quickstudy.base.task import SeriesTask
 
-    name, _, assignments = task.partition(":")
-    made: Any = configure(name, catalogue.task.get(name), parse_assignments(assignments), convention)
+    made = catalogue.typed_task(task, convention)
+    streams = Streams(seed, made.id, repetition)
     if not isinstance(made, SeriesTask):
-        raise UsageError(f"{name} is no series, and cannot drive a device")
-    return made.drive(Streams(seed, catalogue.task.get(name).id, repetition).numpy("data")), made
+        raise UsageError(f"{task.partition(':')[0]} is no series, and cannot drive a device")
+    return made.drive(streams.numpy("data")), made
 
 
 def digest_of(inputs: Any) -> str:

@@ -14,7 +14,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Pupil, Showing, face, pace_of
-from quickstudy.base.parameters import configure, parameter, parse_assignments
+from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
@@ -136,8 +136,7 @@ def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams])
         return Examination([], learner.begin(brief, [stream.for_learner() for stream in streams]), brief)
     from quickstudy.protocols.dynamics import DynamicsProtocol
 
-    name, _, assignments = after.partition(":")
-    before = configure(name, catalogue.task.get(name), parse_assignments(assignments))
+    before = catalogue.typed_task(after)
     if spaces_of(before)[0] != spaces_of(task)[0]:
         raise UsageError(f"after={after}: what is learned before must be read as {task.id} is, one number a step")
     own = [dataclasses.replace(stream, task=before.id) for stream in streams]

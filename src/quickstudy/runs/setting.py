@@ -15,7 +15,6 @@ from quickstudy.base.parameters import (
     changed_parameters,
     configure,
     parameters_of,
-    parse_assignments,
     write_assignments,
 )
 from quickstudy.base.task import asked_of
@@ -62,8 +61,7 @@ def make_task(name: str, convention: str) -> Any:
     """A task as a user types it, `language/qa:verbs=1`. Raises UsageError for one that does not exist, or whose data is
     not here.
     """
-    id, _, assignments = name.partition(":")
-    task = configure(id, catalogue.task.get(id), parse_assignments(assignments), convention)
+    task = catalogue.typed_task(name, convention)
     # A task on data that is not here says so before anything is run.
     getattr(task, "ready", lambda: None)()
     return task
