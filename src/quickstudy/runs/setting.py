@@ -11,12 +11,7 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.guests import strangers
 from quickstudy.base.legend import check_reading
 from quickstudy.base.origin import code_of, is_ours
-from quickstudy.base.parameters import (
-    changed_parameters,
-    configure,
-    parameters_of,
-    write_assignments,
-)
+from quickstudy.base.parameters import changed_parameters, configure, parameters_of, write_assignments
 from quickstudy.base.task import asked_of
 from quickstudy.learners.choice import Choice
 from quickstudy.learners.naming import choose_learner
