@@ -35,7 +35,7 @@ def capacity(
     from quickstudy.data.recordings import read_states
     from quickstudy.data.tables import read_table
     from quickstudy.measures.memory import Harvest
-    from quickstudy.measures.memory_report import describe
+    from quickstudy.measures.memory_terms import describe
 
     drive = read_table(inputs)
     if drive.shape[1] != 1:

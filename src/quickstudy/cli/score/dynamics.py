@@ -136,7 +136,7 @@ def _add_properties(
     import numpy as np
 
     from quickstudy.measures.memory import Harvest, ranks
-    from quickstudy.measures.memory_report import describe
+    from quickstudy.measures.memory_terms import describe
     from quickstudy.tasks.dynamics.memory import BASES
 
     rows = states[segment["washout"] :]
