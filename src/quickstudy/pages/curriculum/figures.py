@@ -18,7 +18,6 @@ from quickstudy.base.blocks import (
     Block,
     Details,
     HeatMap,
-    Mark,
     Panel,
     Plot,
     Plotted,
@@ -112,15 +111,9 @@ def transfer(task: str, rows: Sequence[Traced]) -> list[Block]:
         budget = float(row.traces[0].facts["budget"])
         median = np.median(np.where(steps < 0, budget, steps), axis=0)
         told.append(f"{row.learner}: " + ", ".join(f"{n} {v:.0f}" for n, v in zip(conditions, median, strict=True)))
-        panels.append(
-            Panel(
-                [
-                    Plotted(name, Mark(row.mark.role, place), [float(place)], [float(value)], kind=BARS)
-                    for place, (name, value) in enumerate(zip(conditions, median, strict=True))
-                ],
-                row.learner,
-            )
-        )
+        tells = [f"{name}: {value:,.0f}" for name, value in zip(conditions, median, strict=True)]
+        bars = Plotted("", row.mark, list(range(len(conditions))), median.tolist(), kind=BARS, tells=tells)
+        panels.append(Panel([bars], row.learner))
     return [
         Plot(
             name="conditions",
