@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
+from quickstudy.base.learner import finite
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space
 from quickstudy.base.task import SeriesTask, spaces_of
@@ -55,8 +56,8 @@ class Probe:
         found = np.empty((len(wide), 3))
         for row, near, own, drive in zip(found, narrow, wide, inputs, strict=True):  # each stays near the processor
             states, close = (np.asarray(part, np.float64)[self.washout :] for part in (own, near))
-            if not (np.isfinite(states).all() and np.isfinite(close).all()):
-                raise LearnerFault("a core's states are not finite: it has diverged")
+            for part in (states, close):
+                finite("a core's states", part)
             kernel, generalisation = (
                 ranks(_singular_values(part))[self._rank] for part in (states[: len(close)], close)
             )

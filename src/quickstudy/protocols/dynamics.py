@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples, Series
-from quickstudy.base.learner import Brief, Pace, Stepping, face, pace_of
+from quickstudy.base.learner import Brief, Pace, Stepping, face, finite, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -77,8 +77,7 @@ class DynamicsProtocol:
         brief = Brief(*spaces_of(task), getattr(task, "criterion", "squared"), lesson.examples[0].steps, lesson.items)
         points = np.linspace(0, lesson.items, len(taught) + 1)[1:].astype(np.int64)
         sitting = sit(learner, brief, streams, lesson, points.tolist(), exam, np.asarray, unfinished)
-        if not np.isfinite(sitting.marks).all():
-            raise LearnerFault("the learner's answers are not finite: it has diverged")
+        finite("the learner's answers", sitting.marks)
         clock = Clock()
         with clock.timing("answer"):
             runs = run_free(task, sitting.pupil, series)
@@ -114,11 +113,7 @@ class DynamicsProtocol:
             return Lesson(pieces, np.tile(order, (1, pace.passes)), validation=held_back), ends
         asked = min(self.window, training)
         windows = [lane.windows("training", asked, min(asked, lane.washout)) for lane in series]
-        rngs = [stream.numpy("order") for stream in streams]
-        orders = [
-            np.concatenate([rng.permutation(lane.count) for _ in range(pace.passes)])
-            for lane, rng in zip(windows, rngs, strict=True)
-        ]
+        orders = [stream.order(lane.count, pace.passes) for lane, stream in zip(windows, streams, strict=True)]
         return Lesson(windows, np.stack(orders), validation=held_back), [training]
 
 
@@ -179,8 +174,7 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
         free = pupil.act_on(warm, plants, moving, wanted[0].target.shape[1])
     else:
         free = np.swapaxes(_step_by_step(stepping, wanted), 1, 2)
-    if not np.isfinite(free).all():
-        raise LearnerFault("the learner's answers are not finite when it runs free: it has diverged")
+    finite("the learner's answers", free, " when it runs free")
     return [{f"{run.kind}_answer": free[lane], f"{run.kind}_target": run.target} for lane, run in enumerate(wanted)]
 
 
@@ -227,8 +221,8 @@ def run_on(
         [lane.inputs[len(lane.inputs) - lane.test - 1000 : len(lane.inputs) - lane.test] for lane in series]
     )
     found, answers = pupil.exponents(warm, len(task.exponents), steps)
-    if not (np.isfinite(found).all() and np.isfinite(answers).all()):
-        raise LearnerFault("the learner's answers are not finite when it runs free: it has diverged")
+    for part in (found, answers):
+        finite("the learner's answers", part, " when it runs free")
     truths = [task.values(stream.numpy("climate"), answers.shape[1])[0] for stream in streams]
     return [
         {"climate_exponents": rates, "climate_answer": given, "climate_target": truth}

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from quickstudy.base import catalogue
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
-from quickstudy.base.learner import Brief, Pupil, Showing, face, pace_of
+from quickstudy.base.learner import Brief, Pupil, Showing, face, finite, pace_of
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
@@ -156,9 +156,7 @@ class _Shown:
         states = np.asarray(found)
         if states.ndim != 4 or states.shape[:3] != inputs.shape:
             raise LearnerFault(f"states must have the shape {(*inputs.shape, 'state')}, got {states.shape}")
-        if not np.isfinite(states).all():
-            raise LearnerFault("the learner's states are not finite: it has diverged")
-        return states
+        return finite("the learner's states", states)
 
     def last(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, example, state) after all of inputs (lane, time, example), some examples at a time."""
