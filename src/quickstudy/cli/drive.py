@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import pathlib
 from typing import Any
 
@@ -40,12 +41,12 @@ def drive(
     """Write the inputs of tasks, one after another, for a device to read; score what it gives by `score dynamics`."""
     import numpy as np
 
-    from quickstudy.data.recordings import write_drive
+    from quickstudy.data.recordings import FORMAT, write_drive
 
     name_data(data)
     include_files(include)
     check_target(out)
-    if repetitions < 1 or (rate is not None and rate <= 0):
+    if repetitions < 1 or (rate is not None and not 0 < rate < math.inf):
         raise UsageError(f"--repetitions must be at least 1 and --rate above 0, got {repetitions} and {rate}")
     low, high = _range(volts)
     parts, segments, start = [], [], 0
@@ -62,7 +63,7 @@ def drive(
     widths = {part.shape[1] for part in parts}
     if len(widths) > 1:
         raise UsageError(f"the tasks have inputs of {sorted(widths)} channels; write one drive for each number")
-    header: dict[str, Any] = {"format": 1, "seed": seed, "samples": start, "channels": widths.pop()}
+    header: dict[str, Any] = {"format": FORMAT, "seed": seed, "samples": start, "channels": widths.pop()}
     header |= {"rate": rate, "volts": [low, high] if volts else None, "segments": segments}
     write_drive(out, header, np.concatenate(parts), rate)
     if json:
