@@ -18,6 +18,7 @@ from quickstudy.tasks.language.closed import (
     counts_fault,
     draw_counted,
     draw_pairs,
+    others_for,
     pairs_fault,
 )
 from quickstudy.tasks.language.closed_conversation import (
@@ -48,10 +49,12 @@ class ClosedNames(Closed):
     actions: tuple[str, ...]
     extra: ClassVar[int] = 0
     counts: float = 0.0
+    inside: int = 0
 
     def _check_closed(self) -> None:
-        if self.fewest < LEAST:
-            raise ValueError(f"fewest must be at least {LEAST} when balanced, got {self.fewest}; or give balanced=no")
+        least = 2 + others_for(self.inside)
+        if self.fewest < least:
+            raise ValueError(f"fewest must be at least {least} when balanced, got {self.fewest}; or give balanced=no")
         if self.verbs < 2:
             raise ValueError(f"verbs must be at least 2 when balanced, got {self.verbs}; or give balanced=no")
         if self.counts and self.names < COUNTED:
@@ -64,7 +67,8 @@ class ClosedNames(Closed):
             statements = draw_counted(dice, NAMES[: self.names], self.actions, str)
             return statements, [how_many(statement, "PEOPLE") for statement in dice.shuffled(statements)[:most]]
         some = dice.shuffled(self.people)[: dice.between(self.fewest, self.most)]
-        paired = draw_pairs(dice, some, self.actions, min(most, (len(some) - OTHERS) // 2), self.extra)
+        pairs = min(most, (len(some) - others_for(self.inside)) // 2)
+        paired = draw_pairs(dice, some, self.actions, pairs, self.extra, self.inside)
         asked = [(dice.pick(paired.verbs), dice.pick(pair)) for pair in paired.pairs]
         return paired.statements, [yes_or_no(paired.statements, *question) for question in asked]
 
@@ -89,7 +93,7 @@ class ClosedNames(Closed):
         size = len({name for statement in statements for name in statement.affirmed + statement.denied})
         if not self.fewest <= size <= self.most:
             return f"{size} names, not {self.fewest} to {self.most}"
-        return pairs_fault(statements, asked, self.extra)
+        return pairs_fault(statements, asked, self.extra, self.inside)
 
 
 @task("language/qa", version=2, controls=CONTROLS, oracle="qa-oracle")
@@ -126,6 +130,8 @@ class ClosedQa(ClosedNames, Qa):
 
     fewest: int = parameter(5, at_least=1)
     """Fewest names in a statement."""
+    inside: int = parameter(0, at_least=0, added=True)
+    """Names between either of a pair and both ends of its clause, at least; above 0 neither stands last."""
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = Qa.conventions
 
@@ -151,6 +157,8 @@ class ClosedHarderQa(ClosedNames, HarderQa):
 
     fewest: int = parameter(LEAST, at_least=1)
     """Fewest names in a statement."""
+    inside: int = parameter(0, at_least=0, added=True)
+    """Names between either of a pair and both ends of its clause, at least; above 0 neither stands last."""
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = HarderQa.conventions
 
@@ -181,6 +189,8 @@ class ClosedWorldQa(ClosedNames, WorldQa):
 
     fewest: int = parameter(LEAST, at_least=1)
     """Fewest names that are spread over the verbs."""
+    inside: int = parameter(0, at_least=0, added=True)
+    """Names between either of a pair and both ends of its clause, at least; above 0 neither stands last."""
 
     extra: ClassVar[int] = MOST_EXTRA
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = WorldQa.conventions
@@ -189,7 +199,7 @@ class ClosedWorldQa(ClosedNames, WorldQa):
 @task(
     "language/world-qa-counting",
     version=2,
-    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "composite"],
+    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "last-name", "composite"],
     oracle="qa-oracle",
 )
 @dataclass(frozen=True)
@@ -216,6 +226,8 @@ class ClosedWorldQaCounting(ClosedNames, WorldQaCounting):
 
     fewest: int = parameter(LEAST, at_least=1)
     """Fewest names that are spread over the verbs."""
+    inside: int = parameter(0, at_least=0, added=True)
+    """Names between either of a pair and both ends of its clause, at least; above 0 neither stands last."""
 
     extra: ClassVar[int] = MOST_EXTRA
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = WorldQaCounting.conventions
