@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import json
 import pathlib
-import re
 
 import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.reproducing import take_over
+from quickstudy.runs.pack import pack
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STORED = ROOT / "published"
@@ -21,12 +20,15 @@ def test_every_folder_says_where_it_comes_from():
     assert folders
     for folder in folders:
         assert "quickstudy" in (folder / "command.txt").read_text()
-        assert (folder / "results.jsonl").exists() or any((folder / "runs").glob("*.jsonl"))
+        kinds = ("results.jsonl", "runs.zip", "runs/*.jsonl")
+        assert any(path for kind in kinds for path in folder.glob(kind))
         assert f"`{folder.name}`" in (STORED / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
-    "folder", sorted(path.parent for path in STORED.glob("*/runs")), ids=lambda folder: folder.name
+    "folder",
+    sorted(path.parent for kind in ("runs", "runs.zip") for path in STORED.glob(f"*/{kind}")),
+    ids=lambda folder: folder.name,
 )
 def test_the_page_of_tables_is_what_the_stored_runs_give(folder, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
@@ -36,21 +38,12 @@ def test_the_page_of_tables_is_what_the_stored_runs_give(folder, monkeypatch):
     assert made.section(folder) in page
 
 
-def test_the_table_of_closed_forms():
-    rows = [json.loads(line) for line in (STORED / "shortcuts" / "results.jsonl").read_text().splitlines()]
-
-    def best(task, version, fitted):
-        some = [row for row in rows if (row["task"], row["version"], row["fitted"]) == (task, version, fitted)]
-        return max(row["accuracy"] for row in some)
-
-    page = (ROOT / "docs" / "explanation" / "conventions.md").read_text()
-    lines = re.findall(r"^\| \d+ (\S+) \| \S+ (0\.\d{3}) \| (0\.\d{3}) \| \S+ (0\.\d{3}) \| (0\.\d{3}) \|$", page, re.M)
-    assert [line[0] for line in lines] == [
-        *("qa", "harder-qa", "world-qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting")
-    ]
-    for name, *shown in lines:
-        wanted = [best(f"language/{name}", version, fitted) for version in (1, 2) for fitted in (False, True)]
-        assert [float(number) for number in shown] == wanted
+def test_the_table_of_closed_forms(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    made = importlib.import_module("shortcuts")
+    rows = made.stored()
+    assert {row["form"] for row in rows} == {form for forms in made.FORMS.values() for form in forms}
+    assert made.table(rows) in made.PAGE.read_text(encoding="utf-8")
 
 
 def test_stored_runs_are_taken_over_once(tmp_path):
@@ -60,5 +53,10 @@ def test_stored_runs_are_taken_over_once(tmp_path):
     assert take_over(stored, folder) == 1
     assert (folder / "runs" / "a-1-x.jsonl").read_text() == "{}\n"
     assert take_over(stored, folder) == 0
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    pack(stored, packed / "runs.zip")
+    assert take_over(packed, tmp_path / "other") == 1
+    assert (tmp_path / "other" / "runs" / "a-1-x.jsonl").read_text() == "{}\n"
     with pytest.raises(UsageError, match="has no runs to take over"):
         take_over(tmp_path / "nothing", folder)
