@@ -46,12 +46,12 @@ def section(folder: pathlib.Path) -> str:
     return "\n".join(_printed(command, folder, place) for command in commands)
 
 
-def printed(command: str, folder: pathlib.Path) -> list[str]:
-    """The lines that a command prints of the runs of a stored folder."""
+def printed(command: str, folder: pathlib.Path, width: int = WIDTH) -> list[str]:
+    """The lines that a command prints of the runs of a stored folder, so wide at most."""
     with tempfile.TemporaryDirectory() as place:
         out = pathlib.Path(place)
         take_over(folder, out)
-        return as_text(screen_page(page_of(_request(command, out).widened())), WIDTH).splitlines()
+        return as_text(screen_page(page_of(_request(command, out).widened())), width).splitlines()
 
 
 def _printed(command: str, folder: pathlib.Path, place: str) -> str:

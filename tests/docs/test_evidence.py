@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import pathlib
 
 import pytest
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.study import find_study
 from quickstudy.reproducing import take_over
 from quickstudy.runs.pack import pack
 
@@ -30,20 +30,42 @@ def test_every_folder_says_where_it_comes_from():
     sorted(path.parent for kind in ("runs", "runs.zip") for path in STORED.glob(f"*/{kind}")),
     ids=lambda folder: folder.name,
 )
-def test_the_page_of_tables_is_what_the_stored_runs_give(folder, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    made = importlib.import_module("results")
-    page = made.PAGE.read_text(encoding="utf-8")
-    assert page.startswith(made.HEAD)
-    assert made.section(folder) in page
+def test_the_page_of_tables_is_what_the_stored_runs_give(folder, results):
+    page = results.PAGE.read_text(encoding="utf-8")
+    assert page.startswith(results.HEAD)
+    assert results.section(folder) in page
 
 
-def test_the_table_of_closed_forms(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    made = importlib.import_module("shortcuts")
-    rows = made.stored()
-    assert {row["form"] for row in rows} == {form for forms in made.FORMS.values() for form in forms}
-    assert made.table(rows) in made.PAGE.read_text(encoding="utf-8")
+PAGES = ("what-stands", "better-learners", "conventions")
+"""Explanations whose tables are printed by studies with stored runs."""
+
+
+def _shown(pages):
+    """(page, command, folder, lines) for every command of a study that a page shows and that has stored runs."""
+    for name in PAGES:
+        page = ROOT / "docs" / "explanation" / f"{name}.md"
+        for block in pages.blocks(page):
+            for command in pages.commands(block) if "no-run" in block.options else ():
+                words = command.line.split()
+                if words[1] == "reproduce":
+                    folder = STORED / find_study(words[2]).runs
+                    if folder.is_dir():
+                        yield name, command.line, folder, command.printed
+
+
+def test_tables_of_explanations_are_what_the_stored_runs_give(pages, results):
+    shown = list(_shown(pages))
+    assert {page for page, *_ in shown} == set(PAGES)
+    for page, command, folder, lines in shown:
+        printed = {" ".join(line.split()) for line in results.printed(command, folder, width=1000)}
+        wanted = [" ".join(line.split()) for line in lines if line.strip() and not line.startswith(("...", "Report"))]
+        assert [line for line in wanted if line not in printed] == [], (page, command)
+
+
+def test_the_table_of_closed_forms(shortcuts):
+    rows = shortcuts.stored()
+    assert {row["form"] for row in rows} == {form for forms in shortcuts.FORMS.values() for form in forms}
+    assert shortcuts.table(rows) in shortcuts.PAGE.read_text(encoding="utf-8")
 
 
 def test_stored_runs_are_taken_over_once(tmp_path):
