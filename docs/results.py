@@ -39,7 +39,7 @@ def stored() -> list[pathlib.Path]:
 
 
 def section(folder: pathlib.Path) -> str:
-    """What is stored in one folder: for every command the title of its study, where it was given, and what it prints."""
+    """What is stored in one folder: for each command the title of its study, where it was given, what it prints."""
     lines = (folder / "command.txt").read_text(encoding="utf-8").splitlines()
     commands = [line for line in lines if line.startswith("quickstudy ")]
     place = " ".join(line for line in lines if line not in commands)

@@ -30,7 +30,7 @@ FORMS = {
     "10 adjective-qa-counting": ("adjective-qa-counting@1", "adjective-qa-counting"),
 }
 """By task: the first version, the second, and the second with pairs that stand two names inside their clauses."""
-HEAD = """| task | first version: control | fitted | second version: control | fitted | two names inside: control | fitted |
+HEAD = """| task | first version: control | fitted | second version: control | fitted | two inside: control | fitted |
 |---|---:|---:|---:|---:|---:|---:|
 """
 

@@ -172,9 +172,7 @@ def draw_contrasts(
     return Contrasted(dice.shuffled(statements), (first, second), (chosen[0], chosen[1]))
 
 
-def pairs_fault(
-    statements: Sequence[Statement], asked: Sequence[tuple[str, str]], extra: int, inside: int = 0
-) -> str:
+def pairs_fault(statements: Sequence[Statement], asked: Sequence[tuple[str, str]], extra: int, inside: int = 0) -> str:
     """Why these questions, (verb, name) each, cannot be asked of pairs in such a prompt; nothing if they can."""
     every = {name for statement in statements for name in statement.affirmed + statement.denied}
     if len(statements) > 2 + extra:
@@ -185,7 +183,8 @@ def pairs_fault(
         statement for statement in statements if statement.mixed and {*statement.affirmed, *statement.denied} == every
     ]
     for couple in combinations(whole, 2):
-        if all(verb in {statement.verb for statement in couple} for verb, _ in asked) and _matched(couple, asked, inside):
+        known = {statement.verb for statement in couple}
+        if all(verb in known for verb, _ in asked) and _matched(couple, asked, inside):
             return ""
     return "a name that is not affirmed of one verb and denied of another, or has no counterpart, or stands " + (
         f"less than {inside} names inside its clause" if inside else "first"
