@@ -5,8 +5,9 @@
 
 Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin anew. Runs that are
 stored in published/ are taken over first. A line that is shown in a page but is no longer printed, numbers apart, is an
-error. So is a command that ends with another status than 0, as it does when a run has failed: it is named, its block stays as it is, and the others are renewed. The picture of
-the README is drawn again, and its list of what is inside is made from the catalogue; with --ids, only that is done.
+error. So is a command that ends with another status than 0, as it does when a run has failed: it is named,
+its block stays as it is, and the others are renewed. The picture of the README is drawn again, and its list of what is
+inside is made from the catalogue; with --ids, only that is done.
 """
 
 from __future__ import annotations
