@@ -79,12 +79,12 @@ class SymbolBindingCore(Core):
         shown = jnp.concatenate([seen, last], axis=-1) if self.bypass else last
         hidden, cell = lstm_cell(self.gates, (hidden, cell), shown)
         slots = values.shape[1]
-        alike = jnp.einsum("bns,bs->bn", values, seen)
+        # Sums of products, not matrix products: compilers for GPUs refuse those that these become side by side.
+        alike = (values * seen[:, None]).sum(axis=-1)
         there = jnp.arange(slots) < count
         weight = jax.nn.softmax(jnp.where(there, alike, -1e30), axis=-1) * there
         sure = jax.nn.sigmoid(self.confidence[0] * alike + self.confidence[1])
-        # Joined behind the sums: with the confidence as one more key, compilers for GPUs refuse the fused product.
-        found = jnp.einsum("bn,bnk->bk", weight, keys), (weight * sure).sum(axis=-1, keepdims=True)
+        found = (weight[..., None] * keys).sum(axis=1), (weight * sure).sum(axis=-1, keepdims=True)
         read = jax.nn.sigmoid(self.gate(hidden)) * jnp.concatenate(found, axis=-1)
         here = (jnp.arange(slots) == count % slots)[:, None]
         values = jnp.where(here, seen[:, None], values)
@@ -93,7 +93,7 @@ class SymbolBindingCore(Core):
         return (hidden, cell, read, values, keys, count + 1), jnp.concatenate(features, axis=-1)
 
 
-@core("esbn", version=2)
+@core("esbn", version=3)
 @dataclass(frozen=True)
 class SymbolBinding:
     """Emergent symbol binding network (Webb et al. 2021): what is seen and what is made of it are kept apart.

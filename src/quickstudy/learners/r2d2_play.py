@@ -1,4 +1,4 @@
-"""The compiled programs by which R2D2 plays: to live in slots, in pieces that sequences are cut from, and to be tested."""
+"""The compiled programs by which R2D2 plays: in slots, in pieces that sequences are cut from; and in a test."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def entered(world: Any, networks: Any, material: Any, stop: Any, actors: int, la
     """Actors at the beginning of the first episodes of a lesson, of which `stop` are played."""
 
     def single(network: Any, material: Any) -> Actors:
-        row, begun = laid_out(world, material)
+        _, begun = laid_out(world, material)
         memory = network.start(actors * players_of(world), world.horizon)
         return Actors(Slots.first(begun, actors, stop), memory, Before.fresh(world, actors))
 
