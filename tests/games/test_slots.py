@@ -45,7 +45,7 @@ def test_an_episode_has_the_same_games_alone_and_among_others(world, keys, drawn
         assert np.asarray(games.episode)[first : first + count].tolist() == [number] * count
         assert np.asarray(games.last)[first : first + count].tolist() == [False] * (count - 1) + [True]
         assert np.asarray(games.query)[first : first + count].sum() == count - int(episode.support)
-        for name in episode._fields:
+        for name in vars(episode):
             one, other = np.asarray(getattr(episode, name)), np.asarray(getattr(together, name))[number]
             if name in ("values", "renamed", "support", "count"):
                 assert (one == other).all()
