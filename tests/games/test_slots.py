@@ -7,11 +7,12 @@ import pytest
 
 pytest.importorskip("jax")
 
-from quickstudy.base.lesson import Transcript
+from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.slots import Slots, laid_out, transcript
+from quickstudy.learners import slots
+from quickstudy.learners.slots import Slots, in_batches, laid_out, transcript
 from quickstudy.tasks.games.episodes import as_episodes, draw_episode, draw_games
 from quickstudy.tasks.games.pair import Pair
 
@@ -60,29 +61,29 @@ def test_slots_play_one_episode_after_another(world, drawn):
     has all episodes, each from its beginning to its end.
     """
     row, begun = laid_out(world, drawn)
-    on = jax.jit(lambda slots, action: slots.step(row, begun, jnp.zeros((SLOTS, 0)), action, EPISODES - 1))
+    on = jax.jit(lambda playing, action: playing.step(row, begun, jnp.zeros((SLOTS, 0)), action, EPISODES - 1))
     whole = as_episodes(world.sizes, *drawn)
     reset = jax.jit(lambda number: world.started(jax.tree.map(lambda part: part[number], whole)))
     step = jax.jit(lambda state, action: world.step(None, state, action))
     rng, sizes, logs = np.random.default_rng(0), world.sizes, []
-    slots = Slots.first(begun, SLOTS, EPISODES - 1)
+    playing = Slots.first(begun, SLOTS, EPISODES - 1)
     own = {at: reset(at) for at in range(SLOTS)}
-    while not slots.over(EPISODES - 1):
+    while not playing.over(EPISODES - 1):
         action = {
             "decision": rng.integers(sizes.decisions, size=(SLOTS, 2)),
             "message": {str(at): rng.integers(sizes.words + 1, size=(SLOTS, 2)) for at in range(sizes.length)},
         }
-        before = slots
-        slots, said, fresh = on(slots, jax.tree.map(jnp.asarray, action))
+        before = playing
+        playing, said, fresh = on(playing, jax.tree.map(jnp.asarray, action))
         for at in range(SLOTS):
             assert np.allclose(before.seen[at], own[at][1])
             if before.ended[at]:
-                own[at] = reset(int(slots.number[at])) if fresh[at] else (own[at][0], slots.seen[at])
+                own[at] = reset(int(playing.number[at])) if fresh[at] else (own[at][0], playing.seen[at])
                 continue
             state, turn = step(own[at][0], jax.tree.map(lambda part, at=at: part[at], action))
             own[at] = state, turn.observation
             assert (np.asarray(turn.reward) == np.asarray(said.reward[at])).all()
-            assert bool(turn.done) == bool(slots.ended[at])
+            assert bool(turn.done) == bool(playing.ended[at])
             assert all(np.array_equal(said.info[name][at], turn.info[name]) for name in turn.info)
         number = jnp.where(before.ended, -1, before.number)[None, None]
         happened = Transcript(action, said.reward, said.done, said.info)
@@ -92,3 +93,19 @@ def test_slots_play_one_episode_after_another(world, drawn):
     steps = world.sizes.turns * np.asarray(drawn[0].count)[: EPISODES - 1] - world.sizes.feedback
     assert int(played.steps()[0]) == steps.sum()
     assert (np.argmax(played.done[0], axis=1) + 1 == steps).all()
+
+
+def test_batches_have_episodes_of_about_equal_length(world, keys):
+    """Every episode once, and hardly any padding: of batches in the order of numbers, more than a third would be."""
+    rehearsal = Rehearsal(world, keys[:1])
+    batches, rest = in_batches(rehearsal, 3, 3 + 2 * 512 - 5, 32)
+    assert sorted([*batches.ravel(), *rest.ravel()]) == list(range(3, 3 + 2 * 512 - 5))
+    assert (batches.shape, rest.shape) == ((1, 31, 32), (1, 27))
+    counts = np.asarray(slots.drawn(rehearsal, jnp.arange(1027)[None])[0].count)[0]
+
+    def useful(numbers):
+        games = counts[numbers]
+        return games.sum() / (games.max(axis=-1, keepdims=True) * games.shape[-1]).sum()
+
+    assert useful(batches[0]) > 0.9
+    assert useful(np.sort(batches.ravel()).reshape(31, 32)) < 0.65

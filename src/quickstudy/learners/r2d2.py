@@ -160,7 +160,8 @@ class R2D2Pupil:
 
     def _lesson(self, world: Any, material: Any, first: int, episodes: int) -> Transcript:
         """Play so many episodes that were drawn, and learn from them."""
-        batch, stop, logs = self._training.batch, jnp.int32(episodes), []
+        batch, stop = self._training.batch, jnp.int32(episodes)
+        logs: list[Any] = []
         most = -(-self._layout.pieces(world) * self._layout.gap * batch // self._training.every)
         actors = entered(world, self._network, material, stop, batch, self.lanes)
         while not logs or not actors.slots.over(episodes):

@@ -50,7 +50,7 @@ class Layout:
 
     def pieces(self, world: Any) -> int:
         """So many, each of `gap` steps, are lived in a call."""
-        return -(-min(WINDOW, world.horizon) // self.gap)
+        return int(-(-min(WINDOW, world.horizon) // self.gap))
 
     @property
     def tail(self) -> int:
