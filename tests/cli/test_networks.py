@@ -90,3 +90,12 @@ def test_as_many_errors_as_the_margin_forgives(inside, tmp_path):
     for margin, right in (("0.29", 1), ("0.289", 0)):
         facts = scored(inside, *given, "--margin", margin)
         assert (facts["steps"], facts["wrong"], facts["strings_right"]) == (100, 29, right)
+
+
+def test_what_exact_arithmetic_cannot_say_is_wrong_input(inside, tmp_path):
+    facts = Network.read("bliss-an-bn").as_facts()
+    facts["activations"][3] = "gaussian"
+    (tmp_path / "curved.json").write_text(json.dumps(facts))
+    done = inside("score", "grammar", str(tmp_path / "curved.json"), "--language", "an-bn", "--precision", "exact")
+    assert done.status == 2
+    assert "exact arithmetic knows no gaussian; use --precision float64" in done.err

@@ -15,11 +15,6 @@ LARGEST = 2**62
 """Tokens lie below: what the scores reckon with."""
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("language")(language)
-
-
 def language(
     file: pathlib.Path = typer.Argument(..., help="JSON with `meanings` and `utterances`, a row for each meaning."),
     json: bool = JSON,

@@ -20,15 +20,8 @@ from quickstudy.tasks.language.closed import (
     draw_pairs,
     pairs_fault,
 )
-from quickstudy.tasks.language.closed_conversation import (
-    Asked,
-    Closed,
-    how_many,
-    read_asked_verb,
-    read_statements,
-    yes_or_no,
-)
-from quickstudy.tasks.language.conversations import Inquiry
+from quickstudy.tasks.language.closed_conversation import Asked, Closed, ask_pairs, read_statements
+from quickstudy.tasks.language.conversations import Inquiry, how_many, read_verb
 from quickstudy.tasks.language.qa import CONTROLS, HarderQa, Qa
 from quickstudy.tasks.language.statements import NAMES, NO, NUMBERS, YES, Statement, plain_names
 from quickstudy.tasks.language.world_qa import WorldQa, WorldQaCounting
@@ -65,8 +58,7 @@ class ClosedNames(Closed):
             return statements, [how_many(statement, "PEOPLE") for statement in dice.shuffled(statements)[:most]]
         some = dice.shuffled(self.people)[: dice.between(self.fewest, self.most)]
         paired = draw_pairs(dice, some, self.actions, min(most, (len(some) - OTHERS) // 2), self.extra)
-        asked = [(dice.pick(paired.verbs), dice.pick(pair)) for pair in paired.pairs]
-        return paired.statements, [yes_or_no(paired.statements, *question) for question in asked]
+        return paired.statements, ask_pairs(dice, paired)
 
     def _read(self, reader: Reader, kind: str) -> list[Statement]:
         return read_statements(reader, plain_names(self.people), self.actions)
@@ -74,11 +66,11 @@ class ClosedNames(Closed):
     def _ask(self, reader: Reader, kind: str, statements: Sequence[Statement]) -> Asked:
         if kind == "HOW":
             reader.phrase("HOW MANY PEOPLE DO I")
-            told = read_asked_verb(reader, statements)
+            told = read_verb(reader, statements)
             reader.phrase("?")
             return Asked(told.verb, "", NUMBERS[len(told.affirmed)], self.vocabulary)  # type: ignore[attr-defined]
         reader.phrase("DO I")
-        told = read_asked_verb(reader, statements)
+        told = read_verb(reader, statements)
         name = reader.take(told.affirmed + told.denied, "a name that goes with the verb")
         reader.phrase("?")
         return Asked(told.verb, name, YES if name in told.affirmed else NO, (YES, NO))
