@@ -168,7 +168,7 @@ def test_the_climate_of_a_good_learner():
     assert found["exponent-1"] == pytest.approx(0.9, abs=0.15)
     assert found["exponent-error"] == pytest.approx(abs(found["exponent-1"] - 0.9056))
     assert found["histogram-distance"] < 0.2
-    # 0.11 to 0.20 in five runs, by the rounding of a processor; 0.70 to 0.85 where the ridge is so strong that nothing moves.
+    # 0.11 to 0.20 in five runs; 0.70 to 0.85 where the ridge is so strong that nothing moves. Rounding moves a run.
     assert found["spectrum-distance"] < 0.4
 
 
