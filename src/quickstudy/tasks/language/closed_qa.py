@@ -21,15 +21,8 @@ from quickstudy.tasks.language.closed import (
     others_for,
     pairs_fault,
 )
-from quickstudy.tasks.language.closed_conversation import (
-    Asked,
-    Closed,
-    how_many,
-    read_asked_verb,
-    read_statements,
-    yes_or_no,
-)
-from quickstudy.tasks.language.conversations import Inquiry
+from quickstudy.tasks.language.closed_conversation import Asked, Closed, ask_pairs, read_statements
+from quickstudy.tasks.language.conversations import Inquiry, how_many, read_verb
 from quickstudy.tasks.language.qa import CONTROLS, HarderQa, Qa
 from quickstudy.tasks.language.statements import NAMES, NO, NUMBERS, YES, Statement, plain_names
 from quickstudy.tasks.language.world_qa import WorldQa, WorldQaCounting
@@ -69,8 +62,7 @@ class ClosedNames(Closed):
         some = dice.shuffled(self.people)[: dice.between(self.fewest, self.most)]
         pairs = min(most, (len(some) - others_for(self.inside)) // 2)
         paired = draw_pairs(dice, some, self.actions, pairs, self.extra, self.inside)
-        asked = [(dice.pick(paired.verbs), dice.pick(pair)) for pair in paired.pairs]
-        return paired.statements, [yes_or_no(paired.statements, *question) for question in asked]
+        return paired.statements, ask_pairs(dice, paired)
 
     def _read(self, reader: Reader, kind: str) -> list[Statement]:
         return read_statements(reader, plain_names(self.people), self.actions)
@@ -78,11 +70,11 @@ class ClosedNames(Closed):
     def _ask(self, reader: Reader, kind: str, statements: Sequence[Statement]) -> Asked:
         if kind == "HOW":
             reader.phrase("HOW MANY PEOPLE DO I")
-            told = read_asked_verb(reader, statements)
+            told = read_verb(reader, statements)
             reader.phrase("?")
             return Asked(told.verb, "", NUMBERS[len(told.affirmed)], self.vocabulary)  # type: ignore[attr-defined]
         reader.phrase("DO I")
-        told = read_asked_verb(reader, statements)
+        told = read_verb(reader, statements)
         name = reader.take(told.affirmed + told.denied, "a name that goes with the verb")
         reader.phrase("?")
         return Asked(told.verb, name, YES if name in told.affirmed else NO, (YES, NO))
