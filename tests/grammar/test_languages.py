@@ -211,7 +211,7 @@ def test_a_text_that_is_no_grammar_is_refused(text):
 
 def test_alternatives_need_no_spaces_between_them():
     assert read_grammar("S -> a S b [0.3]|[0.7]").rules == read_grammar("S -> a S b [0.3] | [0.7]").rules
-    with pytest.raises(UsageError, match='"a S b" of .* does not end with its probability'):
+    with pytest.raises(UsageError, match=r'"a S b" of .* does not end with its probability'):
         read_grammar("S -> a S b | [0.3]")
 
 

@@ -14,7 +14,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.language.closed_adjectives import ClosedAdjectiveQa, ClosedAdjectiveQaCounting
 from quickstudy.tasks.language.closed_qa import ClosedHarderQa, ClosedQa, ClosedWorldQa, ClosedWorldQaCounting
-from quickstudy.tasks.language.shallow_rules import LastName
+from quickstudy.tasks.language.qa_rules import LastName
 from quickstudy.tasks.language.statements import skim_facts
 
 NAMES = ("qa", "harder-qa", "world-qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting")
