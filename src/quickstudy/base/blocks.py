@@ -22,9 +22,9 @@ BOUNDS, HALF = "bounds", "half"
 """How an interval is written: `[low, high]`, or as half of its width, ±."""
 LINEAR, LOG = "linear", "log"
 LINE, STEP, POINTS, BARS = "line", "step", "points", "bars"
-ROLES = LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
-"""Who a row or a curve is of: those that learn from material shown once, or several times; rules that never learn; the
-best that can be done.
+ROLES = LEARNER, REPLAY, PERSON, CONTROL, ORACLE = "learner", "replay", "person", "control", "oracle"
+"""Who a row or a curve is of: those that learn from material shown once, or several times; people; rules that never
+learn; the best that can be done.
 """
 
 
