@@ -13,7 +13,9 @@ from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_fil
 
 
 def play(
-    task: str = typer.Argument(..., help="A task, as language/qa, grammar/an-bn, games/listener, curriculum/micro-5.1."),
+    task: str = typer.Argument(
+        ..., help="A task, as language/qa, grammar/an-bn, games/listener, curriculum/micro-5.1."
+    ),
     ask: str = typer.Option("", "--ask", help="Curriculum: when to ask: gaps (two spaces), steps (always), periods."),
     steps: int | None = typer.Option(
         None, "--steps", min=1, help="At most so many bytes or sequences (1000), strings (20), episodes (1)."
@@ -70,7 +72,11 @@ def play(
         _record(record, sitting)
     if out is not None:
         kept = sitting.keep()
-        say(f"kept in {out}; see it: quickstudy report {out}" if kept else "too little was answered to be scored: not kept")
+        say(
+            f"kept in {out}; see it: quickstudy report {out}"
+            if kept
+            else "too little was answered to be scored: not kept"
+        )
 
 
 def _record(path: pathlib.Path, sitting: Any) -> None:

@@ -35,11 +35,12 @@ class BytesSeat(Seat):
 
     def __init__(self, task: Any, streams: Streams, ask: str = "", steps: int = 1000) -> None:
         super().__init__(task, streams)
-        self._world = task.open(streams) if hasattr(task, "open") else None
-        if not isinstance(self._world, ByteWorld):
+        world = task.open(streams) if hasattr(task, "open") else None
+        if not isinstance(world, ByteWorld):
             raise UsageError(
                 f"{task.id} is not played byte by byte; play a task of the curriculum, as curriculum/micro-5.1"
             )
+        self._world = world
         first = getattr(task, "members", ("",))[0]
         self._ask, self._steps = ask or ("steps" if first in _SHORT else "periods"), steps
         if self._ask not in WAYS:
@@ -102,7 +103,9 @@ class BytesSeat(Seat):
 
     def _due(self) -> bool:
         byte = self._world.showing
-        return {"steps": True, "periods": byte == PERIOD, "gaps": byte == SPACE == self._before}[self._ask]
+        if self._ask == "gaps":
+            return byte == SPACE == self._before
+        return self._ask == "steps" or byte == PERIOD
 
     def _step(self) -> None:
         byte = self._world.showing or SPACE
@@ -135,5 +138,9 @@ def aligned(every: list[tuple[int, int, int]]) -> str:
     for start in range(0, len(every), WIDTH):
         rows = every[start : start + WIDTH]
         shown, said = (bytes(row[place] for row in rows).decode("latin-1") for place in (0, 1))
-        lines += [f"environment {shown}", f"you         {said}", f"reward      {''.join(SIGNS[row[2]] for row in rows)}"]
+        lines += [
+            f"environment {shown}",
+            f"you         {said}",
+            f"reward      {''.join(SIGNS[row[2]] for row in rows)}",
+        ]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Who may sit where, and how a session becomes a run: in an ordinary results folder, scored like that of any learner."""
+"""Who may sit where, and how a session becomes a run of an ordinary results folder, scored like any learner's."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Invitation:
         streams = Streams(self.root, task.id, repetition)
         if isinstance(task, StringTask):
             made: Any = SymbolsSeat
-            given = {"strings": self.amount, "plain": self.plain}
+            given: dict[str, Any] = {"strings": self.amount, "plain": self.plain}
         elif hasattr(task, "sizes") or hasattr(task, "exam"):
             made, given = ListenerSeat, {"episodes": self.amount}
         elif hasattr(task, "sample"):

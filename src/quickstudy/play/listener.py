@@ -154,8 +154,8 @@ class ListenerSeat(Seat):
         self._decided.append(decision)
         good = decision == game.correct
         meant = "none of them was meant" if game.correct == most else f"stimulus {game.correct + 1} was meant"
-        seen = "" if game.seen is None else f"; {game.said} named {numbers(game.seen)}"
-        return Said(f"{'right' if good else 'wrong'}: {meant}{seen}", good)
+        seen = "" if game.seen is None else f"{game.said} named {numbers(game.seen)}; "
+        return Said(f"{'right' if good else 'wrong'}: {seen}{meant}", good)
 
     def summary(self) -> str:
         """Right decisions by phase."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from quickstudy.base.blocks import Block
+from quickstudy.base.blocks import Picture
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
@@ -26,7 +26,7 @@ class Shown:
     text: str
     ask: str
     choices: Sequence[tuple[str, str]] = ()
-    picture: Sequence[Block] = ()
+    picture: Sequence[Picture] = ()
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ class SymbolsSeat(Seat):
     def __init__(self, task: Any, streams: Streams, strings: int = 20, shown: int = 12, plain: bool = False) -> None:
         super().__init__(task, streams)
         if not isinstance(task, StringTask) or task.setup != "next":
-            raise UsageError(f"{task.id} is not played symbol by symbol; play a language whose next symbol is asked for")
+            raise UsageError(
+                f"{task.id} is not played symbol by symbol; play a language whose next symbol is asked for"
+            )
         self._most, self._count, self.plain = strings, shown, plain
         self.metric = usual_metric(task)
         self._marking = Marking(self.metric)

@@ -105,8 +105,8 @@ def seed_of(record: Record) -> tuple[int, int]:
 
 
 def role_of(record: Record, replay_apart: bool = True) -> str:
-    """learner, replay, person, control or oracle. A learner that is shown the material several times is one with replay, where
-    the protocol keeps the two apart.
+    """learner, replay, person, control or oracle. A learner that is shown the material several times is one with
+    replay, where the protocol keeps the two apart.
 
     What was shown decides, not what the learner says of itself: one that wraps another may show it everything again.
     Only where that is not known, as of a run that failed, its parameter `passes` does.
