@@ -234,6 +234,26 @@ class HeatMap(Picture):
 
 
 @dataclass(frozen=True)
+class Cloud:
+    """One kind of things in a space of three axes: POINTS, or a path (LINE), each (x, y, z) in the axes' units."""
+
+    label: str
+    mark: Mark
+    points: Sequence[Sequence[float]]
+    kind: str = POINTS
+
+
+@dataclass(frozen=True)
+class Space(Picture):
+    """A space of three axes, by their titles. panels: (title, what lies in it), all in the same cube. A page lets one
+    turn it.
+    """
+
+    axes: Sequence[str]
+    panels: Sequence[tuple[str, Sequence[Cloud]]]
+
+
+@dataclass(frozen=True)
 class Node:
     """id: what edges name. kind: one of a few classes that a renderer draws alike ("input", "output", "start" ...)."""
 

@@ -14,6 +14,7 @@ from quickstudy.render.drawing import mark_class
 from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, tag
 from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
+from quickstudy.render.space import space_data, space_table
 from quickstudy.render.svg import drawn
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -176,10 +177,14 @@ class _Writer:
         if isinstance(block, blocks.Plot) and block.live:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
             extra.append(tag("div", class_="readout", hidden=True))
-        plot = isinstance(block, blocks.Plot)
+        if isinstance(block, blocks.Space):
+            extra.append(tag("script", _harmless(space_data(block)), type="application/json", class_="places"))
+            extra.append(tag("details", tag("summary", "In numbers"), self._table(space_table(block))))
+        plot = isinstance(block, blocks.Plot | blocks.Space)
         caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"), "" if plot else _MORE)
         box = joined(*drawn(block)) if plot else tag("div", *drawn(block), class_="across", tabindex=0)
-        return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_="live" if extra else None)
+        kind = "turns" if isinstance(block, blocks.Space) else "live" if extra else None
+        return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_=kind)
 
     def _files(self, name: str, *endings: str) -> Iterator[Markup]:
         found = [file for ending in endings if (file := f"{name}.{ending}") in self.beside]

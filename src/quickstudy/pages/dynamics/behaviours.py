@@ -14,6 +14,7 @@ from quickstudy.base.blocks import (
     POINTS,
     Axis,
     Block,
+    Cloud,
     Column,
     Group,
     Line,
@@ -24,6 +25,7 @@ from quickstudy.base.blocks import (
     Panel,
     Plot,
     Plotted,
+    Space,
     Table,
     Text,
     Traced,
@@ -31,7 +33,6 @@ from quickstudy.base.blocks import (
 from quickstudy.base.catalogue import block, figure
 from quickstudy.measures.charc import AXES, covered, explained, places, spanning
 from quickstudy.pages.dynamics.figures import counted, mean_of
-from quickstudy.pages.dynamics.space import Cloud, space_plot
 from quickstudy.pages.dynamics.systems import named
 from quickstudy.pages.request import Request
 from quickstudy.report.words import counted as number_of
@@ -72,12 +73,12 @@ def _drawn(row: Traced) -> list[tuple[str, Mark, Floats]]:
     return found
 
 
-def _space(task: str, rows: Sequence[Traced], prefix: str) -> Plot:
+def _space(task: str, rows: Sequence[Traced], prefix: str) -> Space:
     panels = [
-        (row.learner, [Cloud(label, mark, points, POINTS) for label, mark, points in reversed(_drawn(row))])
+        (row.learner, [Cloud(label, mark, points.tolist()) for label, mark, points in reversed(_drawn(row))])
         for row in rows
     ]
-    return space_plot(
+    return Space(
         f"{prefix}space",
         "Every core that was tried, in one run; grey: as many drawn at random.",
         f"The behaviours of the cores that were tried on {task}.",
