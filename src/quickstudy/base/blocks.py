@@ -316,6 +316,14 @@ class Details:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """What happened, step by step: a page shows one at a time, and lets one go to and fro. steps: (title, blocks)."""
+
+    caption: str
+    steps: Sequence[tuple[str, Sequence[Block]]]
+
+
+@dataclass(frozen=True)
 class Section:
     """Blocks under a heading. name: its anchor. note: beside the heading, in small letters. listed: in the contents."""
 
@@ -326,15 +334,17 @@ class Section:
     listed: bool = True
 
 
-Block = Text | Terms | Table | Picture | Details | Stored | Section
+Block = Text | Terms | Table | Picture | Details | Steps | Stored | Section
 
 
 def every(blocks: Sequence[Block]) -> Iterator[Block]:
-    """All blocks in their order, those inside sections and details after what holds them."""
+    """All blocks in their order, those inside sections, details and steps after what holds them."""
     for block in blocks:
         yield block
         if isinstance(block, Section | Details):
             yield from every(block.blocks)
+        elif isinstance(block, Steps):
+            yield from every([one for _, inside in block.steps for one in inside])
 
 
 @dataclass(frozen=True)

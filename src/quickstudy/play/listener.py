@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.blocks import POINTS, Axis, Mark, Panel, Plot, Plotted
+from quickstudy.base.blocks import CONTROL, POINTS, Axis, Mark, Panel, Plot, Plotted
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
@@ -69,13 +69,16 @@ def numbers(stimulus: NDArray[np.float64]) -> str:
     return " ".join(f"{value:+.2f}" for value in stimulus.tolist())
 
 
-def stimuli_plot(game: Heard, words: Sequence[str]) -> Plot:
-    """What the listener sees, a line for every dimension. words: of each stimulus."""
+def stimuli_plot(game: Heard, words: Sequence[str], after: bool = False) -> Plot:
+    """What the listener sees, a line for every dimension. words: of each stimulus. after: what the speaker saw too."""
     dimensions = range(game.stimuli.shape[1])
     series = [
         Plotted(label, Mark(number=place), row.tolist(), [float(-one) for one in dimensions], kind=POINTS)
         for place, (label, row) in enumerate(zip(words, game.stimuli, strict=True))
     ]
+    if after and game.seen is not None:
+        heights = [float(-one) for one in dimensions]
+        series.append(Plotted("what the speaker saw", Mark(CONTROL), game.seen.tolist(), heights, kind=POINTS))
     seen = "; ".join(f"{label}: {numbers(row)}" for label, row in zip(words, game.stimuli, strict=True))
     ticks = [(float(-one), str(one + 1)) for one in dimensions]
     reach = (-len(dimensions) + 0.5, 0.5)

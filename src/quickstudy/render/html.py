@@ -111,6 +111,13 @@ class _Writer:
             case blocks.Details(summary, parts, is_open):
                 inside = [self.block(one, depth) for one in parts]
                 return tag("details", tag("summary", named(summary)), *inside, open=is_open)
+            case blocks.Steps(caption, steps):
+                heading = f"h{min(depth + 1, 6)}"
+                shown = [
+                    tag("li", tag(heading, named(title)), *(self.block(one, depth + 2) for one in what))
+                    for title, what in steps
+                ]
+                return tag("figure", tag("figcaption", caption), tag("ol", *shown), class_="steps")
             case blocks.Stored(title=title):
                 return joined(tag("h4", named(title)) if title else "", tag("pre", stored_text(block)))
             case blocks.Section(title, parts, name, note):

@@ -19,7 +19,7 @@ TURNED, RAISED = -55.0, 22.0
 """Degrees from where the space is seen at first: around the third axis, and up."""
 CORNERS: list[Place] = [(x, y, z) for x, y, z in product((0.0, 1.0), repeat=3)]
 EDGES = [(one, other) for one in CORNERS for other in CORNERS if one < other and math.dist(one, other) == 1]
-NAMED: tuple[Place, ...] = (0.5, -0.12, -0.12), (1.12, 0.5, -0.12), (-0.12, -0.12, 0.5)
+NAMED: tuple[Place, ...] = (0.5, -0.1, -0.22), (1.1, 0.5, -0.1), (0.0, 0.0, 1.1)
 """Where the names of the axes stand, just outside of the unit cube."""
 _REACH = 0.92
 """How far from its middle the cube and its names reach, however it is turned."""
@@ -98,13 +98,13 @@ def _inside(cloud: Cloud, ends: Sequence[tuple[float, float]]) -> Iterator[Place
 def _sheet(space: Space, form: Form) -> Drawing:
     columns = 2 if form is WIDE and len(space.panels) > 1 else 1
     width = form.width / columns
-    side = min(width, 460.0)
+    side = min(width, 460.0 if columns > 1 else 560.0)
     ends, parts, top = _ends(space), [], 4.0
     for first in range(0, len(space.panels), columns):
         row = space.panels[first : first + columns]
         head = max((_TITLE if title else 0.0) + _ENTRY * len(clouds) + 8 for title, clouds in row)
         for column, (title, clouds) in enumerate(row):
-            middle = column * width + (side / 2 if columns > 1 else min(width, 620.0) / 2), top + head + side / 2
+            middle = column * width + max(side, min(width, 640.0)) / 2, top + head + side / 2
             heading = _heading(title, clouds, column * width, top, width)
             parts.append(tag("g", *heading, _panel(clouds, space.axes, ends, middle, side / 2 / _REACH)))
         top += head + side + 12

@@ -195,6 +195,7 @@
       bar.append(button);
     }
     told.setAttribute("aria-live", "polite");
+    told.textContent = "drag it, or use the arrow keys";
     bar.append(told);
     figure.querySelector("figcaption").before(bar);
     for (const plot of figure.querySelectorAll("svg")) {
@@ -216,6 +217,51 @@
       });
     }
   };
+  // One step at a time: by its buttons, the slider, or the arrow keys.
+  const walk = (figure, number) => {
+    const steps = [...figure.querySelectorAll(":scope > ol > li")];
+    if (steps.length < 2) return;
+    const bar = document.createElement("div");
+    bar.className = "steering";
+    const slider = document.createElement("input");
+    Object.assign(slider, { type: "range", min: 1, max: steps.length, step: 1 });
+    slider.setAttribute("aria-label", "step");
+    const told = document.createElement("output");
+    told.setAttribute("aria-live", "polite");
+    let now = 0;
+    const go = (place) => {
+      now = Math.max(0, Math.min(steps.length - 1, place));
+      steps.forEach((step, index) => { step.hidden = index !== now; });
+      slider.value = now + 1;
+      told.textContent = `${now + 1} of ${steps.length}`;
+      slider.setAttribute("aria-valuetext", `${told.textContent}: ${steps[now].firstElementChild.textContent}`);
+      standing.set(number, now);
+    };
+    const moves = { Home: () => 0, ArrowLeft: () => now - 1, ArrowRight: () => now + 1, End: () => steps.length - 1 };
+    const words = { Home: ["⇤", "first step"], ArrowLeft: ["←", "step back"], ArrowRight: ["→", "next step"], End: ["⇥", "last step"] };
+    for (const [key, [sign, label]] of Object.entries(words)) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = sign;
+      button.setAttribute("aria-label", label);
+      button.title = `${label} (${key})`;
+      button.addEventListener("click", () => go(moves[key]()));
+      bar.append(button);
+    }
+    slider.addEventListener("input", () => go(slider.value - 1));
+    figure.setAttribute("tabindex", "0");
+    figure.addEventListener("keydown", (event) => {
+      if (!moves[event.key] || event.target.closest("svg, .scroll")) return;
+      event.preventDefault();
+      go(moves[event.key]());
+    });
+    bar.append(slider, told);
+    figure.querySelector("ol").before(bar);
+    go(standing.get(number) ?? 0);
+  };
+  const standing = new Map();
+  const prepareSteps = () => document.querySelectorAll("figure.steps").forEach(walk);
+  prepareSteps();
   const prepareSpaces = () => document.querySelectorAll("figure.turns").forEach(turn);
   prepareSpaces();
 
@@ -248,6 +294,7 @@
     prepareBoxes();
     preparePlots();
     prepareSpaces();
+    prepareSteps();
     return true;
   };
   const look = async () => {
