@@ -26,7 +26,7 @@
       const [verdict, ...rest] = one.said.split(": ");
       item.append(element("span", verdict, "verdict-line"), " ", element("span", rest.join(": ")));
     }
-    if (one.typed) item.append(" ", element("span", `(you: ${one.typed})`, "typed-line"));
+    if (one.typed && !lines(told)) item.append(" ", element("span", `(you: ${one.typed})`, "typed-line"));
     return item;
   };
   const choose = (choices) => at("choices").replaceChildren(...choices.map(([typed, words]) => {
