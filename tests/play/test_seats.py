@@ -1,4 +1,4 @@
-"""Seats of every kind: who knows the answers is right, what is judged is what machines are judged by, and the command."""
+"""Seats of every kind: who knows the answers is right, and people are judged by what machines are judged by."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.main import app
 from quickstudy.measures.grammar import reach, string_accuracy
-from quickstudy.play.keeping import Invitation
+from quickstudy.pages.games.episode import episode
+from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.protocols.curriculum import Diary
 
 
@@ -58,6 +59,21 @@ def test_who_hears_what_is_meant_is_right_and_the_games_are_those_of_the_test(li
     trace = listener.trace()
     assert all(np.array_equal(trace.arrays[name], known[name]) for name in ("game", "query", "foil"))
     assert trace.arrays["correct"] == trace.arrays["asked"] == known["query"].sum()
+
+
+def test_an_episode_is_told_game_by_game_on_the_page_of_its_run(listener):
+    sitting = Sitting(Invitation("games/listener", root=4))
+    while not sitting.seat.scored:
+        sitting.seat.answer("1")
+    what, trace = sitting.outcome().record.what, sitting.seat.trace()
+    (steps,) = episode(what, trace)
+    right = trace.arrays["right"].tolist()
+    assert [title.partition(": ")[2] for title, _ in steps.steps] == ["right" if good else "wrong" for good in right]
+    told = {term: said for term, said, _ in steps.steps[0][1][0].items}
+    assert told["the speaker says"] == listener._games[0].said
+    assert told["the listener decides"].startswith("stimulus 1: ")
+    (fault,) = episode({**what, "root": 5}, trace)
+    assert "cannot be drawn again" in fault.text
 
 
 def test_a_decision_that_is_none_changes_nothing():
