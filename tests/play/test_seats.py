@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from quickstudy.base.blocks import PERSON, Mark, Traced
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.main import app
 from quickstudy.measures.grammar import reach, string_accuracy
 from quickstudy.pages.games.episode import episode
+from quickstudy.pages.grammar.figures import string_outcomes
 from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.protocols.curriculum import Diary
 
@@ -102,6 +104,10 @@ def test_who_knows_the_language_reaches_the_longest_string(task, metric):
     trace = seat.trace()
     assert reach(trace, "corrected")["largest-right"] == trace.arrays["size"].max() > trace.facts["largest_shown"]["1"]
     assert string_accuracy(trace, "corrected") == {"accuracy": 1.0, "strings-right": 1.0}
+    _, frontier = string_outcomes(task, [Traced("person", PERSON, Mark(PERSON), [trace])])
+    bound, own = frontier.panels[0].series
+    assert (bound.x, bound.y) == ([12], [10**6 / 12])
+    assert (own.x, own.y) == ([12], [trace.arrays["tested"].sum()])
 
 
 def test_letters_are_taken_as_long_as_they_are_right():
