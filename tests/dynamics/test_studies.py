@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
-from quickstudy.base.blocks import Graph, HeatMap, Mark, Plot, Space, Table, Traced
+from quickstudy.base.blocks import Graph, HeatMap, Mark, Plot, Table, Traced, Volume
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import find_study, study_names
 from quickstudy.base.trace import Trace
@@ -184,7 +184,7 @@ def test_substrates_are_compared_voxel_by_voxel(searched):
     assert counts["first"] == counts["both"] + counts["only first"]
     assert counts["second"] == counts["both"] + counts["only second"]
     blocks = list(searched.page.blocks)
-    names = [block.name for block in blocks if isinstance(block, Plot | Space | Table)]
+    names = [block.name for block in blocks if isinstance(block, Plot | Volume | Table)]
     for ending in ("space", "kernel-rank-memory", "coverage", "shared", "places", "task-map"):
         assert any(name.endswith(ending) for name in names), ending
 

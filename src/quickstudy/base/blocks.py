@@ -244,7 +244,7 @@ class Cloud:
 
 
 @dataclass(frozen=True)
-class Space(Picture):
+class Volume(Picture):
     """A space of three axes, by their titles. panels: (title, what lies in it), all in the same cube. A page lets one
     turn it.
     """

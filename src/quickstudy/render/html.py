@@ -14,8 +14,8 @@ from quickstudy.render.drawing import mark_class
 from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, tag
 from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
-from quickstudy.render.space import space_data, space_table
 from quickstudy.render.svg import drawn
+from quickstudy.render.volume import volume_data, volume_table
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _LIVE = "; connect-src 'self'"
@@ -184,13 +184,13 @@ class _Writer:
         if isinstance(block, blocks.Plot) and block.live:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
             extra.append(tag("div", class_="readout", hidden=True))
-        if isinstance(block, blocks.Space):
-            extra.append(tag("script", _harmless(space_data(block)), type="application/json", class_="places"))
-            extra.append(tag("details", tag("summary", "In numbers"), self._table(space_table(block))))
-        plot = isinstance(block, blocks.Plot | blocks.Space)
+        if isinstance(block, blocks.Volume):
+            extra.append(tag("script", _harmless(volume_data(block)), type="application/json", class_="places"))
+            extra.append(tag("details", tag("summary", "In numbers"), self._table(volume_table(block))))
+        plot = isinstance(block, blocks.Plot | blocks.Volume)
         caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"), "" if plot else _MORE)
         box = joined(*drawn(block)) if plot else tag("div", *drawn(block), class_="across", tabindex=0)
-        kind = "turns" if isinstance(block, blocks.Space) else "live" if extra else None
+        kind = "turns" if isinstance(block, blocks.Volume) else "live" if extra else None
         return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_=kind)
 
     def _files(self, name: str, *endings: str) -> Iterator[Markup]:

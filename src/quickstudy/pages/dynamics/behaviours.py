@@ -25,10 +25,10 @@ from quickstudy.base.blocks import (
     Panel,
     Plot,
     Plotted,
-    Space,
     Table,
     Text,
     Traced,
+    Volume,
 )  # fmt: skip
 from quickstudy.base.catalogue import block, figure
 from quickstudy.measures.charc import AXES, covered, explained, places, spanning
@@ -73,12 +73,12 @@ def _drawn(row: Traced) -> list[tuple[str, Mark, Floats]]:
     return found
 
 
-def _space(task: str, rows: Sequence[Traced], prefix: str) -> Space:
+def _space(task: str, rows: Sequence[Traced], prefix: str) -> Volume:
     panels = [
         (row.learner, [Cloud(label, mark, points.tolist()) for label, mark, points in reversed(_drawn(row))])
         for row in rows
     ]
-    return Space(
+    return Volume(
         f"{prefix}space",
         "Every core that was tried, in one run; grey: as many drawn at random.",
         f"The behaviours of the cores that were tried on {task}.",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.blocks import CONTROL, LINE, Axis, Block, Cloud, HeatMap, Made, Mark, Panel, Plot, Plotted, Space
+from quickstudy.base.blocks import CONTROL, LINE, Axis, Block, Cloud, HeatMap, Made, Mark, Panel, Plot, Plotted, Volume
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
@@ -235,11 +235,11 @@ def _embedded(task: Any, label: str, rng: np.random.Generator, settings: Mapping
     return Panel([Plotted("", Mark(), x[lag:].tolist(), x[:-lag].tolist())], label)
 
 
-def _flow(request: Request, task: Any, row: StudyRow, rng: np.random.Generator) -> Space:
+def _flow(request: Request, task: Any, row: StudyRow, rng: np.random.Generator) -> Volume:
     steps = int(request.study.settings.get("steps", 3000))
     values = dataclasses.replace(task, raw=True).values(rng, steps)[0][:, :3]
     axes = ("x", "y", "z") if task.width == 3 else ("place 1", "place 2", "place 3")
-    return Space(
+    return Volume(
         f"{request.name}-{named(row.label)}",
         f"{row.label}, {steps:,} values, {steps * task.interval:g} time units.",
         f"A path of {row.task}.",

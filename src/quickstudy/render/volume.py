@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from quickstudy.base.blocks import COUNT, LINE, MAGNITUDE, Cloud, Column, Group, Line, Name, Number, Space, Table
+from quickstudy.base.blocks import COUNT, LINE, MAGNITUDE, Cloud, Column, Group, Line, Name, Number, Table, Volume
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.render.drawing import NARROW, WIDE, Drawing, Form, breadth, fitting, mark_class, points, text
 from quickstudy.render.markup import Markup, tag
@@ -41,12 +41,12 @@ def seen(place: Place, turned: float = TURNED, raised: float = RAISED) -> Place:
     return right, math.cos(rise) * z + math.sin(rise) * away, math.sin(rise) * z - math.cos(rise) * away
 
 
-def space_drawings(space: Space) -> list[Drawing]:
+def volume_drawings(space: Volume) -> list[Drawing]:
     """For a wide window, panels side by side, and for a narrow one, below each other."""
     return [_sheet(space, form) for form in (WIDE, NARROW)]
 
 
-def space_data(space: Space) -> str:
+def volume_data(space: Volume) -> str:
     """Where everything lies in the unit cube, as JSON, in the order in which it is drawn."""
     ends = _ends(space)
     panels = [
@@ -57,7 +57,7 @@ def space_data(space: Space) -> str:
     return spelled(plain({**view, "panels": panels}))
 
 
-def space_rows(space: Space) -> Iterator[Sequence[Any]]:
+def volume_rows(space: Volume) -> Iterator[Sequence[Any]]:
     """All points, for a program."""
     yield "panel", "series", *space.axes
     for title, clouds in space.panels:
@@ -65,7 +65,7 @@ def space_rows(space: Space) -> Iterator[Sequence[Any]]:
             yield from ((title, cloud.label, *place) for place in cloud.points)
 
 
-def space_table(space: Space) -> Table:
+def volume_table(space: Volume) -> Table:
     """What a space holds, in numbers: for those who cannot see it."""
     lines = []
     for title, clouds in space.panels:
@@ -82,7 +82,7 @@ def space_table(space: Space) -> Table:
     return Table("", "The same in numbers: means, with the least and the greatest.", columns, [Group(lines)])
 
 
-def _ends(space: Space) -> list[tuple[float, float]]:
+def _ends(space: Volume) -> list[tuple[float, float]]:
     """Least and greatest value of each axis."""
     every = [place for _, clouds in space.panels for cloud in clouds for place in cloud.points]
     return [(min(values), max(values)) for values in zip(*every, strict=True)] or [(0.0, 1.0)] * 3
@@ -95,7 +95,7 @@ def _inside(cloud: Cloud, ends: Sequence[tuple[float, float]]) -> Iterator[Place
         yield x, y, z
 
 
-def _sheet(space: Space, form: Form) -> Drawing:
+def _sheet(space: Volume, form: Form) -> Drawing:
     columns = 2 if form is WIDE and len(space.panels) > 1 else 1
     width = form.width / columns
     side = min(width, 460.0 if columns > 1 else 560.0)

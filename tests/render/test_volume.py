@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from browser import Browse, browse, chromium
-from quickstudy.base.blocks import LINE, Cloud, Mark, Page, Space, Steps, Text
+from quickstudy.base.blocks import LINE, Cloud, Mark, Page, Steps, Text, Volume
 from quickstudy.render.files import page_files
 from quickstudy.render.html import as_html
-from quickstudy.render.space import RAISED, TURNED, seen
 from quickstudy.render.terminal import as_text
+from quickstudy.render.volume import RAISED, TURNED, seen
 
 __all__ = ["browse", "chromium"]
 SCRIPT = "</script><script>document.title='hit'</script>"
@@ -21,9 +21,11 @@ PLACES = [(0.0, 0.0, 0.0), (10.0, 4.0, 2.0), (10.0, 0.0, 1.0)]
 
 
 @pytest.fixture
-def space() -> Space:
+def space() -> Volume:
     clouds = [Cloud(f"points {SCRIPT}", Mark(), PLACES), Cloud("a path", Mark(number=1), PLACES, LINE)]
-    return Space("space", "A space.", "Three points and a path.", ["rank", f"depth {SCRIPT}", "memory"], [("", clouds)])
+    return Volume(
+        "space", "A space.", "Three points and a path.", ["rank", f"depth {SCRIPT}", "memory"], [("", clouds)]
+    )
 
 
 def dots(dom: str) -> list[list[float]]:
@@ -50,7 +52,7 @@ def test_up_is_up_and_what_is_near_is_near() -> None:
     assert lengths == pytest.approx([math.sqrt(0.75)] * 3)
 
 
-def test_files_of_a_space_have_its_points_in_its_own_units(space: Space) -> None:
+def test_files_of_a_space_have_its_points_in_its_own_units(space: Volume) -> None:
     files = page_files(Page("", [space]), "page")
     rows = files["space.csv"].splitlines()
     assert rows[0] == f"panel,series,rank,depth {SCRIPT},memory"
@@ -59,7 +61,7 @@ def test_files_of_a_space_have_its_points_in_its_own_units(space: Space) -> None
     assert "<script" not in files["space.svg"]
 
 
-def test_keys_turn_a_space(space: Space, browse: Browse) -> None:
+def test_keys_turn_a_space(space: Volume, browse: Browse) -> None:
     probe = """<script>addEventListener("load", () => {
       const plot = document.querySelector("figure.turns svg.wide");
       const press = (key) => plot.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
@@ -78,7 +80,7 @@ def test_keys_turn_a_space(space: Space, browse: Browse) -> None:
     assert "The same in numbers" in dom
 
 
-def test_a_pointer_turns_a_space(space: Space, browse: Browse) -> None:
+def test_a_pointer_turns_a_space(space: Volume, browse: Browse) -> None:
     probe = """<script>addEventListener("load", () => {
       const plot = document.querySelector("figure.turns svg.wide");
       plot.setPointerCapture = () => {};
