@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import socket
 import subprocess
 import threading
 import urllib.error
 import urllib.request
 
 import pytest
-import uvicorn
 
-from browser import FLAGS, chromium
+from browser import FLAGS, chromium, served
 from quickstudy.play.keeping import Invitation
 from quickstudy.report.build import gather
 from quickstudy.runs.reader import read_results
@@ -38,7 +36,7 @@ HAND = """(async () => {
 
 @contextlib.contextmanager
 def playing(invitation, folder=None, answers=()):
-    """A server in a thread; gives its address. answers: what a script types into every page that is opened."""
+    """A server; gives its address. answers: what a script types into every page that is opened."""
     app = player(Room(invitation, folder), WORD)
     hand = HAND.replace("ANSWERS", json.dumps(list(answers)).replace("<", "\\u003c"))
 
@@ -54,15 +52,8 @@ def playing(invitation, folder=None, answers=()):
 
         await app(scope, receive, altered)
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(helped, log_level="warning", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
+    with served(helped) as address:
+        yield address
 
 
 def ask(address, path, body=None, **headers):

@@ -137,11 +137,29 @@
   });
   preparePlots();
 
+  // A bar with a button for every key that does the same, and words that are read out.
+  const steering = (words, act) => {
+    const bar = document.createElement("div");
+    bar.className = "steering";
+    for (const [key, [sign, label]] of Object.entries(words)) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = sign;
+      button.setAttribute("aria-label", label);
+      button.title = `${label} (${key})`;
+      button.addEventListener("click", () => act(key));
+      bar.append(button);
+    }
+    const told = document.createElement("output");
+    told.setAttribute("aria-live", "polite");
+    bar.append(told);
+    return [bar, told];
+  };
+
   // A space is turned by dragging it, by its buttons, or by the arrow keys. Everything is drawn already: it moves.
   const turn = (figure) => {
     const data = JSON.parse(figure.querySelector("script.places").textContent);
     let [turned, raised] = [data.turned, data.raised];
-    const told = document.createElement("output");
     const draw = () => {
       const [turning, rising] = [turned, raised].map((angle) => angle * Math.PI / 180);
       const [ct, st, cr, sr] = [Math.cos(turning), Math.sin(turning), Math.cos(rising), Math.sin(rising)];
@@ -182,21 +200,9 @@
     };
     const back = () => move(data.turned - turned, data.raised - raised);
     const moves = { ArrowLeft: [-5, 0], ArrowRight: [5, 0], ArrowUp: [0, 5], ArrowDown: [0, -5] };
-    const bar = document.createElement("div");
-    bar.className = "steering";
     const words = { ArrowLeft: ["←", "turn to the left"], ArrowRight: ["→", "turn to the right"], ArrowUp: ["↑", "look from higher up"], ArrowDown: ["↓", "look from lower down"], Home: ["⟲", "as at first"] };
-    for (const [key, [sign, label]] of Object.entries(words)) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = sign;
-      button.setAttribute("aria-label", label);
-      button.title = `${label} (${key})`;
-      button.addEventListener("click", () => key === "Home" ? back() : move(3 * moves[key][0], 3 * moves[key][1]));
-      bar.append(button);
-    }
-    told.setAttribute("aria-live", "polite");
+    const [bar, told] = steering(words, (key) => key === "Home" ? back() : move(3 * moves[key][0], 3 * moves[key][1]));
     told.textContent = "drag it, or use the arrow keys";
-    bar.append(told);
     figure.querySelector("figcaption").before(bar);
     for (const plot of figure.querySelectorAll("svg")) {
       plot.setAttribute("tabindex", "0");
@@ -221,13 +227,9 @@
   const walk = (figure, number) => {
     const steps = [...figure.querySelectorAll(":scope > ol > li")];
     if (steps.length < 2) return;
-    const bar = document.createElement("div");
-    bar.className = "steering";
     const slider = document.createElement("input");
     Object.assign(slider, { type: "range", min: 1, max: steps.length, step: 1 });
     slider.setAttribute("aria-label", "step");
-    const told = document.createElement("output");
-    told.setAttribute("aria-live", "polite");
     let now = 0;
     const go = (place) => {
       now = Math.max(0, Math.min(steps.length - 1, place));
@@ -239,15 +241,8 @@
     };
     const moves = { Home: () => 0, ArrowLeft: () => now - 1, ArrowRight: () => now + 1, End: () => steps.length - 1 };
     const words = { Home: ["⇤", "first step"], ArrowLeft: ["←", "step back"], ArrowRight: ["→", "next step"], End: ["⇥", "last step"] };
-    for (const [key, [sign, label]] of Object.entries(words)) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = sign;
-      button.setAttribute("aria-label", label);
-      button.title = `${label} (${key})`;
-      button.addEventListener("click", () => go(moves[key]()));
-      bar.append(button);
-    }
+    const [bar, told] = steering(words, (key) => go(moves[key]()));
+    told.before(slider);
     slider.addEventListener("input", () => go(slider.value - 1));
     figure.setAttribute("tabindex", "0");
     figure.addEventListener("keydown", (event) => {
@@ -255,7 +250,6 @@
       event.preventDefault();
       go(moves[event.key]());
     });
-    bar.append(slider, told);
     figure.querySelector("ol").before(bar);
     go(standing.get(number) ?? 0);
   };
