@@ -106,8 +106,13 @@ def _families(data: ReportData) -> list[tuple[str, str, list[tuple[int, TaskTabl
     return [(*key, list(members)) for key, members in numbered]
 
 
+_NAMED = (LEARNING, (PERSON,))
+"""Whom a title names: machines, and people where there are none."""
+
+
 def _title(data: ReportData) -> str:
-    names = sorted({row.learner for found in data.tables for row in found.of_role(*LEARNING, PERSON)})
+    found = [sorted({row.learner for table in data.tables for row in table.of_role(*roles)}) for roles in _NAMED]
+    names = found[0] or found[1]
     if not names:
         return "Controls and oracles"
     if len(names) > _ALL_NAMED:

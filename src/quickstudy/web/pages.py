@@ -152,12 +152,11 @@ def _line(key: str, record: Record) -> Line:
 
 
 def _headline(record: Record) -> Number:
+    """The headline of its family; where a run has none, as a person's in words has not, its first score."""
     wanted = str(record.legend.get("headline", ""))
-    for entry in record.scores.values():
-        values = entry.get("values", {})
-        if wanted in values:
-            return Number(number(values[wanted]), note=wanted)
-    return Number(None, note=record.reason or "none")
+    scores = {name: value for entry in record.scores.values() for name, value in entry.get("values", {}).items()}
+    name = wanted if wanted in scores else next(iter(scores), "")
+    return Number(number(scores[name]), note=name) if name else Number(None, note=record.reason or "none")
 
 
 def _headline_term(record: Record) -> Iterator[tuple[str, str, str]]:
