@@ -13,6 +13,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.main import app
 from quickstudy.measures.grammar import reach, string_accuracy
+from quickstudy.pages.curriculum.transcripts import transcript
 from quickstudy.pages.games.episode import episode
 from quickstudy.pages.grammar.figures import string_outcomes
 from quickstudy.play.keeping import Invitation, Sitting
@@ -38,6 +39,16 @@ def test_a_life_by_hand_is_the_life_of_a_learner_with_the_same_replies():
     own, other = seat.trace(), diary.trace({}, None, replies=True)
     assert all(np.array_equal(own.arrays[name], other.arrays[name]) for name in other.arrays)
     assert own.facts["reward"] == other.facts["reward"] != 0
+
+
+def test_a_life_is_shown_byte_by_byte_with_the_machine_of_its_task():
+    sitting = Sitting(Invitation("curriculum/micro-1", amount=30))
+    for _ in range(30):
+        sitting.seat.answer("")
+    said, machine = transcript(sitting.outcome().record.what, sitting.seat.trace())
+    assert said.summary.startswith("micro-1: 31 bytes, 0 of 30 answers right")
+    (graph,) = machine.blocks
+    assert "smallest transducer, 5 states" in graph.caption
 
 
 def test_of_a_curriculum_all_bytes_are_shown_once_and_what_cannot_be_sent_changes_nothing():
