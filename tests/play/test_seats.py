@@ -13,7 +13,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.main import app
 from quickstudy.measures.grammar import reach, string_accuracy
-from quickstudy.pages.curriculum.transcripts import transcript
+from quickstudy.pages.curriculum.figures import transcript
 from quickstudy.pages.games.episode import episode
 from quickstudy.pages.grammar.figures import string_outcomes
 from quickstudy.play.keeping import Invitation, Sitting

@@ -51,6 +51,8 @@ def play(
         return _serve(invitation, out, port, open_it)
     sitting = Sitting.after_all(invitation, out)
     seat = sitting.seat
+    if sys.stdin.isatty():
+        say(f"{seat.explained} Ctrl-D ends it.")
     if seat.reference:
         say(seat.reference)
     while not seat.over:

@@ -34,7 +34,7 @@ class ActionValues(eqx.Module):
         if core.leaks:
             raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
         if hasattr(core, "straight") and device_kind() != "cpu":
-            core = replace(core, straight=True)
+            core = replace(core, straight=True)  # type: ignore[call-arg]
         return cls(core, *(Head.drawn(core, width, rng) for width in (outputs.width, 1, numbers)))
 
     def trainable(self) -> Any:

@@ -42,8 +42,8 @@ class R2D2:
     """Recurrent replay distributed deep Q-learning: actors live, sequences of it are kept, and what actions are worth
     is learned from those that surprised most, many times over.
 
-    batch: actors, each of which plays one episode after another. Of actor i, a share of 0.4 ^ (1 + 2 i / (batch - 1)) of
-    all actions is drawn blindly in the end, more before: it falls from 1 within about `exploring` steps in the world.
+    batch: actors, each of which plays one episode after another. Of actor i, 0.4 ^ (1 + 2 i / (batch - 1)) of all
+    actions are drawn blindly in the end, more before: from 1 it falls within about `exploring` steps in the world.
     every: steps in the world (of all actors) for one update. sequences: that an update is made of. unroll: steps of
     one; one begins every `overlap` steps of an episode, with the memory as the actor had it then (stored states).
     burn_in: steps at its beginning that only bring the memory up to date; the first of an episode are so never learned
@@ -160,7 +160,8 @@ class R2D2Pupil:
 
     def _lesson(self, world: Any, material: Any, first: int, episodes: int) -> Transcript:
         """Play so many episodes that were drawn, and learn from them."""
-        batch, stop, logs = self._training.batch, jnp.int32(episodes), []
+        batch, stop = self._training.batch, jnp.int32(episodes)
+        logs: list[Any] = []
         most = -(-self._layout.pieces(world) * self._layout.gap * batch // self._training.every)
         actors = entered(world, self._network, material, stop, batch, self.lanes)
         while not logs or not actors.slots.over(episodes):
@@ -217,9 +218,7 @@ class R2D2Pupil:
         kept = jax.tree.map(
             lambda leaf: jnp.zeros((*lead, *leaf.shape[3:]), leaf.dtype), empty.kept._replace(state=None)
         )
-        state = jax.tree.map(
-            lambda leaf: jnp.zeros((*lead[:2], actors, *leaf.shape[2:]), leaf.dtype), empty.kept.state
-        )
+        state = jax.tree.map(lambda leaf: jnp.zeros((*lead[:2], actors, *leaf.shape[2:]), leaf.dtype), empty.kept.state)
         nowhere = jnp.full(lead, -1, jnp.int32)
         return empty, Pieces(kept._replace(there=nowhere), nowhere[:, :, 0], state)
 
@@ -242,4 +241,7 @@ class R2D2Pupil:
     def cost(self) -> list[Cost]:
         """Steps in the world, and updates."""
         made = np.asarray(self._moments.count)
-        return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(np.asarray(self._steps), made, strict=True)]
+        return [
+            Cost(int(steps), int(count), *self._sizes)
+            for steps, count in zip(np.asarray(self._steps), made, strict=True)
+        ]

@@ -1,4 +1,4 @@
-"""The compiled programs by which R2D2 plays: to live in slots, in pieces that sequences are cut from, and to be tested."""
+"""The compiled programs by which R2D2 plays: in slots, in pieces that sequences are cut from; and in a test."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Layout:
 
     def pieces(self, world: Any) -> int:
         """So many, each of `gap` steps, are lived in a call."""
-        return -(-min(WINDOW, world.horizon) // self.gap)
+        return int(-(-min(WINDOW, world.horizon) // self.gap))
 
     @property
     def tail(self) -> int:
@@ -134,7 +134,7 @@ def entered(world: Any, networks: Any, material: Any, stop: Any, actors: int, la
     """Actors at the beginning of the first episodes of a lesson, of which `stop` are played."""
 
     def single(network: Any, material: Any) -> Actors:
-        row, begun = laid_out(world, material)
+        _, begun = laid_out(world, material)
         memory = network.start(actors * players_of(world), world.horizon)
         return Actors(Slots.first(begun, actors, stop), memory, Before.fresh(world, actors))
 

@@ -30,8 +30,8 @@ def learned(
         network, trusted, moments, replay = learning
         made = steps + (pieces.kept.there >= 0).sum()
         known = jax.tree.map(lambda one, other: jnp.concatenate([one, other]), tail, pieces)
-        ready = jax.tree.map(lambda leaf: leaf[: len(leaf) - layout.tail], (known.start, known.state))
-        sequences, valid = cut_into_sequences(known.kept, *ready, layout.length)
+        start, state = jax.tree.map(lambda leaf: leaf[: len(leaf) - layout.tail], (known.start, known.state))
+        sequences, valid = cut_into_sequences(known.kept, start, state, layout.length)
         replay = replay.with_more(sequences, valid & sequences.there[:, layout.burn_in])
         trained, fixed = eqx.partition(network, trainable)
         target, _ = eqx.partition(trusted, trainable)

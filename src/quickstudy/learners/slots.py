@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quickstudy.base.lesson import Rehearsal, Transcript
+from quickstudy.base.seeds import Streams
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.episodes import opened
 from quickstudy.learners.lanes import over_lanes
@@ -17,6 +18,9 @@ from quickstudy.tasks.games.episodes import draw_games
 from quickstudy.tasks.games.play import GameWorld
 from quickstudy.tasks.games.slots import Row
 from quickstudy.tasks.worlds import episode_keys
+
+LESSON = 512
+"""Episodes that are drawn at once to see how long they are."""
 
 
 def drawn(rehearsal: Rehearsal, numbers: Any) -> Any:
@@ -45,6 +49,29 @@ def laid_out(world: Any, material: Any) -> Any:
         row = Row(world, *material)
         return row, row.begun()
     return world, material
+
+
+def in_batches(rehearsal: Rehearsal, start: int, stop: int, batch: int) -> Any:
+    """(lane, batch, episode): numbers of the episodes start .. stop-1 in whole batches; (lane, rest): those left over.
+
+    Where it is known beforehand how long episodes are, a batch has some of about equal length: played side by side to
+    the end of the longest, and learned from as one block, most of it would else be padding. All lanes have short
+    batches and long ones at the same time, in an order that does not depend on what is in them.
+    """
+    lanes, count = len(rehearsal.keys), stop - start
+    whole = count // batch * batch
+    order = np.tile(np.arange(start, stop), (lanes, 1))
+    if isinstance(rehearsal.world, GameWorld) and whole > batch:
+        room = -(-count // LESSON) * LESSON  # few shapes
+        parts = [
+            np.asarray(drawn(rehearsal, jnp.tile(jnp.arange(first, first + LESSON), (lanes, 1)))[0].count)
+            for first in range(start, start + room, LESSON)
+        ]
+        games = np.concatenate(parts, axis=1)[:, :whole]
+        shuffled = Streams(0, "games, lengths", 0).numpy(f"batches-{start}").permutation(whole // batch)
+        by_length = np.argsort(games, axis=1, kind="stable").reshape(lanes, -1, batch)[:, shuffled]
+        order[:, :whole] = start + by_length.reshape(lanes, -1)
+    return order[:, :whole].reshape(lanes, -1, batch), order[:, whole:]
 
 
 class Slots(NamedTuple):

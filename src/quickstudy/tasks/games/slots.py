@@ -63,6 +63,6 @@ class Row(eqx.Module):
     def _present(self, game: Any) -> Episode:
         """One game as if it were all of its episode that is left: the rules of playing need no more."""
         episode, query = self.games.episode[game], self.games.query[game]
-        shown = {name: getattr(self.games, name)[game][None] for name in Episode._fields[len(Spaces._fields) :]}
-        support, count = jnp.where(query, 0, 1), jnp.where(self.games.last[game], 1, 2)
-        return Episode(self.spaces.values[episode], self.spaces.renamed[episode], support, count, **shown)
+        own = {"support": jnp.where(query, 0, 1), "count": jnp.where(self.games.last[game], 1, 2)}
+        own |= {"values": self.spaces.values[episode], "renamed": self.spaces.renamed[episode]}
+        return Episode(**own, **self.games.games_at(game[None]))
