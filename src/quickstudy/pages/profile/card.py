@@ -159,7 +159,9 @@ def _beside(found: Sequence[Standing]) -> Table:
         Line([Name(one.learner, strong=place == 0), *(_contrast(family.number) for family in one.families)])
         for place, one in enumerate(found)
     ]
+    people = any(one.learner.partition(":")[0] == PERSON for one in found)
     caption = f"Everybody examined here under the ruleset “{found[0].ruleset}”: scaled, mean over the family's tasks"
+    caption += "; people as far as they have played, in a shorter form" if people else ""
     heading = [Column("learner", numeric=False), *(Column(name, "higher") for name in families)]
     return Table("beside", caption, heading, [Group(lines)], HALF)
 
