@@ -88,7 +88,7 @@ def _drawn(figure: str, task: str, rows: Sequence[Traced]) -> Sequence[Block]:
 def _prefixed(parts: Sequence[Block], name: str) -> Iterator[Block]:
     """Blocks whose names, which are anchors and names of files, are no other task's."""
     for block in parts:
-        if isinstance(block, blocks.Table | blocks.Plot | blocks.HeatMap | blocks.Graph):
+        if isinstance(block, blocks.Table | blocks.Picture):
             yield replace(block, name=f"{name}-{block.name}" if block.name else name)
         elif isinstance(block, Section | Details):
             yield replace(block, blocks=list(_prefixed(block.blocks, name)))
