@@ -23,6 +23,8 @@ from quickstudy.cores.core import ABSENT
 from quickstudy.gateway import jnp
 from quickstudy.learners.lanes import grown, rounded
 
+LOOKED_UP = 8192
+"""Steps of a lesson of which there is room at least: short ones share a program."""
 SHORT = 32
 """Sequences up to so many steps are all padded alike: every further length is compiled for itself."""
 
@@ -120,7 +122,7 @@ def packed_lesson(
     # What is only looked up in is rounded more: lessons of other sizes share the program, and no number depends on it.
     count = rounded(len(order), 1)
     plan = PackedPlan(*(_lengthened(array, count) for array in (places, steps.astype(np.int32), asked, shares)))
-    length = rounded(examples.steps, 3) * rounded(examples.count, 1)
+    length = max(LOOKED_UP, rounded(examples.steps * examples.count, 0))
     flat = (array.reshape(-1, *array.shape[2:]) for array in (examples.inputs, examples.targets))
     return tuple(_lengthened(array, length) for array in flat), plan
 

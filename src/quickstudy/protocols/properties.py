@@ -86,7 +86,9 @@ class PropertiesProtocol:
     def _look(
         self, task: Any, shown: _Shown, streams: Sequence[Streams]
     ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        size = shown.last(np.zeros((len(streams), 1, 1))).shape[-1]
+        # By a shape that is read below as well: another one would be a program more.
+        probe = np.zeros((len(streams), task.washout + self.length, 1))
+        size = shown.all(probe).shape[-1]
         steps = max(LEAST_STEPS, STEPS_PER_STATE * size) if self.steps is None else self.steps
         delays = 2 * size if self.delays is None else self.delays
         count = 2 * size if self.streams is None else self.streams
