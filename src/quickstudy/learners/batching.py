@@ -148,12 +148,17 @@ class GroupedExam(NamedTuple):
     found: NDArray[np.int64]
 
 
-def grouped_exam(lanes: Sequence[Examples], needed: Sequence[NDArray[np.int64]], together: int) -> GroupedExam:
-    """Groups of at most `together` sequences, each of which needs so many of its steps. Lanes are equally long."""
+def grouped_exam(
+    lanes: Sequence[Examples], needed: Sequence[NDArray[np.int64]], together: int, fineness: int = 3
+) -> GroupedExam:
+    """Groups of at most `together` sequences, each of which needs so many of its steps. Lanes are equally long.
+
+    fineness: of rounding the questions of a sequence.
+    """
     most = max(lane.count for lane in lanes)
     rows = min(together, rounded(most, 2))
     groups = rounded(-(-most // rows), 2)
-    tables = [asked_steps(lane) for lane in lanes]
+    tables = [asked_steps(lane, fineness) for lane in lanes]
     width = max(table.shape[1] for table, _ in tables)
     questions = max(lane.questions for lane in lanes)
     inputs, asked, found, steps = [], [], [], np.zeros((groups, 1), np.int32)

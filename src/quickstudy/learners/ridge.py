@@ -136,7 +136,7 @@ class Ridge:
 
     batch: ClassVar[int] = 1
     by_question: ClassVar[bool] = False
-    programs: ClassVar[int] = 4
+    programs: ClassVar[int] = 1
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("reals", frozen=True),)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 

@@ -59,6 +59,7 @@ class PropertiesProtocol:
 
     measures: ClassVar[tuple[str, ...]] = ("memory-capacity", "processing-capacity", "state-ranks", "stability")
     question: ClassVar[str] = "What does its memory hold?"
+    programs: ClassVar[int] = 3  # every number of streams and steps is one; it learns nothing
     headline: ClassVar[str] = "capacity-over-size"
     columns: ClassVar[tuple[str, ...]] = (
         "capacity-over-size", "memory-capacity", "processing-capacity", "kernel-rank", "generalisation-rank",
