@@ -38,7 +38,9 @@ def gallery(folder: pathlib.Path) -> str:
     for card in cards:
         seeds = max(family["seeds"] for family in card["families"])
         rows.append(f"| `{card['learner']}` | {seeds} | {' | '.join(map(number, card['families']))} |")
+    least = min(family["seeds"] for card in cards for family in card["families"] if family["seeds"])
     few = "With fewer than six seeds there is no verdict: these are means, and say whether a learner works at all."
+    few = few if least < 6 else "Runs behind them: `published/profile-quick`, where they are stored."
     said = [f"- {card['words'][0]}" for card in cards]
     return "\n".join([HEAD.format(**cards[0], limits=few).rstrip(), "", *rows, "", *said, ""])
 

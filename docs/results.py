@@ -1,7 +1,7 @@
 """Write the page of measured tables from what is stored: `python docs/results.py`. No run is made, and nothing typed.
 
-Every folder of published/ that has runs stands on it as `quickstudy reproduce` prints it from them. The first line of
-its command.txt is that command; the others say where it was given.
+Every folder of published/ with runs of a study stands on it as `quickstudy reproduce` prints it from them. The first
+line of its command.txt is that command; the others say where it was given. Cards are on a page of their own.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ are then run on top of them.
 
 
 def stored() -> list[pathlib.Path]:
-    """The folders of published/ that have runs."""
-    return sorted(folder.parent for folder in STORED.glob("*/runs"))
+    """The folders of published/ that have runs, those behind cards left out: `docs/gallery.py` reads them."""
+    return sorted(folder.parent for folder in STORED.glob("*/runs") if not any(folder.parent.glob("card-*.json")))
 
 
 def section(folder: pathlib.Path) -> str:

@@ -96,6 +96,8 @@ class PropertiesProtocol:
         washout = max(task.washout, delays)
         drives = np.stack([task.signal(stream.numpy("drive"), (washout + 2 * steps, 1)) for stream in streams])
         states = shown.all(drives)[:, washout:, 0]
+        if any((lane == lane[0]).all() for lane in states):
+            raise NotApplicable("its states stay as they are, whatever it reads: there is no memory to measure")
         narrow = np.stack(
             [
                 self.centre + self.near * task.signal(stream.numpy("generalisation"), (task.washout + count, 1))
