@@ -113,6 +113,26 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
         write_site([made[0], tuned], tmp_path / "site")
 
 
+@pytest.mark.parametrize("command", [["report"], ["compare", "First", "Last"]])
+def test_neither_reports_nor_comparisons_mix_rulesets(command: list[str], tmp_path: Path) -> None:
+    folders = {ruleset: tmp_path / ruleset.replace(" ", "-") for ruleset in ("as given", "tuned")}
+    for ruleset, folder in folders.items():
+        folder.mkdir()
+        facts = {"study": "profile-quick", "version": 1, "ruleset": ruleset, "learners": []}
+        (folder / "profile.json").write_text(json.dumps(facts))
+        (folder / "runs").mkdir()
+    with pytest.raises(qs.UsageError, match="several rulesets do not stand side by side"):
+        main_command()([*command, *map(str, folders.values())], standalone_mode=False)
+
+
+def main_command() -> Any:
+    import typer.main
+
+    from quickstudy.cli.main import app
+
+    return typer.main.get_command(app)
+
+
 def family(value: float | None, low: float = 0.0, high: float = 0.0, n: int = 6) -> Family:
     return Family("language", "", [], Contrast(value, Interval(low, high) if value is not None else None, "", n))
 
@@ -199,6 +219,9 @@ def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
     )
     file.write_text(text.format("Only"))
     assert choose_learner(str(file), "corrected").label == "one.py:Only"
+    card = qs.profile(str(file), seeds=1, families=["grammar"], out=tmp_path / "out", workers=0, progress=False)
+    assert card.facts["learner"] == "one.py"
+    assert (card.path.name, card.page.title) == ("card-one.html", "one.py: Profile, quick, as given")
     assert choose_learner(f"{file}:width=3", "corrected").label == "one.py:Only:width=3"
     two = tmp_path / "two.py"
     two.write_text(text.format("One") + "\n\n" + text.format("Two"))

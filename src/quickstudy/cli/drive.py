@@ -96,9 +96,9 @@ def _write_questions(
     """A recording, of which a study's tasks that cannot be written down so are left out with the reason."""
     from json import dumps
 
-    from quickstudy.adapters.recorded import recorded_lines
     from quickstudy.base.parameters import parse_assignments
     from quickstudy.base.study import find_study, study_names
+    from quickstudy.runs.recording import recorded_lines
 
     asked: list[tuple[str, dict[str, Any], bool]] = []
     for task in tasks:

@@ -134,7 +134,7 @@ class _Steps:
         """Read these columns of a block to the end, and mark all rows, each by the column `of` it. Columns are filled
         up to a power of two, or half as many more: each number of them is a program.
         """
-        short = len(block.inputs) <= 4 * self._size.steps
+        short = self._capacity <= 4 * self._size.steps
         small = short and hasattr(self._pupil, "weight") and COLUMNS * self._pupil.weight(state) <= self._size.bytes
         count = max(len(columns), COLUMNS if small else 1)
         power = 1 << (count - 1).bit_length()

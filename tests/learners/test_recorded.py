@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from quickstudy import run
-from quickstudy.adapters.recorded import Recorded, recorded_lines
 from quickstudy.base.errors import UsageError
+from quickstudy.learners.recorded import Recorded
 from quickstudy.protocols.language import LanguageProtocol
 from quickstudy.runs.reader import read_results
+from quickstudy.runs.recording import recorded_lines
 
 LAST = """
 import numpy as np
