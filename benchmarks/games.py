@@ -1,8 +1,8 @@
 """How fast meta-referential games are drawn and played: both players, random actions, observations written out.
 
-Counted are steps that belong to an episode: a new one begins in the slot where one ends, which is no step, and what a
-slot has left when time is up is not counted. The original makes about 2,000 a second. Best of several calls, in CPU
-seconds of this process on a processor, in wall seconds elsewhere.
+Counted are steps that belong to an episode: a new one begins in the slot where one ends, which is no step. The original
+makes about 2,000 a second. Best of several calls, in CPU seconds of this process on a processor, in wall seconds
+elsewhere.
 
 `python benchmarks/games.py [EPISODES [SLOTS [UNROLLED]]]` writes a table; several numbers with commas between, as in
 `32768,131072 8192,32768 1,3`, are all tried.
@@ -13,36 +13,29 @@ import sys
 import time
 from functools import partial
 
-import numpy as np
-
 from quickstudy.base import catalogue
+from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, lax
-from quickstudy.tasks.games.episodes import draw_games
-from quickstudy.tasks.games.slots import opened, step_on
-from quickstudy.tasks.worlds import episode_keys
+from quickstudy.learners.slots import Slots, drawn, laid_out
 
 CALLS = 5
-SETTINGS = ((1, 1, 0), (2, 4, 0), (4, 16, 0), (1, 4, 3))
+SETTINGS = ((1, 1, 0), (1, 4, 3), (2, 4, 0), (4, 16, 0))
 """Shots, samples, distractors."""
 USUAL = {"cpu": ((256,), (32,), (1,))}
 """Episodes of a call, slots, steps of one turn of the loop."""
 
 
-@jax.jit
-def draw(world, key, numbers):
-    """Episodes of these numbers."""
-    return draw_games(world.sizes, world.rules, jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))
-
-
-@partial(jax.jit, static_argnums=(4, 5, 6))
-def roll(world, key, spaces, games, slots, steps, unrolled):
+@partial(jax.jit, static_argnums=(3, 4, 5))
+def roll(world, key, material, slots, steps, unrolled):
     """Play them with random actions: (steps that count, observations (step, slot, player, width), rewards, ends)."""
     sizes = world.sizes
-    slot, seen = opened(world, spaces, games, slots)
+    row, begun = laid_out(world, material)
+    episodes = len(begun[1])
+    first = Slots.first(begun, slots, episodes)
 
-    def once(slot, at):
+    def once(playing, at):
         word = jax.random.bits(jax.random.fold_in(key, at), (slots, world.players)).astype(jnp.uint32)
         digits = [word % sizes.decisions]
         word = word // sizes.decisions
@@ -51,11 +44,12 @@ def roll(world, key, spaces, games, slots, steps, unrolled):
             word = word // (sizes.words + 1)
         decision, *said = (digit.astype(jnp.int32) for digit in digits)
         action = {"decision": decision, "message": {str(place): token for place, token in enumerate(said)}}
-        slot, turn, counts = jax.vmap(partial(step_on, world, spaces, games))(slot, action)
-        return slot, (turn.observation, turn.reward[:, 0], turn.done, counts)
+        counts = ~playing.ended
+        playing, said, _ = playing.step(row, begun, jnp.zeros((slots, 0)), action, episodes)
+        return playing, (playing.seen, said.reward[:, 0], said.done, counts)
 
-    _, (written, rewards, done, counts) = lax.scan(once, slot, jnp.arange(steps), unroll=unrolled)
-    return counts.sum(), seen, written, rewards, done
+    _, (written, rewards, done, counts) = lax.scan(once, first, jnp.arange(steps), unroll=unrolled)
+    return counts.sum(), first.seen, written, rewards, done
 
 
 def rate(setting, episodes, slots, unrolled, convention="published"):
@@ -67,13 +61,15 @@ def rate(setting, episodes, slots, unrolled, convention="published"):
     best, steps = (0.0, 0.0, 0.0), None
     for call in range(CALLS + 1):
         began = clock()
-        spaces, games = jax.block_until_ready(draw(world, key, call * episodes + np.arange(episodes)))
-        drawn = clock()
+        numbers = jnp.arange(call * episodes, (call + 1) * episodes)
+        material = jax.block_until_ready(drawn(Rehearsal(world, key[None]), numbers[None]))
+        _, games = material = jax.tree.map(lambda leaf: leaf[0], material)
+        between = clock()
         steps = steps or int(games.starts[-1]) * world.sizes.turns // slots // unrolled * unrolled
-        count, *_ = jax.block_until_ready(roll(world, key, spaces, games, slots, steps, unrolled))
+        count, *_ = jax.block_until_ready(roll(world, key, material, slots, steps, unrolled))
         if call:  # the first compiles
             taken = clock() - began
-            best = max(best, (int(count) / taken, (drawn - began) / taken, int(count) / (slots * steps)))
+            best = max(best, (int(count) / taken, (between - began) / taken, int(count) / (slots * steps)))
     return best
 
 

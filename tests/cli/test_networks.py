@@ -90,3 +90,21 @@ def test_as_many_errors_as_the_margin_forgives(inside, tmp_path):
     for margin, right in (("0.29", 1), ("0.289", 0)):
         facts = scored(inside, *given, "--margin", margin)
         assert (facts["steps"], facts["wrong"], facts["strings_right"]) == (100, 29, right)
+
+
+def test_a_file_nested_too_deep_is_no_network(inside, tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    done = inside("score", "mdl", str(tmp_path / "deep.json"), "--language", "an-bn")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "cannot be read as JSON" in done.err
+    done = inside("score", "language", str(tmp_path / "deep.json"))
+    assert (done.status, done.err.count("\n")) == (2, 1)
+
+
+def test_what_exact_arithmetic_cannot_say_is_wrong_input(inside, tmp_path):
+    facts = Network.read("bliss-an-bn").as_facts()
+    facts["activations"][3] = "gaussian"
+    (tmp_path / "curved.json").write_text(json.dumps(facts))
+    done = inside("score", "grammar", str(tmp_path / "curved.json"), "--language", "an-bn", "--precision", "exact")
+    assert done.status == 2
+    assert "exact arithmetic knows no gaussian; use --precision float64" in done.err

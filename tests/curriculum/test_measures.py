@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 import quickstudy as qs
+from quickstudy.base.blocks import LEARNER, Mark, Traced
 from quickstudy.base.trace import Trace
 from quickstudy.measures.curriculum import levels, steps_to_pass, tasks_passed
 from quickstudy.measures.gradual import kept, transfer
+from quickstudy.pages.curriculum import figures
+from quickstudy.render.svg import svg_file
 
 
 def life(ends, tasks=("micro-1", "micro-2"), steps=100, outcome=(), oracle=(10, 20)):
@@ -49,6 +53,18 @@ def test_a_life_without_an_end():
 def moved(steps, first=(20, 10, 20, 20), passed=True, before=(0, 5, 5, 5), **facts):
     arrays = {"steps": np.array(steps), "first": np.array(first), "before": np.array(before)}
     return transfer(Trace("transfer", arrays, {"budget": 1000, "before_passed": passed, **facts}), "corrected")
+
+
+def test_the_bar_of_a_condition_stands_on_its_name():
+    facts = {"budget": 1000, "conditions": ["fresh", "after", "unrelated", "renamed"]}
+    traces = [Trace("transfer", {"steps": np.array([400, 100, -1, 200])}, facts)]
+    (plot,) = figures.transfer("curriculum/transfer", [Traced("table", LEARNER, Mark(), traces)])
+    (bars,) = plot.panels[0].series
+    assert (list(bars.x), list(bars.y)) == ([0, 1, 2, 3], [400.0, 100.0, 1000.0, 200.0])
+    drawn = svg_file(plot)
+    boxes = re.findall(r'<rect class="dot bar" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)
+    names = re.findall(r'<text x="([\d.]+)"[^>]*>(?:fresh|after|unrelated|renamed)</text>', drawn)
+    assert [float(x) + float(width) / 2 for x, width in boxes] == pytest.approx([float(x) for x in names], abs=0.2)
 
 
 def test_gains():

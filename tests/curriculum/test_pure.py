@@ -25,8 +25,7 @@ from quickstudy.protocols.examination import Clock
 from quickstudy.protocols.lifetime import Lifetime
 from quickstudy.tasks.curriculum import loop
 from quickstudy.tasks.curriculum.compiled_lives import TableLives
-from quickstudy.tasks.curriculum.pure_tables import stepped
-from quickstudy.tasks.curriculum.pure_worlds import key_name
+from quickstudy.tasks.curriculum.pure_tables import key_name, stepped
 from quickstudy.tasks.curriculum.queues import MOST_ASKED, Rows, Source, least_steps
 from quickstudy.tasks.curriculum.tables import TABLES, Ground
 from quickstudy.tasks.curriculum.words import Words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import sys
 
 import numpy as np
@@ -158,9 +159,37 @@ def test_a_drive_of_another_task_version_is_refused(command, recorded):
     assert "now draws other inputs than those that were written" in err
 
 
+def begins_nowhere(header):
+    header["segments"][0]["start"] = header["samples"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda header: header.update(format=2), "is of format 2, and 1 is read here"),
+        (lambda header: header.pop("seed"), "its header was changed: seed must be a whole number, got None"),
+        (lambda header: header.update(segments=[5]), "its header was changed: segments must be objects, got 5"),
+        (lambda header: header["segments"][0].pop("task"), "its header was changed: task must be a text, got None"),
+        (begins_nowhere, "its header was changed: segments begin in 0 .. "),
+        (lambda header: header["segments"].pop(2), "behind its noise of the whole range"),
+    ],
+)
+def test_a_drive_whose_header_was_changed_is_refused(command, recorded, change, said):
+    header, _, states = recorded
+    change(header)
+    written("states.csv", states)
+    drive = pathlib.Path("drive.csv")
+    drive.write_text(f"# quickstudy drive {json.dumps(header)}\n" + drive.read_text().partition("\n")[2])
+    status, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
+    assert status == 2
+    assert said in err
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ((MEMORY, "--rate", "nan"), "--rate above 0, got 1 and nan"),
         ((MEMORY, "--volts", "1:-1"), "--volts must be two numbers, the lower one first"),
         ((MEMORY, "-r", 0), "--repetitions must be at least 1"),
         (("language/qa",), "language/qa is no series"),

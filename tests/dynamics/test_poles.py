@@ -169,7 +169,7 @@ def for_a_while(monkeypatch):
 
 def test_a_closed_loop_is_the_same_step_by_step(for_a_while):
     """The compiled one agrees with the host's, as long as chaos allows."""
-    from quickstudy.protocols.free_running import _step_by_step
+    from quickstudy.protocols.dynamics import _step_by_step
 
     task = make("double-pole-imitation", training=2000, validation=0, test=400)
     examined = DynamicsProtocol().examine(

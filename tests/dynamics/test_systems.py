@@ -252,6 +252,24 @@ def test_published_base_cases(id, error):
     assert catalogue.quantity.get("persistence-error")(task) == pytest.approx(error, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("id", "file", "columns", "rows", "learned", "asked"),
+    [
+        ("sleep-apnea", "santafe_b_sleep_apnea", "heart_rate,respiration,blood_oxygen", 27_000, 23_000, 26_000),
+        ("santa-fe-laser-competition", "santafe_laser", "intensity", 1_100, 200, 1_000),
+    ],
+)
+def test_rows_that_are_asked_for_are_not_learned_from(id, file, columns, rows, learned, asked, monkeypatch, tmp_path):
+    cells = np.repeat(np.arange(rows)[:, None], columns.count(",") + 1, axis=1)
+    text = columns + "\n" + "\n".join(",".join(map(str, row)) for row in cells.tolist())
+    (tmp_path / f"{file}.csv").write_text(text)
+    monkeypatch.setenv("QUICKSTUDY_DATA", str(tmp_path))
+    series = drive(make(id, raw=True))
+    answers = series.targets[series.washout :, 0]
+    assert answers.tolist() == list(range(learned, rows))
+    assert answers[series.training] == asked
+
+
 def test_data_that_are_not_there(monkeypatch, tmp_path):
     monkeypatch.setenv("QUICKSTUDY_DATA", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -7,12 +7,14 @@ import pytest
 
 pytest.importorskip("jax")
 
+from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import jax, jnp
+from quickstudy.learners import slots
+from quickstudy.learners.slots import Slots, in_batches, laid_out, transcript
 from quickstudy.tasks.games.episodes import as_episodes, draw_episode, draw_games
 from quickstudy.tasks.games.pair import Pair
-from quickstudy.tasks.games.slots import opened, step_on
 
 EPISODES, SLOTS = 7, 3
 
@@ -44,7 +46,7 @@ def test_an_episode_has_the_same_games_alone_and_among_others(world, keys, drawn
         assert np.asarray(games.episode)[first : first + count].tolist() == [number] * count
         assert np.asarray(games.last)[first : first + count].tolist() == [False] * (count - 1) + [True]
         assert np.asarray(games.query)[first : first + count].sum() == count - int(episode.support)
-        for name in episode._fields:
+        for name in vars(episode):
             one, other = np.asarray(getattr(episode, name)), np.asarray(getattr(together, name))[number]
             if name in ("values", "renamed", "support", "count"):
                 assert (one == other).all()
@@ -54,44 +56,56 @@ def test_an_episode_has_the_same_games_alone_and_among_others(world, keys, drawn
             assert (flat == other[:count]).all()
 
 
-def test_a_slot_plays_its_episodes_one_after_another(world, drawn):
-    """Every observation and reward is that of the world, with a step that begins anew behind every end."""
-    spaces, games = drawn
-    slot, seen = jax.jit(lambda: opened(world, spaces, games, SLOTS))()
-    firsts, ends = np.asarray(slot.game), np.asarray(slot.end)
-    starts = np.asarray(games.starts)
-    assert firsts[0] == 0
-    assert (firsts[1:] == ends[:-1]).all()
-    assert ends[-1] == starts[-1]
-    on = jax.jit(lambda slot, action: jax.vmap(lambda one, act: step_on(world, spaces, games, one, act))(slot, action))
-    whole = as_episodes(world.sizes, spaces, games)
-    begun = jax.jit(lambda number: world.started(jax.tree.map(lambda part: part[number], whole)))
+def test_slots_play_one_episode_after_another(world, drawn):
+    """Every observation and reward is that of the world, with a step that begins anew behind every end; the transcript
+    has all episodes, each from its beginning to its end.
+    """
+    row, begun = laid_out(world, drawn)
+    on = jax.jit(lambda playing, action: playing.step(row, begun, jnp.zeros((SLOTS, 0)), action, EPISODES - 1))
+    whole = as_episodes(world.sizes, *drawn)
+    reset = jax.jit(lambda number: world.started(jax.tree.map(lambda part: part[number], whole)))
     step = jax.jit(lambda state, action: world.step(None, state, action))
-    rng, sizes = np.random.default_rng(0), world.sizes
-    episode = [int(np.searchsorted(starts, first)) for first in firsts]
-    left = [int(np.searchsorted(starts, end)) for end in ends]
-    states, watched = zip(*[begun(number) for number in episode], strict=True)
-    states, counted, fresh = list(states), 0, 0
-    assert np.allclose(seen, np.stack(watched))
-    over = [False] * SLOTS
-    for _ in range(4 * int(np.diff(starts).max())):
+    rng, sizes, logs = np.random.default_rng(0), world.sizes, []
+    playing = Slots.first(begun, SLOTS, EPISODES - 1)
+    own = {at: reset(at) for at in range(SLOTS)}
+    while not playing.over(EPISODES - 1):
         action = {
             "decision": rng.integers(sizes.decisions, size=(SLOTS, 2)),
             "message": {str(at): rng.integers(sizes.words + 1, size=(SLOTS, 2)) for at in range(sizes.length)},
         }
-        slot, turn, belongs = on(slot, jax.tree.map(jnp.asarray, action))
+        before = playing
+        playing, said, fresh = on(playing, jax.tree.map(jnp.asarray, action))
         for at in range(SLOTS):
-            assert bool(belongs[at]) != over[at]
-            if over[at] and episode[at] + 1 >= left[at]:
+            assert np.allclose(before.seen[at], own[at][1])
+            if before.ended[at]:
+                own[at] = reset(int(playing.number[at])) if fresh[at] else (own[at][0], playing.seen[at])
                 continue
-            if over[at]:
-                episode[at], over[at], fresh = episode[at] + 1, False, fresh + 1
-                states[at], expected = begun(episode[at])
-            else:
-                states[at], own = step(states[at], jax.tree.map(lambda part, at=at: part[at], action))
-                expected, over[at], counted = own.observation, bool(own.done), counted + 1
-                assert (np.asarray(own.reward) == np.asarray(turn.reward[at])).all()
-            assert bool(turn.done[at]) == over[at]
-            assert np.allclose(turn.observation[at], expected)
-    assert fresh >= SLOTS
-    assert counted > 3 * starts[-1] / 2
+            state, turn = step(own[at][0], jax.tree.map(lambda part, at=at: part[at], action))
+            own[at] = state, turn.observation
+            assert (np.asarray(turn.reward) == np.asarray(said.reward[at])).all()
+            assert bool(turn.done) == bool(playing.ended[at])
+            assert all(np.array_equal(said.info[name][at], turn.info[name]) for name in turn.info)
+        number = jnp.where(before.ended, -1, before.number)[None, None]
+        happened = Transcript(action, said.reward, said.done, said.info)
+        logs.append((number, before.time[None, None], jax.tree.map(lambda part: part[None, None], happened)))
+    played = transcript(logs, EPISODES - 1, world.horizon)
+    assert (played.done.sum(axis=2) > 0).all()
+    steps = world.sizes.turns * np.asarray(drawn[0].count)[: EPISODES - 1] - world.sizes.feedback
+    assert int(played.steps()[0]) == steps.sum()
+    assert (np.argmax(played.done[0], axis=1) + 1 == steps).all()
+
+
+def test_batches_have_episodes_of_about_equal_length(world, keys):
+    """Every episode once, and hardly any padding: of batches in the order of numbers, more than a third would be."""
+    rehearsal = Rehearsal(world, keys[:1])
+    batches, rest = in_batches(rehearsal, 3, 3 + 2 * 512 - 5, 32)
+    assert sorted([*batches.ravel(), *rest.ravel()]) == list(range(3, 3 + 2 * 512 - 5))
+    assert (batches.shape, rest.shape) == ((1, 31, 32), (1, 27))
+    counts = np.asarray(slots.drawn(rehearsal, jnp.arange(1027)[None])[0].count)[0]
+
+    def useful(numbers):
+        games = counts[numbers]
+        return games.sum() / (games.max(axis=-1, keepdims=True) * games.shape[-1]).sum()
+
+    assert useful(batches[0]) > 0.9
+    assert useful(np.sort(batches.ravel()).reshape(31, 32)) < 0.65

@@ -91,7 +91,8 @@ def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
     pupil.rehearse(rehearsal, 0, 16 * 60)
     assert min(score(pupil, rehearsal)) > 0.95
     cost = pupil.cost()[0]
-    assert (cost.examples, cost.updates) == (4 * 16 * 60, 16 * 60)
+    # After the first four steps of all sixteen no sequence is at its end: those updates are not made up for.
+    assert (cost.examples, cost.updates) == (4 * 16 * 60, 16 * 60 - 16)
 
 
 def test_squeezed_and_giving_back() -> None:
@@ -167,12 +168,16 @@ def test_a_replay_forgets_the_oldest_and_draws_by_priority() -> None:
     assert sorted(replay.with_more(sequences([6, 7, 8, 9]), jnp.ones(4, bool)).kept.inputs.tolist()) == [7, 8, 9]
 
 
-def test_sequences_overlap_and_end_in_nothing() -> None:
-    times = jnp.arange(4.0)[:, None] + 10 * jnp.arange(1, 3)  # (step, row)
-    lived = Sequences(times, times, times, jnp.ones((4, 2), bool), None)
-    cut = cut_into_sequences(lived, jnp.array([[1, 2], [3, 4]]), 2, 3)
-    assert cut.inputs.tolist() == [[10, 11, 12], [20, 21, 22], [12, 13, 0], [22, 23, 0]]
-    assert cut.there.tolist() == [[True] * 3, [True] * 3, [True, True, False], [True, True, False]]
+def test_sequences_begin_in_their_pieces_and_end_with_their_episode() -> None:
+    """Three pieces of two steps, two actors: the first is in one episode all along, the second begins another."""
+    times = (jnp.arange(6.0)[:, None] + 10 * jnp.arange(1, 3)).reshape(3, 2, 2)  # (piece, step, actor)
+    episode = jnp.array([[4, 5], [4, 5], [4, -1], [4, 6], [4, 6], [4, 6]]).reshape(3, 2, 2)
+    lived = Sequences(times, times, times, episode, None)
+    start = jnp.array([[0, -1], [0, 1]])
+    cut, there = cut_into_sequences(lived, start, jnp.array([[1, 2], [3, 4]]), 3)
+    assert there.tolist() == [True, False, True, True]
+    assert cut.inputs.tolist() == [[10, 11, 12], [20, 21, 22], [12, 13, 14], [23, 24, 25]]
+    assert cut.there.tolist() == [[True] * 3, [True, True, False], [True] * 3, [True] * 3]
     assert cut.state.tolist() == [1, 2, 3, 4]
 
 

@@ -98,6 +98,18 @@ def test_sentences_say_what_agrees_and_what_the_correction_changed(folder: Path)
     ]
 
 
+def test_rows_that_differ_are_told_apart_though_their_labels_hold_commas(folder: Path) -> None:
+    found = reproduce(study(), folder, "published")
+    same, other = (found.cells["5 qa"][column] for column in ("Same", "Other"))
+    only = replace(found.study, columns=("Other",), together={})
+    cells = {"qa, LSTM": {"Other": other}, "qa, RNN": {"Other": other}, "qa, both": {"Other": same}}
+    assert summary(replace(found, study=only, cells=cells))[1] == "They differ: qa, LSTM; qa, RNN."
+    del cells["qa, both"]
+    lines = summary(replace(found, study=only, cells=cells))
+    assert lines[0] == "0 of 2 cells agree with the published ones (published)."
+    assert not any(line.startswith("They differ") for line in lines)
+
+
 def test_the_maximum_of_the_mean_curve_is_not_the_mean_of_the_maxima(
     make_record: Make, save: Make, tmp_path: Path
 ) -> None:

@@ -19,7 +19,7 @@ from quickstudy.base import blocks
 from quickstudy.base.canonical import plain
 from quickstudy.render.files import csv_text, page_files, table_rows, write_page
 from quickstudy.render.html import as_html, blocks_html
-from quickstudy.render.markup import Markup, escape, joined, named, tag
+from quickstudy.render.markup import Markup, escape, joined, named, prose, tag
 
 
 class Seen(HTMLParser):
@@ -159,12 +159,17 @@ def test_csv_words_are_no_formulas() -> None:
 
 @given(st.text(max_size=60))
 def test_text_comes_back_as_text(text: str) -> None:
-    for made in (tag("p", text), tag("p", title=text), tag("p", named(text)), joined(tag("p", "x"), text)):
+    for made in (tag("p", text), tag("p", title=text), tag("p", named(text)), joined(tag("p", "x"), text), prose(text)):
         seen = Seen(made)
-        assert {name for name, _ in seen.elements} <= {"p", "bdi", "wbr", "span"}
+        assert {name for name, _ in seen.elements} <= {"p", "bdi", "wbr", "span", "code"}
         assert seen.open == []
     assert tag("p", Markup("<i>x</i>")) == "<p><i>x</i></p>"
     assert escape(escape(text)) == escape(text)
+
+
+def test_code_in_a_sentence_is_set_as_code() -> None:
+    source = as_html(blocks.Page("x", [blocks.Text("As in `s2b-balanced`, `<b>` and a lone ` sign.")]))
+    assert "<p>As in <code>s2b-balanced</code>, <code>&lt;b&gt;</code> and a lone ` sign.</p>" in source
 
 
 @given(st.text(st.sampled_from("ab ,:=\n"), max_size=90))

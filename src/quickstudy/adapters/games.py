@@ -64,7 +64,7 @@ class Table:
         """The next episode: what both players see."""
         if not self._drawn:
             drawn = self.task.episodes(self._key, self._next, BUFFERED)
-            self._drawn = [jax.tree.map(lambda part, row=row: part[row], drawn) for row in range(BUFFERED)]
+            self._drawn = [drawn.alone(row) for row in range(BUFFERED)]
             self._next += BUFFERED
         self.episode, self._standing = self._drawn.pop(0), begin(self.sizes)
         self._steps, self._right, self._games = 0, 0, 0
@@ -88,6 +88,11 @@ class Table:
         """The phase of the present game or of one after it, by the original's names: every pass has its own."""
         game, support = int(self._standing.game) + after, int(self.episode.support)
         return "test" if game >= support else f"train{game // max(support // self.sizes.repeats, 1)}"
+
+    def _place(self) -> int:
+        """The number of the present game in its phase, or in its pass of the support games."""
+        game, support = int(self._standing.game), int(self.episode.support)
+        return game - support if game >= support else game % max(support // self.sizes.repeats, 1)
 
     def _views(self, views: Any) -> dict[str, dict[str, Any]]:
         kinds = {"stimulus": np.float32, "previous_game_reward": np.float32, "communication_channel": np.int64}
@@ -125,6 +130,7 @@ class Table:
             "round_idx": int(round_of(self.sizes, self._standing)),
             "round_id": np.eye(self.sizes.rounds + 2, dtype=np.int8)[turn][:-1],
             "nbr_communication_rounds": self.sizes.rounds,
+            "stimulus_idx": self._place(),
             "step_idx": self._steps,
             "mode": self._mode(),
             "end_of_mode": turn == self.sizes.turns - 1 and (last or self._mode(1) != self._mode()),

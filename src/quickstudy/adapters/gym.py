@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import MissingExtra, UsageError
-from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Bits, Fields, Space, Tokens
 from quickstudy.base.task import World, WorldTask, players_of, spaces_of
@@ -44,10 +43,9 @@ def gym_space(space: Space) -> Any:
 
 
 def _task(name: str, convention: str) -> Any:
-    id, _, assignments = name.partition(":")
-    made: Any = configure(id, catalogue.task.get(id), parse_assignments(assignments), convention)
+    made = catalogue.typed_task(name, convention)
     if not isinstance(made, WorldTask) or players_of(made) > 1:
-        raise UsageError(f"{id} is no world for one player")
+        raise UsageError(f"{made.id} is no world for one player")
     return made
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Measure, Score
+from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, installed_sources, package_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -206,3 +207,9 @@ measure = MeasureRegistry(
 
 ALL: tuple[Registry[Any], ...] = (task, core, training, learner, control, measure, protocol, quantity, block, figure)
 """Every registry, in the order in which a name is looked for."""
+
+
+def typed_task(name: str, convention: str = "corrected") -> Any:
+    """A task as a user types it, `language/qa:verbs=1`. Raises UsageError for one that does not exist."""
+    id, _, assignments = name.partition(":")
+    return configure(id, task.get(id), parse_assignments(assignments), convention)

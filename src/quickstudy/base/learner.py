@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.lesson import Exam, Lesson, Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, space_facts, space_from_facts
@@ -276,6 +276,13 @@ class HostLearner(Protocol):
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """Answer after every row of one sequence."""
+
+
+def finite(whose: str, values: NDArray[Any], when: str = "") -> NDArray[Any]:
+    """The values, none of which may be infinite or not a number. Raises LearnerFault."""
+    if not np.isfinite(values).all():
+        raise LearnerFault(f"{whose} are not finite{when}: it has diverged")
+    return values
 
 
 def distribution(scores: NDArray[Any], scale: str) -> NDArray[np.float64]:

@@ -36,6 +36,11 @@ class Streams:
         """A NumPy generator at the start of the stream; asking again starts it again."""
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([int(word) for word in self.words(purpose)])))
 
+    def order(self, count: int, passes: int) -> NDArray[np.int64]:
+        """(item,) numbers of so many examples as they are shown: all in every pass, each time in a new order."""
+        rng = self.numpy("order")
+        return np.concatenate([rng.permutation(count) for _ in range(passes)])
+
     def for_learner(self) -> Streams:
         """Streams of their own for a learner: from these it can find out neither the task nor its data."""
         name = "".join(f"{word:08x}" for word in self.words("learner"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import pathlib
 from typing import Any
 
@@ -48,12 +49,12 @@ def drive(
     """
     import numpy as np
 
-    from quickstudy.data.recordings import write_drive
+    from quickstudy.data.recordings import FORMAT, write_drive
 
     name_data(data)
     include_files(include)
     check_target(out)
-    if repetitions < 1 or (rate is not None and rate <= 0):
+    if repetitions < 1 or (rate is not None and not 0 < rate < math.inf):
         raise UsageError(f"--repetitions must be at least 1 and --rate above 0, got {repetitions} and {rate}")
     if questions:
         _write_questions(tasks, out, convention, seed, repetitions, set_, learner, json)
@@ -75,7 +76,7 @@ def drive(
     widths = {part.shape[1] for part in parts}
     if len(widths) > 1:
         raise UsageError(f"the tasks have inputs of {sorted(widths)} channels; write one drive for each number")
-    header: dict[str, Any] = {"format": 1, "seed": seed, "samples": start, "channels": widths.pop()}
+    header: dict[str, Any] = {"format": FORMAT, "seed": seed, "samples": start, "channels": widths.pop()}
     header |= {"rate": rate, "volts": [low, high] if volts else None, "segments": segments}
     write_drive(out, header, np.concatenate(parts), rate)
     if json:
@@ -153,15 +154,14 @@ def _segments(task: str, convention: str, seed: int, repetition: int) -> list[tu
 def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tuple[Any, Any]:
     """The series of a task's repetition, as a run draws it, and the task. Raises UsageError where it is no series."""
     from quickstudy.base import catalogue
-    from quickstudy.base.parameters import configure, parse_assignments
     from quickstudy.base.seeds import Streams
     from quickstudy.base.task import SeriesTask
 
-    name, _, assignments = task.partition(":")
-    made: Any = configure(name, catalogue.task.get(name), parse_assignments(assignments), convention)
+    made = catalogue.typed_task(task, convention)
+    streams = Streams(seed, made.id, repetition)
     if not isinstance(made, SeriesTask):
-        raise UsageError(f"{name} is no series, and cannot drive a device")
-    return made.drive(Streams(seed, catalogue.task.get(name).id, repetition).numpy("data")), made
+        raise UsageError(f"{task.partition(':')[0]} is no series, and cannot drive a device")
+    return made.drive(streams.numpy("data")), made
 
 
 def digest_of(inputs: Any) -> str:

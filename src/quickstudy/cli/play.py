@@ -86,6 +86,9 @@ def _guess(task: Any, convention: str, most: int, streams: Any, plain: bool, rec
 
     game = configure("game", Game, {}, convention)
     session = Session(task, game, streams, plain)
+    if sys.stdin.isatty():
+        letters = "" if plain else "Every word is a letter. "
+        say(f"{letters}Type what stands at each _, with spaces between; {game.series} right in a row end it, or Ctrl-D")
     while not session.over and len(session.right) < most:
         say(f"{len(session.right) + 1}: {session.next()}")
         line = _typed()

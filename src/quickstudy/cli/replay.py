@@ -53,7 +53,7 @@ def lines_of(file: pathlib.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if not file.is_file():
         raise UsageError(f"no file {file}")
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8").split("\n")  # other ends of lines are bytes of a recording
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is no text: {error.reason} at byte {error.start}") from error
     if not any(line.strip() for line in lines):
@@ -63,7 +63,7 @@ def lines_of(file: pathlib.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             continue
         try:
             line = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{file}, line {number}: no JSON: {error}") from error
         if not isinstance(line, Mapping):
             raise UsageError(f"{file}, line {number}: must be an object, got {text.strip()[:40]}")

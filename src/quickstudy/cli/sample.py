@@ -48,7 +48,6 @@ def sample(
 ) -> None:
     """Look at the data: independent draws, before de-duplication. Supervised tokens are in [brackets]."""
     from quickstudy.base import catalogue
-    from quickstudy.base.parameters import configure, parse_assignments
     from quickstudy.base.seeds import Streams
     from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask
 
@@ -56,8 +55,7 @@ def sample(
     include_files(include)
     if count is not None and count < 1:
         raise UsageError(f"count must be at least 1, got {count}")
-    name, _, assignments = task.partition(":")
-    made = configure(name, catalogue.task.get(name), parse_assignments(assignments), convention)
+    name, made = task.partition(":")[0], catalogue.typed_task(task, convention)
     if text and (inputs is not None or not isinstance(made, ExampleTask)):
         raise UsageError(f"{name} writes no strings; leave --text out")
     streams = Streams(seed, made.id, 0)

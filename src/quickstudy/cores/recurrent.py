@@ -20,13 +20,15 @@ from quickstudy.gateway import eqx, jax, jnp
 class RecurrentCore(Core):
     """One layer. inputs: (width, gates units); recurrent: (units, gates units); bias: (2, gates units).
 
-    States are as many as `memories` says, zero at the start.
+    States are as many as `memories` says, zero at the start. straight: `unroll` is written out step by step, for short
+    sequences on a GPU, where a turn of a loop takes longer than what is in it.
     """
 
     inputs: InputWeights
     recurrent: Array
     bias: Array
     units: int = eqx.field(static=True)
+    straight: bool = eqx.field(static=True, default=False)
 
     cell: ClassVar[Cell]
     memories: ClassVar[int] = 1
@@ -56,8 +58,8 @@ class RecurrentCore(Core):
         outer, inner = self.biases
         drives = self.inputs(xs) + outer
         steps, batch = drives.shape[:2]
-        rows = Drives(drives.reshape(steps * batch, -1))
-        hiddens, state = unrolled(self.cell, Phases((batch,), (steps,)), self.recurrent, inner, state, rows, None)
+        rows, phases = Drives(drives.reshape(steps * batch, -1)), Phases((batch,), (steps,), self.straight)
+        hiddens, state = unrolled(self.cell, phases, self.recurrent, inner, state, rows, None)
         return state, hiddens.reshape(steps, batch, -1)
 
     def unroll_packed(self, rows: tuple[int, ...], steps: Array, xs: Any) -> Array:

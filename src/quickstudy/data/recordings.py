@@ -19,6 +19,10 @@ from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.data.tables import read_content, read_table
 
 MARK = "# quickstudy drive "
+FORMAT = 1
+_SEGMENT = {"task": str, "convention": str, "role": str, "sha256": str, "version": int, "repetition": int}
+_SEGMENT |= {"start": int, "washout": int, "training": int}
+"""What is read of every segment in the header of a drive."""
 STAMPS = ("step", "time")
 JITTER = 0.25
 """Of the time between two samples: how far a time stamp may be from where it should be."""
@@ -53,13 +57,43 @@ def read_drive(path: str | pathlib.Path) -> tuple[dict[str, Any], NDArray[np.flo
         mark, said, names = "", {}, []
     if mark != MARK or not isinstance(said.get("segments"), list):
         raise UsageError(f"{path} is no drive; make one by: quickstudy drive TASK --out {path}")
+    if said.get("format") != FORMAT:
+        raise UsageError(f"{path} is of format {said.get('format')}, and {FORMAT} is read here; write it anew")
     try:
-        table = np.loadtxt(rest.decode("utf-8").splitlines()[1:], delimiter=",", ndmin=2)
+        _check_header(said)
+    except ValueError as error:
+        raise UsageError(f"{path}: its header was changed: {error}") from None
+    rows = rest.decode("utf-8", "replace").splitlines()[1:]
+    try:
+        table = np.loadtxt(rows, delimiter=",", ndmin=2) if rows else np.zeros((0, len(names)))
     except ValueError as error:
         raise UsageError(f"{path} was changed since it was written: {error}") from None
     if len(table) != said.get("samples"):
         raise UsageError(f"{path} has {len(table)} samples, but its header says {said.get('samples')}; it is not whole")
     return said, table[:, [place for place, name in enumerate(names) if name.startswith("input_")]]
+
+
+def _check_header(header: Mapping[str, Any]) -> None:
+    """Raise ValueError with what cannot stand in the header of a drive."""
+
+    def check(owner: Mapping[str, Any], name: str, kind: type) -> None:
+        if type(owner.get(name)) is not kind:
+            words = "a text" if kind is str else "a whole number"
+            raise ValueError(f"{name} must be {words}, got {owner.get(name)!r}")
+
+    for name in ("seed", "samples"):
+        check(header, name, int)
+    before = ""
+    for segment in header["segments"]:
+        if not isinstance(segment, Mapping):
+            raise ValueError(f"segments must be objects, got {segment!r}")
+        for name, kind in _SEGMENT.items():
+            check(segment, name, kind)
+        if not 0 <= segment["start"] < header["samples"]:
+            raise ValueError(f"segments begin in 0 .. {header['samples'] - 1}, got {segment['start']}")
+        if segment["role"] == "generalisation" and segment["task"] != before:
+            raise ValueError(f"the narrow noise of {segment['task']} must stand behind its noise of the whole range")
+        before = segment["task"]
 
 
 def read_states(path: str | pathlib.Path) -> NDArray[np.float64]:

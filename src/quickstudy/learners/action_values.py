@@ -5,6 +5,7 @@ a moment have in common is a value of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.gateway import device_kind, eqx, jax, jnp
 from quickstudy.learners.stepping import Head
 
 
@@ -32,6 +33,8 @@ class ActionValues(eqx.Module):
         core = spec.build(inputs, rng)
         if core.leaks:
             raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
+        if hasattr(core, "straight") and device_kind() != "cpu":
+            core = replace(core, straight=True)  # type: ignore[call-arg]
         return cls(core, *(Head.drawn(core, width, rng) for width in (outputs.width, 1, numbers)))
 
     def trainable(self) -> Any:
@@ -39,19 +42,31 @@ class ActionValues(eqx.Module):
         heads = jax.tree.map(lambda _: True, (self.advantage, self.value, self.rebuilt))
         return ActionValues(self.core.trainable(), *heads)
 
+    @property
+    def _apart(self) -> bool:
+        """Whether rows of the core have nothing in common: all that it keeps has them in front."""
+        few, more = (jax.tree.leaves(jax.eval_shape(lambda rows=rows: self.core.start(rows, 2))) for rows in (2, 3))
+        return all(one.shape[:1] == (2,) and other.shape[:1] == (3,) for one, other in zip(few, more, strict=True))
+
     def start(self, rows: int, capacity: int) -> Any:
         """(row, ...): empty memories."""
+        if self._apart:
+            return self.core.start(rows, capacity)
         alone = self.core.start(1, capacity)
         return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (rows, *jnp.shape(leaf))), alone)
 
     def step(self, memories: Any, inputs: Any) -> tuple[Any, Any]:
         """One step (row, ...) of every row: memories after it, features (row, feature)."""
+        if self._apart:
+            return self.core.step(memories, inputs)  # type: ignore[no-any-return]
         alone = jax.tree.map(lambda leaf: leaf[:, None], inputs)
         memories, features = jax.vmap(lambda memory, x: self.core.step(memory, x))(memories, alone)
         return memories, features[:, 0]
 
     def unroll(self, memories: Any, inputs: Any) -> tuple[Any, Any]:
         """Many steps (time, row, ...): memories after them, features (time, row, feature)."""
+        if self._apart:
+            return self.core.unroll(memories, inputs)  # type: ignore[no-any-return]
         alone = jax.tree.map(lambda leaf: leaf[:, :, None], inputs)
 
         def of_row(memory: Any, xs: Any) -> Any:

@@ -22,11 +22,11 @@ from quickstudy.learners.aside import Aside, with_aside
 from quickstudy.learners.batching import GroupedExam, check_leak, packed_lesson, padded_lesson, whole_lesson
 from quickstudy.learners.exams import exam_for, is_large
 from quickstudy.learners.features import all_states, streamed
-from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, size_of, stack_lanes, with_arrays
-from quickstudy.learners.stepping import Head, Model, SteppingPupil
+from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
+from quickstudy.learners.stepping import Model, SteppingPupil
 from quickstudy.learners.streaming import Batches, answering_streams, first_answers, streaming
 from quickstudy.learners.trained import Usual
-from quickstudy.learners.updates import ADAM, LATE, answering, of_tokens, of_values, updating
+from quickstudy.learners.updates import LATE, answering, begun, of_tokens, of_values, updating
 
 
 @training("adam", version=2)
@@ -119,16 +119,8 @@ class AdamPupil(SteppingPupil):
         self._tokens = isinstance(brief.outputs, Tokens)
         self._aside = Aside.of(training.rebuild, training.foretell, training.numbers, brief)
         further += self._aside.width if self._aside else 0
-        models = [_model(core, brief, stream, further) for stream in streams]
-        trained = eqx.filter(models[0], models[0].trainable())
-        # By NumPy: an array of zeros made by JAX is a call of a program.
-        moments = jax.tree.map(
-            lambda part: jnp.asarray(np.zeros((self.lanes, *part.shape), part.dtype)),
-            jax.eval_shape(ADAM.init, trained),
-        )
-        # Model and moments are kept as bare arrays: what they are part of is put together where it is compiled.
-        self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
-        self._sizes = size_of(trained), size_of(eqx.filter(models[0], eqx.is_inexact_array)) - size_of(trained)
+        models = [Model.drawn(core, brief.inputs, brief.outputs.width + further, stream) for stream in streams]
+        self._arrays, self._frame, self._sizes = begun(models)
         self._widths = models[0].core.width, brief.outputs.width + further
         # A core without noise gets no key: its program is the same as if there were none.
         noisy = models[0].core.noisy
@@ -297,9 +289,3 @@ class AdamPupil(SteppingPupil):
 @eqx.filter_jit
 def _headed(head: Any, rows: Any, lanes: int) -> Any:
     return over_lanes(lambda head, rows: head(rows), lanes)(head, rows)
-
-
-def _model(core: CoreSpec, brief: Brief, streams: Streams, further: int) -> Model:
-    rng = streams.numpy("core")
-    built = core.build(brief.inputs, rng)
-    return Model(built, Head.drawn(built, brief.outputs.width + further, rng))

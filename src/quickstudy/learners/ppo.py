@@ -21,6 +21,7 @@ from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.episodes import Lived, as_rows, begin_episodes, by_player, play
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, size_of, stack_lanes, with_arrays
+from quickstudy.learners.slots import in_batches
 from quickstudy.learners.stepping import Head
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, cut, share_of_rate
@@ -54,7 +55,7 @@ class Settings(NamedTuple):
     entropy: Any
 
 
-@training("ppo", version=1)
+@training("ppo", version=2)
 @dataclass(frozen=True)
 class PPO:
     """Proximal policy optimisation with a memory: plays a batch of whole episodes, then makes some updates from it.
@@ -65,7 +66,8 @@ class PPO:
     follows at once counts, which is right where an action has no later effect. ratio: how far a probability may move
     before it counts no more. entropy: weight of the policy's entropy. clip: length of a gradient.
 
-    Several players are one network, each with a memory of its own. Actions are drawn while it learns, and the likeliest
+    Where a world says beforehand how long its episodes are, a batch has some of about equal length. Several players are
+    one network, each with a memory of its own. Actions are drawn while it learns, and the likeliest
     are taken when it is tested. Source: Schulman et al. 2017; estimates of Schulman et al. 2016.
     """
 
@@ -122,24 +124,34 @@ class PPOPupil:
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes in batches, and learn from each. What is left over of a batch is only played."""
-        world, batch, parts = rehearsal.world, self._training.batch, []
-        for first in range(start, stop, batch):
-            numbers = jnp.tile(jnp.arange(first, min(first + batch, stop)), (self.lanes, 1))
-            begun = begin_episodes(rehearsal, numbers)
-            lived = _live(world, self._actors, begun, (rehearsal.keys, self._noise), numbers, self.lanes)
-            parts.append(jax.tree.map(np.asarray, lived.transcript()))
-            self._steps += parts[-1].steps()
-            if numbers.shape[1] == batch:
-                longest = int((np.cumsum(parts[-1].done, axis=-1) == 0).sum(axis=-1).max()) + 1
-                steps = min(world.horizon, rounded(longest, 2))
-                cropped = jax.tree.map(lambda leaf, end=steps: leaf[:, :end], lived.learned_from())
-                self._actors, self._moments = _learn(
-                    world, self._trainable, self._actors, self._moments, cropped, self._noise, jnp.int32(first),
-                    self._settings, self._training.epochs, self._training.parts, self.lanes,
-                )  # fmt: skip
-        if not parts:
+        if stop <= start:
             raise UsageError(f"no episodes between {start} and {stop}")
-        return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+        batches, rest = in_batches(rehearsal, start, stop, self._training.batch)
+        parts = [self._played(rehearsal, batches[:, number], True) for number in range(batches.shape[1])]
+        parts += [self._played(rehearsal, rest, False)] if rest.size else []
+        # Back in the order of their numbers.
+        order = np.argsort(np.concatenate([batches.reshape(self.lanes, -1), rest], axis=1), axis=1)
+        lane = np.arange(self.lanes)[:, None]
+        return jax.tree.map(  # type: ignore[no-any-return]
+            lambda *rows: np.concatenate(rows, axis=1)[lane, order], *parts
+        )
+
+    def _played(self, rehearsal: Rehearsal, numbers: Any, learns: bool) -> Transcript:
+        """Episodes of these numbers (lane, episode), from which it perhaps learns."""
+        world, numbers = rehearsal.world, jnp.asarray(numbers)
+        begun = begin_episodes(rehearsal, numbers)
+        lived = _live(world, self._actors, begun, (rehearsal.keys, self._noise), numbers, self.lanes)
+        played: Transcript = jax.tree.map(np.asarray, lived.transcript())
+        self._steps += played.steps()
+        if learns:
+            longest = int((np.cumsum(played.done, axis=-1) == 0).sum(axis=-1).max()) + 1
+            steps = min(world.horizon, rounded(longest, 2))
+            cropped = jax.tree.map(lambda leaf: leaf[:, :steps], lived.learned_from())
+            self._actors, self._moments = _learn(
+                world, self._trainable, self._actors, self._moments, cropped, self._noise, numbers[:, 0],
+                self._settings, self._training.epochs, self._training.parts, self.lanes,
+            )  # fmt: skip
+        return played
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes by the likeliest actions."""
@@ -224,7 +236,7 @@ def _learn(
     world: Any, trainable: Any, actors: Any, moments: Any, lived: Any, noise: Any, first: Any, settings: Settings,
     epochs: int, parts: int, lanes: int,
 ) -> Any:  # fmt: skip
-    def single(actor: Any, moments: Any, lived: Lived, noise: Any) -> Any:
+    def single(actor: Any, moments: Any, lived: Lived, noise: Any, first: Any) -> Any:
         trained, fixed = eqx.partition(actor, trainable)
         players = players_of(world)
         there = jnp.cumsum(lived.done, axis=0) - lived.done == 0  # (step, episode)
@@ -267,7 +279,7 @@ def _learn(
         trained, moments = lax.fori_loop(0, epochs * parts, update, (trained, moments))
         return eqx.combine(trained, fixed), moments
 
-    return over_lanes(single, lanes)(actors, moments, lived, noise)
+    return over_lanes(single, lanes)(actors, moments, lived, noise, first)
 
 
 def _advantages(lived: Lived, mask: Any, settings: Settings) -> Any:

@@ -23,22 +23,27 @@ from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.action_values import ActionValues, check_choices, widened
 from quickstudy.learners.episodes import begin_episodes
 from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
-from quickstudy.learners.r2d2_programs import ADAM, Layout, Settings, empty_replay, learned, lived, performed
+from quickstudy.learners.r2d2_play import Layout, Settings, empty_replay, entered, lived, performed
+from quickstudy.learners.r2d2_programs import ADAM, learned
+from quickstudy.learners.replay import Pieces, Replay
+from quickstudy.learners.slots import drawn, transcript
 
 TOGETHER = 256
 """Episodes that are played side by side where nothing is learned."""
+LESSONS = (8, 64)
+"""Episodes for every actor that are drawn at once: few, or many."""
 ROOM = 2e9
 """Bytes that the sequences of a lane may take."""
 
 
-@training("r2d2", version=1)
+@training("r2d2", version=2)
 @dataclass(frozen=True)
 class R2D2:
     """Recurrent replay distributed deep Q-learning: actors live, sequences of it are kept, and what actions are worth
     is learned from those that surprised most, many times over.
 
-    batch: actors, each of which plays one episode at a time. Of actor i, a share of 0.4 ^ (1 + 2 i / (batch - 1)) of
-    all actions is drawn blindly in the end, more before: it falls from 1 within about `exploring` steps in the world.
+    batch: actors, each of which plays one episode after another. Of actor i, 0.4 ^ (1 + 2 i / (batch - 1)) of all
+    actions are drawn blindly in the end, more before: from 1 it falls within about `exploring` steps in the world.
     every: steps in the world (of all actors) for one update. sequences: that an update is made of. unroll: steps of
     one; one begins every `overlap` steps of an episode, with the memory as the actor had it then (stored states).
     burn_in: steps at its beginning that only bring the memory up to date; the first of an episode are so never learned
@@ -125,8 +130,9 @@ class R2D2Pupil:
         self._network = self._trusted = stack_lanes(networks)
         self._moments = stack_lanes([ADAM.init(trained)] * self.lanes)
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
-        self._steps = np.zeros(self.lanes, dtype=np.int64)
+        self._steps = jnp.zeros(self.lanes, jnp.int32)
         self._replay: Any = None
+        self._tail: Any = None
         self._found: Mapping[str, Any] | None = None
         self._layout = Layout(
             training.unroll, training.overlap, training.burn_in, training.steps, training.sequences, training.vdn,
@@ -139,29 +145,38 @@ class R2D2Pupil:
         self._settings = Settings(*(jnp.float32(value) for value in values))
 
     def rehearse(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
-        """Play the episodes, as many at once as there are actors, and after each of them make the updates that are due.
-        Actors that are left over only play.
+        """Play the episodes, as many at once as there are actors, each in the place of one that has ended, and after
+        some steps of all of them make the updates that are due.
         """
-        world, batch, parts = self._checked(rehearsal.world), self._training.batch, []
-        for first in range(start, stop, batch):
-            numbers = jnp.tile(jnp.arange(first, min(first + batch, stop)), (self.lanes, 1))
-            begun, before = begin_episodes(rehearsal, numbers), jnp.asarray(self._steps, jnp.float32)
-            played, sequences, valid = lived(
-                world, self._network, begun, self._noise, numbers, before, self._settings, self._layout, self.lanes
-            )
-            parts.append(jax.tree.map(np.asarray, played))
-            made = parts[-1].steps()
-            if numbers.shape[1] == batch:
-                due = (self._steps + made) // self._training.every - self._steps // self._training.every
-                learning = self._network, self._trusted, self._moments, self._replay
-                self._network, self._trusted, self._moments, self._replay = learned(
-                    world, self._trainable, learning, sequences, valid, self._noise, jnp.int32(first),
-                    jnp.asarray(due, jnp.int32), self._settings, self._layout, self.lanes,
-                )  # fmt: skip
-            self._steps += made
-        if not parts:
+        if stop <= start:
             raise UsageError(f"no episodes between {start} and {stop}")
+        world, parts = self._checked(rehearsal.world), []
+        few, many = (size * self._training.batch for size in LESSONS)
+        room = few if stop - start <= few else many  # few shapes: what is drawn and not played costs little
+        for first in range(start, stop, room):
+            numbers = jnp.tile(jnp.arange(first, first + room), (self.lanes, 1))
+            parts.append(self._lesson(world, drawn(rehearsal, numbers), first, min(room, stop - first)))
         return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+
+    def _lesson(self, world: Any, material: Any, first: int, episodes: int) -> Transcript:
+        """Play so many episodes that were drawn, and learn from them."""
+        batch, stop = self._training.batch, jnp.int32(episodes)
+        logs: list[Any] = []
+        most = -(-self._layout.pieces(world) * self._layout.gap * batch // self._training.every)
+        actors = entered(world, self._network, material, stop, batch, self.lanes)
+        while not logs or not actors.slots.over(episodes):
+            actors, pieces, log = lived(
+                world, self._network, material, actors, self._noise, jnp.int32(first), stop, self._steps,
+                self._settings, self._layout, self.lanes,
+            )  # fmt: skip
+            learning = self._network, self._trusted, self._moments, self._replay
+            learning, self._tail, self._steps = learned(
+                world, self._trainable, learning, self._tail, pieces, self._noise, self._steps,
+                jnp.int32(self._training.every), most, self._settings, self._layout, self.lanes,
+            )  # fmt: skip
+            self._network, self._trusted, self._moments, self._replay = learning
+            logs.append(jax.tree.map(np.asarray, log))  # the device goes on meanwhile
+        return transcript(logs, episodes, world.horizon)
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes by the actions that are held best."""
@@ -189,27 +204,44 @@ class R2D2Pupil:
                     f"{room} sequences with their memories are {needed / 1e9:.1f} GB for a run, more than "
                     f"{ROOM / 1e9:.0f}: give a smaller replay, or a core with a smaller memory"
                 )
-            self._replay = jax.tree.map(lambda leaf: jnp.zeros((self.lanes, *leaf.shape), leaf.dtype), shapes)
+            self._replay, self._tail = self._nothing_lived(shapes)
             if self._found is not None:
-                self._replay, self._found = with_arrays({"replay": self._replay}, self._found)["replay"], None
+                kept = with_arrays({"replay": self._replay, "tail": self._tail}, self._found)
+                self._replay, self._tail, self._found = kept["replay"], kept["tail"], None
         return world
+
+    def _nothing_lived(self, replay: Replay) -> tuple[Replay, Pieces]:
+        """Of all lanes, what is kept before anything was lived, by the shapes of a replay."""
+        layout, actors = self._layout, self._training.batch
+        empty = jax.tree.map(lambda leaf: jnp.zeros((self.lanes, *leaf.shape), leaf.dtype), replay)
+        lead = self.lanes, layout.tail, layout.gap, actors
+        kept = jax.tree.map(
+            lambda leaf: jnp.zeros((*lead, *leaf.shape[3:]), leaf.dtype), empty.kept._replace(state=None)
+        )
+        state = jax.tree.map(lambda leaf: jnp.zeros((*lead[:2], actors, *leaf.shape[2:]), leaf.dtype), empty.kept.state)
+        nowhere = jnp.full(lead, -1, jnp.int32)
+        return empty, Pieces(kept._replace(there=nowhere), nowhere[:, :, 0], state)
 
     def snapshot(self) -> Snapshot:
         """Networks, moments, and all that is kept, with the lane axis."""
         kept = named_arrays((self._network, self._trusted, self._moments))
-        kept |= named_arrays({"replay": self._replay}) if self._replay is not None else dict(self._found or {})
-        return Snapshot({**kept, "steps": self._steps.copy()})
+        lived = {"replay": self._replay, "tail": self._tail}
+        kept |= named_arrays(lived) if self._replay is not None else dict(self._found or {})
+        return Snapshot({**kept, "steps": np.asarray(self._steps)})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         learning = self._network, self._trusted, self._moments
         self._network, self._trusted, self._moments = with_arrays(learning, snapshot.arrays)
-        self._steps = snapshot.arrays["steps"].copy()
+        self._steps = jnp.asarray(snapshot.arrays["steps"])
         self._replay, self._found = None, {
-            name: array for name, array in snapshot.arrays.items() if name.startswith("['replay']")
+            name: array for name, array in snapshot.arrays.items() if name.startswith(("['replay']", "['tail']"))
         } or None  # fmt: skip
 
     def cost(self) -> list[Cost]:
         """Steps in the world, and updates."""
         made = np.asarray(self._moments.count)
-        return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]
+        return [
+            Cost(int(steps), int(count), *self._sizes)
+            for steps, count in zip(np.asarray(self._steps), made, strict=True)
+        ]

@@ -54,7 +54,9 @@ class Replay(NamedTuple):
         shares = jnp.where(self.priorities > 0, self.priorities**exponent, 0.0)
         upto = jnp.cumsum(shares / shares.sum())
         uniform = (jnp.arange(count) + jax.random.uniform(key, (count,))) / count
-        numbers = jnp.minimum(jnp.searchsorted(upto, uniform * upto[-1], side="right"), len(shares) - 1)
+        # Compared with all at once: to halve again and again is a row of small steps, each a wait on a GPU.
+        found = jnp.searchsorted(upto, uniform * upto[-1], side="right", method="compare_all")
+        numbers = jnp.minimum(found, len(shares) - 1)
         return numbers, shares[numbers] / shares.sum()
 
     def importance(self, probabilities: Any, exponent: Any) -> Any:
@@ -69,18 +71,30 @@ class Replay(NamedTuple):
         return self._replace(priorities=self.priorities.at[numbers].set(priorities))
 
 
-def cut_into_sequences(lived: Sequences, states: Any, every: int, length: int) -> Sequences:
-    """Sequences of a length that begin at every so many steps: from what was lived, (step, row, ...), and the states at
-    these steps, (start, row, ...). They come as (start * row, time, ...); behind the last step there is nothing.
+class Pieces(NamedTuple):
+    """What was lived, in pieces in each of which every actor begins at most one sequence. kept: (piece, step, actor,
+    ...), what sequences are made of, with the number of the episode, -1 for none, in the place of `there`. start:
+    (piece, actor), at which step of the piece it begins, -1 where none does; state: (piece, actor, ...), the memories
+    before it.
     """
-    starts = len(jax.tree.leaves(states)[0])
 
-    def cut(leaf: Any) -> Any:
-        filled = jnp.pad(leaf, [(0, length), *[(0, 0)] * (leaf.ndim - 1)])
-        taken = filled[jnp.arange(starts)[:, None] * every + jnp.arange(length)]  # (start, time, row, ...)
-        return jnp.swapaxes(taken, 1, 2).reshape(-1, length, *leaf.shape[2:])
+    kept: Sequences
+    start: Any
+    state: Any
 
-    parts = jax.tree.map(cut, lived._replace(state=None))
-    return parts._replace(  # type: ignore[no-any-return]
-        state=jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), states)
+
+def cut_into_sequences(lived: Sequences, start: Any, state: Any, length: int) -> tuple[Sequences, Any]:
+    """The sequences that begin in the first of some pieces, (piece * actor, time, ...), and which of them there are.
+
+    lived: as `Pieces.kept`; start, state: of as many pieces as have a sequence's length of steps behind them.
+    """
+    gap, (pieces, actors) = lived.there.shape[1], start.shape
+    at = jnp.arange(pieces)[:, None] * gap + jnp.maximum(start, 0)
+    at = at[..., None] + jnp.arange(length), jnp.arange(actors)[:, None]
+    taken = jax.tree.map(
+        lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[at].reshape(-1, length, *leaf.shape[3:]),
+        lived._replace(state=None),
     )
+    there = (taken.there == taken.there[:, :1]) & (taken.there >= 0)
+    state = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), state)
+    return taken._replace(there=there, state=state), start.reshape(-1) >= 0

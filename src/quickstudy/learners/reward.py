@@ -16,12 +16,12 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Space, Tokens, check_spaces
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.learners.lanes import Frame, named_arrays, size_of, stack_lanes, with_arrays
+from quickstudy.gateway import jax, jnp
+from quickstudy.learners.lanes import Frame, named_arrays, with_arrays
 from quickstudy.learners.reward_programs import ROOM, Lived, Mind, life_program, step_programs
-from quickstudy.learners.stepping import Head, Model
+from quickstudy.learners.stepping import Model
 from quickstudy.learners.trained import Usual
-from quickstudy.learners.updates import ADAM
+from quickstudy.learners.updates import begun
 
 SIGNS = Tokens(3)
 """A reward as it is read: below, at, or above 0."""
@@ -73,16 +73,10 @@ class ActorPupil:
         self._back, self._every = training.window, training.every
         self._alone = not _reads_fields(core)
         inputs = brief.inputs if self._alone else Fields({"seen": brief.inputs, "done": brief.outputs, "reward": SIGNS})
-        models = [_model(core, inputs, brief.outputs.width, stream) for stream in streams]
+        models = [Model.drawn(core, inputs, brief.outputs.width + 1, stream) for stream in streams]
         if models[0].core.leaks:
             raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
-        trained = eqx.filter(models[0], models[0].trainable())
-        moments = jax.tree.map(
-            lambda part: jnp.asarray(np.zeros((self.lanes, *part.shape), part.dtype)),
-            jax.eval_shape(ADAM.init, trained),
-        )
-        self._arrays, self._frame = Frame.of((stack_lanes(models), moments))
-        self._sizes = size_of(trained), size_of(eqx.filter(models[0], eqx.is_inexact_array)) - size_of(trained)
+        self._arrays, self._frame, self._sizes = begun(models)
         self._act, self._update, self._restart = step_programs(self._frame, training, self.lanes)
         self._settings = jnp.asarray(
             [[training.rate, training.discount, training.trace, training.entropy, training.critic]] * self.lanes,
@@ -204,9 +198,3 @@ def _blank(space: Space) -> Any:
     if isinstance(space, Fields):
         return {name: _blank(part) for name, part in space.parts}
     return np.zeros((), np.int32) if isinstance(space, Tokens) else np.zeros(space.width, np.float32)
-
-
-def _model(core: CoreSpec, inputs: Space, actions: int, streams: Streams) -> Model:
-    rng = streams.numpy("core")
-    built = core.build(inputs, rng)
-    return Model(built, Head.drawn(built, actions + 1, rng))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.examples import Examples, Series
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import Brief, Cost, Snapshot, finite
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -84,8 +84,7 @@ class Sums:
         if not self.arrays["rows"]:
             return np.zeros((len(strengths), *self.arrays["products"].shape))
         squares, products = self._total(int(self.arrays["rows"]) % ROWS_TOGETHER)
-        if not np.isfinite(squares).all():
-            raise LearnerFault("the core's features are not finite: it has diverged")
+        finite("the core's features", squares)
         held_back = np.append(np.ones(len(squares) - 1), 0.0)
         fits = np.full((len(strengths), *products.shape), np.nan)
         for fit, strength in zip(fits, strengths, strict=True):

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, UsageError
-from quickstudy.cores.core import precision_of
+from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Space
+from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
 
@@ -67,6 +69,13 @@ class Model(Speaker):
     """A core and its head."""
 
     head: Head
+
+    @classmethod
+    def drawn(cls, spec: CoreSpec, inputs: Space, outputs: int, streams: Streams) -> Model:
+        """Weights of the core, then of its head."""
+        rng = streams.numpy("core")
+        core = spec.build(inputs, rng)
+        return cls(core, Head.drawn(core, outputs, rng))
 
     def scores(self, features: Any) -> Any:
         """What the head makes of them."""

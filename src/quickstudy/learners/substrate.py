@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base import catalogue
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import UsageError
 from quickstudy.base.examples import Series
-from quickstudy.base.parameters import configure, parse_assignments
+from quickstudy.base.learner import finite
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space
 from quickstudy.base.task import SeriesTask, spaces_of
@@ -56,8 +56,8 @@ class Probe:
         found = np.empty((len(wide), 3))
         for row, near, own, drive in zip(found, narrow, wide, inputs, strict=True):  # each stays near the processor
             states, close = (np.asarray(part, np.float64)[self.washout :] for part in (own, near))
-            if not (np.isfinite(states).all() and np.isfinite(close).all()):
-                raise LearnerFault("a core's states are not finite: it has diverged")
+            for part in (states, close):
+                finite("a core's states", part)
             kernel, generalisation = (
                 ranks(_singular_values(part))[self._rank] for part in (states[: len(close)], close)
             )
@@ -179,8 +179,7 @@ class Substrate(Probe):
 
         Where a task has other inputs than this one, the weights of these are drawn once for all genomes.
         """
-        id, _, assignments = name.partition(":")
-        task: Any = configure(id, catalogue.task.get(id), parse_assignments(assignments))
+        task = catalogue.typed_task(name)
         space = spaces_of(task)[0]
         if not isinstance(space, Reals):
             raise UsageError(f"{name} cannot be placed: it is read as {space}, not as numbers")
@@ -189,7 +188,7 @@ class Substrate(Probe):
             return self._told_apart(genomes, task, other)
         if not isinstance(task, SeriesTask):
             raise UsageError(f"{name} cannot be placed: it is no series, and has no sequences to tell apart")
-        series = task.drive(dataclasses.replace(streams, task=id).numpy("data"))
+        series = task.drive(dataclasses.replace(streams, task=name.partition(":")[0]).numpy("data"))
         target, found = series.targets[len(series.targets) - series.test :], []
         for genome in genomes:
             states = self._states([genome], series.inputs[None, :, None], other)[0, :, 0]

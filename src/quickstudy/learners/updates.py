@@ -5,16 +5,31 @@ Each is kept by what it depends on, and takes bare arrays: a call costs microsec
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
+
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax, optax
 from quickstudy.learners.batching import PaddedLesson, phase_rows
-from quickstudy.learners.lanes import Frame, over_lanes
+from quickstudy.learners.lanes import Frame, over_lanes, size_of, stack_lanes
 
 # The step size is applied by hand, as an array: a new setting is no new program.
 ADAM = optax.scale_by_adam()
+
+
+def begun(models: Sequence[Any]) -> tuple[list[Any], Frame, tuple[int, int]]:
+    """Models, one per lane, before the first update: the arrays of (model, moments), kept bare and put together where
+    they are compiled, the rest of these, and how many numbers of a model are trained, and how many are not.
+    """
+    trained = eqx.filter(models[0], models[0].trainable())
+    # By NumPy: an array of zeros made by JAX is a call of a program.
+    moments = jax.tree.map(
+        lambda part: jnp.asarray(np.zeros((len(models), *part.shape), part.dtype)), jax.eval_shape(ADAM.init, trained)
+    )
+    whole = size_of(eqx.filter(models[0], eqx.is_inexact_array))
+    return *Frame.of((stack_lanes(models), moments)), (size_of(trained), whole - size_of(trained))
 
 
 @lru_cache

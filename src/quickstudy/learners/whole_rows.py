@@ -278,9 +278,5 @@ class Sparse:
         # Measured on reviews: nearly every batch of 8 fits into 512 different pieces, so that hundreds of updates are
         # one call.
         settings = RowSettings(distinct, self.rate, self.batch, smallest=512, together=1 << 19)
-        return RowPupil(settings, [LinearBag(_head(core, brief, stream)) for stream in streams], streams)
-
-
-def _head(core: CoreSpec, brief: Brief, streams: Streams) -> Head:
-    rng = streams.numpy("core")
-    return Head.drawn(core.build(brief.inputs, rng), brief.outputs.width, rng)
+        models = [Model.drawn(core, brief.inputs, brief.outputs.width, stream) for stream in streams]
+        return RowPupil(settings, [LinearBag(model.head) for model in models], streams)

@@ -139,10 +139,13 @@ def summary(found: Reproduction, other: Reproduction | None = None) -> list[str]
     judged = found.judged()
     lines = []
     if judged:
-        apart = [f"{row} {column}" for row, column, cell in judged if not cell.agrees]
+        several = len(found.study.models) > 1
+        apart = [f"{row} {column}" if several else row for row, column, cell in judged if not cell.agrees]
         counts = f"{len(judged) - len(apart)} of {len(judged)} cells agree with the published ones ({found.convention})"
         if found.convention == found.study.convention:
-            lines += [f"{counts}.", *([f"They differ: {', '.join(apart)}."] if apart else [])]
+            between = "; " if any("," in name for name in apart) else ", "
+            some = 0 < len(apart) < len(judged)  # that all differ was just said
+            lines += [f"{counts}.", *([f"They differ: {between.join(apart)}."] if some else [])]
             # Whether the cells of a column, taken together, are as far from the published ones as chance has them.
             known = [
                 f"{name} {one.square:.1f} on {one.freedom} (p {one.p:.2g})" for name, one in found.agreement().items()

@@ -68,11 +68,18 @@ def kendall(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]
 
 
 def table(
-    name: str, caption: str, heading: Sequence[str], rows: Sequence[Sequence[Cell]], data: Sequence[Sequence[Any]] = ()
+    name: str,
+    caption: str,
+    heading: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    data: Sequence[Sequence[Any]] = (),
+    better: Mapping[str, str] = {},
 ) -> Table:
-    """A table of a study. A column in which a number stands is one of numbers; an interval is written as its half."""
+    """A table of a study. A column in which a number stands is one of numbers; an interval is written as its half.
+    better: by title, which way is better.
+    """
     numeric = [any(_has_number(row[place]) for row in rows) for place in range(len(heading))]
-    columns = [Column(title, numeric=one) for title, one in zip(heading, numeric, strict=True)]
+    columns = [Column(title, better.get(title, ""), one) for title, one in zip(heading, numeric, strict=True)]
     return Table(name, caption, columns, [Group([Line(row) for row in rows])], HALF, data, paper=True)
 
 

@@ -7,25 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from quickstudy.base.blocks import (
-    CONTROL,
-    HALF,
-    ORACLE,
-    Block,
-    Cell,
-    Column,
-    Group,
-    Line,
-    Name,
-    Number,
-    Page,
-    Section,
-    Table,
-    Terms,
-    Text,
-)
+from quickstudy.base.blocks import CONTROL, ORACLE, Block, Cell, Name, Number, Page, Section, Table, Terms, Text
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
+from quickstudy.pages.cells import EMPTY, table
 from quickstudy.pages.profile.index import one_ruleset, read_index
 from quickstudy.render.files import write_page
 from quickstudy.report.build import build_report, days_of, gather
@@ -98,36 +83,35 @@ def _board(family: str, tables: Sequence[TaskTable]) -> Table:
     learners = dict.fromkeys(row.learner for table in tables for row in table.of_role(*LEARNING))
     found = []
     for learner in learners:
-        rows = [next((row for row in table.of_role(*LEARNING) if row.learner == learner), None) for table in tables]
+        rows = [table.row(learner, *LEARNING) for table in tables]
         own = [_sample(table, row) for table, row in zip(tables, rows, strict=True) if row is not None]
         known = [one for one in own if one is not None]
         number = scaled_mean(known) if known else Contrast(None, reason="no task has a scale")
         found.append((len(known), number, learner, rows))
     # Whoever lacks a task is not ranked with those who have them all.
     found.sort(key=lambda one: (-one[0], -(one[1].value if one[1].value is not None else -9e9), one[2]))
-    lines = []
+    lines: list[list[Cell]] = []
     for count, number, learner, rows in found:
         cells = [
-            Number(None) if row is None else Number(row.scaled.value, row.scaled.interval, note=_failed(row))
-            for row in rows
+            EMPTY if row is None else Number(row.scaled.value, row.scaled.interval, note=_failed(row)) for row in rows
         ]
         share = "" if count == len(scaled) else f"{count} of {len(scaled)} tasks"
-        lines.append(Line([Name(learner), Number(number.value, number.interval, strong=not share, note=share), *cells]))
+        lines.append([Name(learner), Number(number.value, number.interval, strong=not share, note=share), *cells])
     without = [table.task for table in tables if table not in scaled]
     caption = f"{family}: scaled, ± half the 95 % interval over seeds"
     caption += f". Without a scale: {listing(without)}" if without else ""
-    columns = [Column("learner", numeric=False), Column("all tasks", "higher")]
-    columns += [Column(table.task, "higher") for table in tables]
-    return Table(f"board-{family}", caption, columns, [Group(lines)], HALF, paper=True)
+    scores = ["all tasks", *(table.task for table in tables)]
+    return table(f"board-{family}", caption, ["learner", *scores], lines, better=dict.fromkeys(scores, "higher"))
 
 
 def _sample(table: TaskTable, row: Row) -> tuple[Values, Values, Values, Any] | None:
     if row.scaled.value is None:
         return None
-    headline, values = table.headline or "", [row.values(table.headline or "")]
-    for role in (CONTROL, ORACLE):
-        values += [one.values(headline) for one in table.of_role(role) if one.learner == table.ends[role]]
-    return (values[0], values[1], values[2], table.judged) if len(values) == 3 else None
+    control, oracle = table.end(CONTROL), table.end(ORACLE)
+    if control is None or oracle is None:
+        return None
+    own, floor, ceiling = (one.values(table.headline or "") for one in (row, control, oracle))
+    return own, floor, ceiling, table.judged
 
 
 def _failed(row: Row) -> str:

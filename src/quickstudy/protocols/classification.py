@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import LearnerFault, NotApplicable
-from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief, pace_of
+from quickstudy.base.errors import NotApplicable
+from quickstudy.base.learner import Brief, finite, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -63,8 +62,7 @@ class ClassificationProtocol:
             chosen = stream.numpy("split").permutation(train.count)
             validation.append(train.take(chosen[:held_back]))
             shown.append(train.take(chosen[held_back:]))
-            rng = stream.numpy("order")
-            orders.append(np.concatenate([rng.permutation(len(chosen) - held_back) for _ in range(pace.passes)]))
+            orders.append(stream.order(len(chosen) - held_back, pace.passes))
         lesson = Lesson(shown, np.stack(orders), validation=validation if held_back else None)
         exam = Exam([test] * len(streams))
         brief = Brief(*spaces_of(task), "squared", train.steps, lesson.items)
@@ -76,7 +74,8 @@ class ClassificationProtocol:
             "training_sequences": train.count - held_back,
             "validation_sequences": held_back,
         }
-        facts |= {**task.facts(), **task.taxonomy, "asked": task.asked, "constant": _constant(test)}
+        constant = float(test.targets[0].mean(axis=0).max())  # the accuracy of the best constant answer
+        facts |= {**task.facts(), **task.taxonomy, "asked": task.asked, "constant": constant}
         traces = [
             Trace("classes", {"score": sitting.marks[-1, lane], "label": labels}, facts, cost)
             for lane, cost in enumerate(sitting.costs)
@@ -86,14 +85,7 @@ class ClassificationProtocol:
 
 def _means(scores: Any, exam: Exam) -> NDArray[np.float64]:
     """(lane, sequence, class): the mean of all that was answered in the course of a sequence."""
-    given = np.asarray(scores, dtype=np.float64)
-    if not np.isfinite(given).all():
-        raise LearnerFault("the learner's answers are not finite: it has diverged")
+    given = finite("the learner's answers", np.asarray(scores, dtype=np.float64))
     sequence = exam.positions[0, :, 1]  # by sequence, then time
     starts = np.flatnonzero(np.diff(sequence, prepend=-1))
     return np.asarray(np.add.reduceat(given, starts, axis=1) / np.bincount(sequence)[:, None])
-
-
-def _constant(test: Examples) -> float:
-    """The accuracy of the best constant answer."""
-    return float(test.targets[0].mean(axis=0).max())

@@ -185,10 +185,9 @@ def make_course(segments: Sequence[Any], streams: Streams, sequences: int, share
                 "give more sequences, or a task that has more of them"
             )
     firsts = np.cumsum([0, *(train.count for train in kept[:-1])])
-    rngs = [own.numpy("order") for own in _streams(segments, streams)]
     orders = [
-        first + np.concatenate([rng.permutation(train.count) for _ in range(passes)])
-        for first, train, rng in zip(firsts, kept, rngs, strict=True)
+        first + own.order(train.count, passes)
+        for first, train, own in zip(firsts, kept, _streams(segments, streams), strict=True)
     ]
     return Course(
         Examples.joined(kept),

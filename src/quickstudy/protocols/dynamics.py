@@ -9,11 +9,12 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.examples import Examples, Series
-from quickstudy.base.learner import Brief, Pace, pace_of
+from quickstudy.base.learner import Brief, Pace, Stepping, face, finite, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -21,7 +22,6 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import SeriesTask, spaces_of
 from quickstudy.base.trace import Trace, Unfinished
 from quickstudy.protocols.examination import Clock, Examination, sit
-from quickstudy.protocols.free_running import run_free, run_on
 
 
 @protocol("dynamics", version=1)
@@ -78,8 +78,7 @@ class DynamicsProtocol:
         brief = Brief(*spaces_of(task), getattr(task, "criterion", "squared"), lesson.examples[0].steps, lesson.items)
         points = np.linspace(0, lesson.items, len(taught) + 1)[1:].astype(np.int64)
         sitting = sit(learner, brief, streams, lesson, points.tolist(), exam, np.asarray, unfinished)
-        if not np.isfinite(sitting.marks).all():
-            raise LearnerFault("the learner's answers are not finite: it has diverged")
+        finite("the learner's answers", sitting.marks)
         clock = Clock()
         with clock.timing("answer"):
             runs = run_free(task, sitting.pupil, series)
@@ -115,21 +114,13 @@ class DynamicsProtocol:
             return Lesson(pieces, np.tile(order, (1, pace.passes)), validation=held_back), ends
         asked = min(self.window, training)
         windows = [lane.windows("training", asked, min(asked, lane.washout)) for lane in series]
-        rngs = [stream.numpy("order") for stream in streams]
-        orders = [
-            np.concatenate([rng.permutation(lane.count) for _ in range(pace.passes)])
-            for lane, rng in zip(windows, rngs, strict=True)
-        ]
+        orders = [stream.order(lane.count, pace.passes) for lane, stream in zip(windows, streams, strict=True)]
         return Lesson(windows, np.stack(orders), validation=held_back), [training]
 
 
+@lru_cache(maxsize=32)
 def drawn(task: Any, streams: Streams) -> Series:
     """The series of a repetition. Kept, since the next learner gets the same."""
-    return _drawn(task, streams)
-
-
-@lru_cache(maxsize=32)
-def _drawn(task: Any, streams: Streams) -> Series:
     return task.drive(streams.numpy("data"))  # type: ignore[no-any-return]
 
 
@@ -158,3 +149,83 @@ def _facts(task: Any, series: Series) -> dict[str, Any]:
     names = ["interval", "lyapunov", "running", "criterion", *(["exponents"] if getattr(task, "climate", 0) else [])]
     known = {name: getattr(task, name) for name in names if hasattr(task, name)}
     return {**parts, **known, **dict(getattr(task, "taxonomy", {})), **dict(series.facts)}
+
+
+READ_TOGETHER = 250
+"""Steps that are read in one call before a free run."""
+
+
+def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, NDArray[Any]]]:
+    """Of every lane what was reached and what should have been in its free runs, by the kind of these; nothing where
+    there are none, and where a learner does not read step by step and is not scored by them.
+    """
+    wanted = [task.free_run(lane) for lane in series] if hasattr(task, "free_run") else []
+    if not wanted or wanted[0] is None:
+        return [{} for _ in series]
+    try:
+        stepping = face(pupil, Stepping)
+    except NotApplicable:
+        if getattr(task, "running", "driven") == "free":
+            raise
+        return [{} for _ in series]
+    moving = getattr(wanted[0], "moving", None)
+    if moving is not None and hasattr(pupil, "act_on"):
+        warm = np.stack([run.warm for run in wanted])
+        plants = _stacked([run.begin() for run in wanted])
+        free = pupil.act_on(warm, plants, moving, wanted[0].target.shape[1])
+    else:
+        free = np.swapaxes(_step_by_step(stepping, wanted), 1, 2)
+    finite("the learner's answers", free, " when it runs free")
+    return [{f"{run.kind}_answer": free[lane], f"{run.kind}_target": run.target} for lane, run in enumerate(wanted)]
+
+
+def _stacked(plants: Sequence[Any]) -> Any:
+    """With a lane axis; a state is an array, or several."""
+    if isinstance(plants[0], tuple):
+        return tuple(np.stack(parts) for parts in zip(*plants, strict=True))
+    return np.stack(plants)
+
+
+def _step_by_step(stepping: Any, wanted: Sequence[Any]) -> NDArray[np.float64]:
+    """(lane, step, row, width): what is reached, on the host."""
+    from quickstudy.learners.stepping import unrolled
+
+    warm = np.stack([run.warm for run in wanted])  # (lane, time, row, width)
+    steps = wanted[0].target.shape[1]
+    state = stepping.start(warm.shape[2], warm.shape[1] + steps)
+    for first in range(0, warm.shape[1], READ_TOGETHER):
+        state, scores = unrolled(stepping, state, warm[:, first : first + READ_TOGETHER])
+    reached = np.empty((len(wanted), steps, warm.shape[2], wanted[0].target.shape[2]))
+    answers = scores[:, -1]
+    plants = [run.begin() for run in wanted]
+    for step in range(steps):
+        given = np.asarray(answers, np.float64)
+        moved = [run.advance(plants[lane], given[lane], step) for lane, run in enumerate(wanted)]
+        plants = [plant for plant, _, _ in moved]
+        reached[:, step] = [there for _, _, there in moved]
+        if step + 1 < steps:
+            state, answers = stepping.step(state, np.stack([following for _, following, _ in moved]))
+    return reached
+
+
+def run_on(
+    task: Any, pupil: Any, series: Sequence[Series], streams: Sequence[Streams]
+) -> list[dict[str, NDArray[Any]]]:
+    """Of every lane a long run on its own answers, with its Lyapunov exponents, and as long a true series; nothing
+    where the task asks for none, and of learners that are not one compiled program, through which nobody can
+    differentiate.
+    """
+    steps = int(getattr(task, "climate", 0))
+    if not steps or not hasattr(pupil, "exponents"):
+        return [{} for _ in series]
+    warm = np.stack(
+        [lane.inputs[len(lane.inputs) - lane.test - 1000 : len(lane.inputs) - lane.test] for lane in series]
+    )
+    found, answers = pupil.exponents(warm, len(task.exponents), steps)
+    for part in (found, answers):
+        finite("the learner's answers", part, " when it runs free")
+    truths = [task.values(stream.numpy("climate"), answers.shape[1])[0] for stream in streams]
+    return [
+        {"climate_exponents": rates, "climate_answer": given, "climate_target": truth}
+        for rates, given, truth in zip(found / task.interval, answers, truths, strict=True)
+    ]

@@ -16,7 +16,19 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, Brief, Cost, Keeping, Learner, Pausing, Pupil, Snapshot, face, pace_of
+from quickstudy.base.learner import (
+    Answering,
+    Brief,
+    Cost,
+    Keeping,
+    Learner,
+    Pausing,
+    Pupil,
+    Snapshot,
+    face,
+    finite,
+    pace_of,
+)
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import ANSWERS, SoFar, Trace, Unfinished, answer_arrays
@@ -238,10 +250,8 @@ def right_answers(scores: Any, exam: Exam) -> NDArray[np.bool_]:
     lanes, questions = exam.counted.shape
     if scores.ndim != 3 or scores.shape[:2] != (lanes, questions):
         raise LearnerFault(f"answer must give scores of shape ({lanes}, {questions}, outputs), got {scores.shape}")
-    scores = np.asarray(scores)
-    if not np.isfinite(scores).all():
-        raise LearnerFault("the learner's scores are not finite: it has diverged")
-    return np.asarray((scores.argmax(axis=-1) == exam.targets) & exam.counted)
+    given = finite("the learner's scores", np.asarray(scores))
+    return np.asarray((given.argmax(axis=-1) == exam.targets) & exam.counted)
 
 
 def thinned(points: NDArray[np.int64], dense: int, per_octave: int) -> NDArray[np.int64]:

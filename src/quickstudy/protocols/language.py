@@ -112,16 +112,13 @@ class LanguageProtocol:
         return Examination(traces, sitting.pupil, brief, sitting.last)
 
     def _lesson(self, pace: Pace, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
-        rngs = [stream.numpy("order") for stream in streams]
         if self.order == "published" and pace.by_question:
             orders = [
-                _question_order(lane.questions, pace.passes, rng) for lane, rng in zip(examples, rngs, strict=True)
+                _question_order(lane.questions, pace.passes, stream.numpy("order"))
+                for lane, stream in zip(examples, streams, strict=True)
             ]
             return Lesson(examples, padded_orders(orders), "question")
-        orders = [
-            np.concatenate([rng.permutation(lane.count) for _ in range(pace.passes)])
-            for lane, rng in zip(examples, rngs, strict=True)
-        ]
+        orders = [stream.order(lane.count, pace.passes) for lane, stream in zip(examples, streams, strict=True)]
         return Lesson(examples, padded_orders(orders))
 
     def _points(self, pace: Pace, lesson: Lesson) -> NDArray[np.int64]:

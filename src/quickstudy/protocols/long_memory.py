@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.base.catalogue import protocol
-from quickstudy.base.errors import LearnerFault, NotApplicable
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Brief, pace_of
+from quickstudy.base.learner import Brief, finite, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
@@ -58,18 +58,14 @@ class LongMemoryProtocol:
             raise NotApplicable(fault)
         pace = pace_of(learner)
         parts = [_drawn(task, stream, (self.sequences, self.validation, self.test)) for stream in streams]
-        orders = []
-        for stream in streams:
-            rng = stream.numpy("order")
-            orders.append(np.concatenate([rng.permutation(self.sequences) for _ in range(pace.passes)]))
+        orders = [stream.order(self.sequences, pace.passes) for stream in streams]
         held_back = [lane[1] for lane in parts] if self.validation else None
         lesson = Lesson([lane[0] for lane in parts], np.stack(orders), validation=held_back)
         exam = Exam([lane[2] for lane in parts])
         brief = Brief(*spaces_of(task), "squared", max(lane[0].steps for lane in parts), lesson.items)
         points = [lesson.items // pace.stride * pace.stride]
         sitting = sit(learner, brief, streams, lesson, points, exam, np.asarray, unfinished)
-        if not np.isfinite(sitting.marks).all():
-            raise LearnerFault("the learner's answers are not finite: it has diverged")
+        finite("the learner's answers", sitting.marks)
         shape = self.test, -1, spaces_of(task)[1].width
         facts = {"passes": pace.passes, "training_sequences": self.sequences, "tolerance": task.tolerance}
         facts |= {**dict(task.taxonomy), "varies": ["inputs", "order", "weights"]}

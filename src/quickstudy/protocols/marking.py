@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import Answering, distribution, face
+from quickstudy.base.learner import Answering, distribution, face, finite
 from quickstudy.base.lesson import Exam
 from quickstudy.measures.grammar import forgiven
 
@@ -44,8 +44,7 @@ class Marking:
 
     def mark(self, scores: NDArray[Any], scale: str, targets: NDArray[Any], valid: Any, counts: Bools) -> Outcomes:
         """(..., time, row) marks of scores (..., time, row, symbol)."""
-        if not np.isfinite(scores).all():
-            raise LearnerFault("the learner's scores are not finite: it has diverged")
+        finite("the learner's scores", scores)
         if self.metric == "det" and not self.bits:
             return {"wrong": (largest(scores) != targets) & counts}
         chances = distribution(scores, scale)

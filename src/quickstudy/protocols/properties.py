@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from quickstudy.base import catalogue
 from quickstudy.base.catalogue import protocol
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
-from quickstudy.base.learner import Brief, Pupil, Showing, face, pace_of
-from quickstudy.base.parameters import configure, parameter, parse_assignments
+from quickstudy.base.learner import Brief, Pupil, Showing, face, finite, pace_of
+from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
@@ -141,8 +141,7 @@ def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams])
         return Examination([], learner.begin(brief, [stream.for_learner() for stream in streams]), brief)
     from quickstudy.protocols.dynamics import DynamicsProtocol
 
-    name, _, assignments = after.partition(":")
-    before = configure(name, catalogue.task.get(name), parse_assignments(assignments))
+    before = catalogue.typed_task(after)
     if spaces_of(before)[0] != spaces_of(task)[0]:
         raise UsageError(f"after={after}: what is learned before must be read as {task.id} is, one number a step")
     own = [dataclasses.replace(stream, task=before.id) for stream in streams]
@@ -162,9 +161,7 @@ class _Shown:
         states = np.asarray(found)
         if states.ndim != 4 or states.shape[:3] != inputs.shape:
             raise LearnerFault(f"states must have the shape {(*inputs.shape, 'state')}, got {states.shape}")
-        if not np.isfinite(states).all():
-            raise LearnerFault("the learner's states are not finite: it has diverged")
-        return states
+        return finite("the learner's states", states)
 
     def last(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, example, state) after all of inputs (lane, time, example), some examples at a time."""

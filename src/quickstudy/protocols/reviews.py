@@ -68,9 +68,8 @@ class ReviewsProtocol:
         train, test = task.parts()
         pace = pace_of(learner)
         passes, batch = pace.passes, pace.stride
-        rngs = [stream.numpy("order") for stream in streams]
-        orders = [np.concatenate([rng.permutation(train.count) for _ in range(passes)]) for rng in rngs]
-        lesson = Lesson([train] * len(streams), np.stack(orders))
+        orders = np.stack([stream.order(train.count, passes) for stream in streams])
+        lesson = Lesson([train] * len(streams), orders)
         exam = Exam([test] * len(streams))
         size = batch if batch > 1 else BATCH
         points = exam_points(train.count, passes, size, self.stride)

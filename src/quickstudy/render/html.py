@@ -11,7 +11,7 @@ from itertools import chain
 from quickstudy.base import blocks
 from quickstudy.base.canonical import plain, spelled
 from quickstudy.render.drawing import mark_class
-from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, tag
+from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, prose, tag
 from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
 from quickstudy.render.svg import drawn
@@ -95,11 +95,9 @@ class _Writer:
             case blocks.Text(text, kind) if kind in _LETTER_BY_LETTER:
                 return tag("pre", text, class_=kind)
             case blocks.Text(text, kind):
-                return tag("p", breakable(text), class_=kind or None, role="note" if kind == "note" else None)
+                return tag("p", prose(text), class_=kind or None, role="note" if kind == "note" else None)
             case blocks.Terms(items):
-                pairs = [
-                    (tag("dt", self._link(to, named(term))), tag("dd", breakable(said))) for term, said, to in items
-                ]
+                pairs = [(tag("dt", self._link(to, named(term))), tag("dd", prose(said))) for term, said, to in items]
                 return tag(
                     "dl", *chain.from_iterable(pairs), class_="verdicts" if any(to for *_, to in items) else "terms"
                 )

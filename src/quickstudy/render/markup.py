@@ -61,6 +61,16 @@ def breakable(text: str) -> Markup:
     return Markup("".join(map(_word, re.split(r"(\s+)", text))))
 
 
+def prose(text: str) -> Markup:
+    """The same of sentences, in which what stands between backticks is code.
+
+    >>> prose("As in `esn`.")
+    'As in <code>esn</code>.'
+    """
+    parts = enumerate(re.split("`([^`\n]+)`", text))
+    return joined(*(tag("code", breakable(part)) if place % 2 else breakable(part) for place, part in parts))
+
+
 def _word(word: str) -> Markup:
     if len(word) > _NARROW:
         return Markup("<wbr>".join(map(escape, _PIECES.findall(word))))

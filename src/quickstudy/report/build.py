@@ -142,9 +142,8 @@ class _Maker:
 
 def _best(table: TaskTable, role: str) -> Row | None:
     """The best row of a role; None where nobody knows which is better."""
-    rows = {row.learner: row for row in table.of_role(role)}
-    name = best({learner: row.values(table.headline or "") for learner, row in rows.items()}, table.judged)
-    return rows[name] if name else None
+    name = best({row.learner: row.values(table.headline or "") for row in table.of_role(role)}, table.judged)
+    return table.row(name, role)
 
 
 def _compared(row: Row, table: TaskTable, control: Row | None, oracle: Row | None) -> Row:

@@ -132,6 +132,14 @@ class TaskTable:
         """The rows of some roles, in order."""
         return tuple(row for row in self.rows if row.role in roles)
 
+    def row(self, learner: str | None, *roles: str) -> Row | None:
+        """The row of a learner in one of some roles."""
+        return next((row for row in self.of_role(*roles) if row.learner == learner), None)
+
+    def end(self, role: str) -> Row | None:
+        """The row that is an end of the common scale: of the best control, or of the oracle."""
+        return self.row(self.ends[role], role)
+
     def is_ahead(self, row: Row) -> bool:
         """Whether the row is clearly ahead of the next one of its role."""
         return self.verdict.ahead.get(row.role) == row.learner

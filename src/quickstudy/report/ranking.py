@@ -145,8 +145,8 @@ def _row(table: TaskTable, wanted: set[str]) -> Row | None:
 def _ends(table: TaskTable) -> tuple[float, float] | None:
     """Best control and oracle of a task, on the axis of its headline; None where there is no scale between them."""
     found = []
-    for role, learner in table.ends.items():
-        row = next((row for row in table.of_role(role) if row.learner == learner), None)
+    for role in table.ends:
+        row = table.end(role)
         values = row.values(table.headline or "") if row else {}
         if not values or not all(map(math.isfinite, map(table.judged.place, values.values()))):
             return None

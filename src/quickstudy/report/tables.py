@@ -179,7 +179,7 @@ def _rank(learner: str, role: str, tables: Sequence[TaskTable]) -> float:
 
 
 def _glanced(table: TaskTable, role: str, learner: str | None) -> Number:
-    row = next((row for row in table.of_role(role) if row.learner == learner), None)
+    row = table.row(learner, role)
     found = row.scores.get(table.headline or "") if row else None
     ahead = row is not None and table.is_ahead(row)
     return _estimated(found, table.judged, ahead, "*" if ahead else "")

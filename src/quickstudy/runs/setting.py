@@ -11,13 +11,7 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.guests import strangers
 from quickstudy.base.legend import check_reading
 from quickstudy.base.origin import code_of, is_ours
-from quickstudy.base.parameters import (
-    changed_parameters,
-    configure,
-    parameters_of,
-    parse_assignments,
-    write_assignments,
-)
+from quickstudy.base.parameters import changed_parameters, configure, parameters_of, write_assignments
 from quickstudy.base.task import asked_of
 from quickstudy.learners.choice import Choice
 from quickstudy.learners.naming import choose_learner
@@ -62,8 +56,7 @@ def make_task(name: str, convention: str) -> Any:
     """A task as a user types it, `language/qa:verbs=1`. Raises UsageError for one that does not exist, or whose data is
     not here.
     """
-    id, _, assignments = name.partition(":")
-    task = configure(id, catalogue.task.get(id), parse_assignments(assignments), convention)
+    task = catalogue.typed_task(name, convention)
     # A task on data that is not here says so before anything is run.
     getattr(task, "ready", lambda: None)()
     return task

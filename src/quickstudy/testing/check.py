@@ -29,9 +29,9 @@ def check_name(name: str, convention: str = "corrected") -> list[Finding]:
     if ".py" in name and name.partition(":")[0] not in catalogue.learner:  # whose parameters may name a file as well
         path, _, rest = name.partition(".py")
         return _check_file(pathlib.Path(path + ".py"), rest.removeprefix(":"), name)
-    id, _, assignments = name.partition(":")
+    id = name.partition(":")[0]
     if id in catalogue.task:
-        return check_task(configure(id, catalogue.task.get(id), parse_assignments(assignments), convention))
+        return check_task(catalogue.typed_task(name, convention))
     if id in catalogue.control:
         return _check_control(id)
     if id.partition("+")[0] in catalogue.core:
@@ -48,10 +48,9 @@ def check_sequences(name: str, file: pathlib.Path, convention: str = "corrected"
     name: as of `check_name`. A task that can tell has `check(text)`, whose verdict has `right` and `reason`. Raises
     UsageError for another, and for a file that cannot be read or is empty.
     """
-    id, _, assignments = name.partition(":")
-    task: Any = configure(id, catalogue.task.get(id), parse_assignments(assignments), convention)
+    task = catalogue.typed_task(name, convention)
     if not hasattr(task, "check"):
-        raise UsageError(f"{id} cannot tell whether a sequence is one of its own: it has no check(text)")
+        raise UsageError(f"{task.id} cannot tell whether a sequence is one of its own: it has no check(text)")
 
     def judged(line: str) -> None:
         verdict = task.check(line)
@@ -70,10 +69,13 @@ def check_shortcuts(name: str, convention: str = "corrected") -> tuple[list[Find
 
     name: of a task, with parameters. Raises UsageError for anything else.
     """
-    id, _, assignments = name.partition(":")
-    found = find_shortcuts(configure(id, catalogue.task.get(id), parse_assignments(assignments), convention))
+    found = find_shortcuts(catalogue.typed_task(name, convention))
     best, control = found.best_fitted, found.best_control
-    detail = f"{best.rule} {best.accuracy:.3f}, {control.rule} {control.accuracy:.3f}, on {found.tested} fresh draws"
+    low, high = found.above - 2 * found.error, found.above + 2 * found.error
+    detail = (
+        f"{best.rule} {best.accuracy:.3f}, {control.rule} {control.accuracy:.3f}, {found.above:+.3f} [{low:.3f}, "
+        f"{high:.3f}] on {found.tested} fresh draws"
+    )
     what = f"no shallow rule is above the best control by more than {MARGIN}"
     return [Finding(found.declared, what, detail)], found.rules
 

@@ -12,12 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
-from quickstudy.base.learner import (
-    Brief,
-    Learner,
-    name_of,
-    pace_of,
-)
+from quickstudy.base.learner import Brief, Learner, name_of, pace_of
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams

@@ -11,11 +11,24 @@ import pytest
 
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.lesson import Lesson
+from quickstudy.base.parameters import parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.mdl.coding import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
-from quickstudy.learners.mdl.genes import BIAS, UNITS, WIDTH, Parts
+from quickstudy.learners.mdl.genes import (
+    BIAS,
+    BIAS_UNDER,
+    EDGES,
+    KIND,
+    SOURCE,
+    TARGET,
+    UNITS,
+    WEIGHT,
+    WEIGHT_UNDER,
+    WIDTH,
+    Parts,
+)
 from quickstudy.learners.mdl.learner import GivenNetwork, Mdlrnn
 from quickstudy.learners.mdl.mutation import DRAWS, mutate
 from quickstudy.learners.mdl.network import Network
@@ -147,6 +160,26 @@ def test_migrants_are_received_as_they_were_sent():
     places = [number for number, row in enumerate(other.rows) for sent in rows if (row == sent).all()]
     assert places
     assert all(any((other.bits[place] == own).all() for own in bits) for place in places)
+
+
+def test_a_network_is_sent_once_whatever_lies_behind_its_row_and_however_its_edges_are_ordered():
+    island = Island.settled(TREE, PARTS, np.random.default_rng(5), 300)
+    row = Network.read("bliss-an-bn").as_row()
+    evaluate(row, PARTS, 0.0, TREE, Desk.of(len(TREE.read)), bits := np.zeros(3), np.inf)
+    for number in range(300):  # one network, and what mutations leave of others
+        island.rows[number], island.bits[number] = row, bits
+        island.rows[number, WEIGHT + row[EDGES] : WEIGHT_UNDER] = number
+        island.rows[number, BIAS_UNDER] = 1 + number  # of a unit without a bias
+        edges = np.random.default_rng(number).permutation(row[EDGES])
+        for place in (SOURCE, TARGET, KIND, WEIGHT, WEIGHT_UNDER):
+            island.rows[number, place : place + len(edges)] = row[place + edges]
+    rows, _ = island.send()
+    assert [Network.of_row(one, 3) for one in rows] == [Network.read("bliss-an-bn")]
+
+
+def test_the_evolution_has_a_course_of_its_own_and_the_tempering_keeps_its_keys():
+    assert parameters_of(Mdlrnn(search="evolution"))["course"] == 2
+    assert "course" not in parameters_of(Mdlrnn(search="tempering"))
 
 
 def test_a_guesser_is_mixed_in_and_the_exact_bits_stay():

@@ -1,8 +1,8 @@
 """`quickstudy score`: a file from elsewhere by its kind, or the stored traces of a results folder again.
 
-Kinds of file are one module each beside this one: `quickstudy score KIND FILE` is `KIND.py`, and no list names it. A
-module has `add(app)`, which adds its one command. It is imported when its kind is asked for, or for the list in
-`quickstudy score --help`: whatever is heavy is imported when the command runs.
+Kinds of file are one module each beside this one, with a function of its name: `quickstudy score KIND FILE` is in
+`KIND.py`, and no list names it. It is imported when its kind is asked for, or for the list in `quickstudy score
+--help`: whatever is heavy is imported when the command runs.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ class Kinds(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A kind's command; its module is imported now."""
         if cmd_name not in _names():
-            return _command(lambda app: app.command(_FOLDER)(again)) if cmd_name == _FOLDER else None
-        return _command(importlib.import_module(f"{__name__}.{_module(cmd_name)}").add)
+            return _command(_FOLDER, again) if cmd_name == _FOLDER else None
+        kind = cmd_name.replace("-", "_")
+        return _command(cmd_name, getattr(importlib.import_module(f"{__name__}.{kind}"), kind))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Let everything that is neither a kind nor a call for help be read as a folder with its options."""
@@ -83,11 +84,7 @@ def _names() -> list[str]:
     return sorted(found.name.replace("_", "-") for found in pkgutil.iter_modules(__path__))
 
 
-def _module(kind: str) -> str:
-    return kind.replace("-", "_")
-
-
-def _command(add_to: Any) -> Any:
+def _command(name: str, function: Any) -> Any:
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    add_to(app)
+    app.command(name)(function)
     return typer.main.get_command(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 from typing import Any
 
@@ -9,11 +10,6 @@ import typer
 
 from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import JSON, print_json, print_table, say
-
-
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("capacity")(capacity)
 
 
 def capacity(
@@ -40,7 +36,7 @@ def capacity(
     from quickstudy.data.recordings import read_states
     from quickstudy.data.tables import read_table
     from quickstudy.measures.memory import Harvest
-    from quickstudy.measures.memory_report import describe
+    from quickstudy.measures.memory_terms import describe
 
     drive = read_table(inputs)
     if drive.shape[1] != 1:
@@ -50,7 +46,7 @@ def capacity(
         raise UsageError(f"{file} has {len(states)} rows, but {inputs} has {len(drive)}; give one row per input")
     if not 0 <= washout < len(states):
         raise UsageError(f"--washout must be shorter than the series of {len(states)} rows, got {washout}")
-    if not 0 < p < 1 or factor <= 0:
+    if not 0 < p < 1 or not 0 < factor < math.inf:
         raise UsageError(f"--p must lie between 0 and 1, and --factor above 0, got {p:g} and {factor:g}")
     harvest = Harvest(states[washout:])
     found = describe(harvest, drive[:, 0], largest_delays(delays), train, basis, p, factor)

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from quickstudy.base.record import Record
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("checklist")(checklist)
-
-
 def checklist(
     file: pathlib.Path = typer.Argument(..., help="JSON that states an experiment, by name; or a results folder."),
     json: bool = JSON,

@@ -14,11 +14,6 @@ from quickstudy.cli.output import CONVENTION, INCLUDE, JSON, include_files, prin
 _KINDS = {"topological": "topological_complexity", "uniform": "complexity_uniform", "right": "complexity_right"}
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("curriculum")(curriculum)
-
-
 def curriculum(
     file: pathlib.Path = typer.Argument(..., help='JSON with "tasks": finite tasks by name, in their order.'),
     by: str = typer.Option("topological", "--by", help="Complexity: topological, uniform or right."),

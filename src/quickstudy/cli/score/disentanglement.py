@@ -13,11 +13,6 @@ from quickstudy.cli.output import JSON
 from quickstudy.cli.score.language import check_even, read_tables, show
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("disentanglement")(disentanglement)
-
-
 def disentanglement(
     file: pathlib.Path = typer.Argument(..., help="JSON with `factors` and `codes`, a row for each sample."),
     json: bool = JSON,

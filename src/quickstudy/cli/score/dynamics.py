@@ -15,11 +15,6 @@ DEGREES = {"1": "linear", "2": "quadratic", "3": "cubic"}
 """What the first of them are called."""
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("dynamics")(dynamics)
-
-
 def dynamics(
     file: pathlib.Path = typer.Argument(..., help="States: CSV, NPY or Parquet, a row per sample of the drive."),
     drive: pathlib.Path = typer.Option(..., "--drive", help="What the device was driven with, by `quickstudy drive`."),
@@ -141,7 +136,7 @@ def _add_properties(
     import numpy as np
 
     from quickstudy.measures.memory import Harvest, ranks
-    from quickstudy.measures.memory_report import describe
+    from quickstudy.measures.memory_terms import describe
     from quickstudy.tasks.dynamics.memory import BASES
 
     rows = states[segment["washout"] :]

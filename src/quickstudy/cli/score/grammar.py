@@ -10,11 +10,6 @@ import typer
 from quickstudy.cli.output import JSON, print_json, say
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("grammar")(grammar)
-
-
 def grammar(
     file: pathlib.Path = typer.Argument(..., help="A network: JSON, or the name of one that comes with the package."),
     language: str = typer.Option(..., "--language", help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2."),
@@ -36,7 +31,7 @@ def grammar(
 
     import numpy as np
 
-    from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.base.errors import NotApplicable, UsageError, nearest
     from quickstudy.base.learner import Brief
     from quickstudy.base.seeds import Streams
     from quickstudy.learners.mdl.exact import Automaton
@@ -61,7 +56,10 @@ def grammar(
         pupil = GivenNetwork(str(file), precision=precision).begin(brief, [Streams(0, task.id, 0)])
     else:
         raise UsageError(f'no precision "{precision}"; {nearest(precision, ("float32", "float64", "exact"))}')
-    (found,) = outcomes(pupil, TestList(task, "released", start, count), task.grammar, marking)
+    try:
+        (found,) = outcomes(pupil, TestList(task, "released", start, count), task.grammar, marking)
+    except NotApplicable as error:  # fractions cannot say it: here that is the user's choice, not a run that failed
+        raise UsageError(f"{file}: {error}; use --precision float64") from error
     wrong = found[marking.columns()[0]]
     right = wrong <= forgiven(margin, found["steps"]) if certain else wrong == 0
     first = int(np.argmin(right)) + start if not right.all() else None

@@ -15,11 +15,6 @@ LARGEST = 2**62
 """Tokens lie below: what the scores reckon with."""
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("language")(language)
-
-
 def language(
     file: pathlib.Path = typer.Argument(..., help="JSON with `meanings` and `utterances`, a row for each meaning."),
     json: bool = JSON,
@@ -55,7 +50,7 @@ def read_tables(file: pathlib.Path, *names: str) -> dict[str, list[list[Any]]]:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UsageError(f"no file {file}") from error
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is no JSON: {error}") from error
     found = {}
     for name in names:

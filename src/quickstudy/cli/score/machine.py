@@ -10,11 +10,6 @@ import typer
 from quickstudy.cli.output import JSON, print_json, say
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("machine")(machine)
-
-
 def machine(
     file: pathlib.Path = typer.Argument(
         ..., help='JSON with "transitions": from, symbol, to, probability; with "input" too, a transducer.'

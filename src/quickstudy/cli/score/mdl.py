@@ -10,11 +10,6 @@ import typer
 from quickstudy.cli.output import JSON, print_json, say
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("mdl")(mdl)
-
-
 def mdl(
     file: pathlib.Path = typer.Argument(..., help="A network: JSON, or the name of one that comes with the package."),
     language: str = typer.Option(..., "--language", help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2."),

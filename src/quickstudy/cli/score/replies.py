@@ -10,11 +10,6 @@ from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import CONVENTION, JSON, print_json, print_table
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("replies")(replies)
-
-
 def replies(
     file: pathlib.Path = typer.Argument(..., help="JSON lines with task, question, expected and reply."),
     convention: str = CONVENTION,

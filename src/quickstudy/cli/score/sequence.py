@@ -9,11 +9,6 @@ import typer
 from quickstudy.cli.output import JSON, print_json, say
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("sequence")(sequence)
-
-
 def sequence(
     file: pathlib.Path = typer.Argument(
         ..., help='JSON with "outputs", a list or a text; perhaps "inputs", as many; "history" and "level".'

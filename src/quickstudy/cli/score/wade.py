@@ -9,11 +9,6 @@ import typer
 from quickstudy.cli.output import JSON, print_json, say
 
 
-def add(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("wade")(wade)
-
-
 def wade(
     file: pathlib.Path = typer.Argument(..., help="JSON or CSV with `accuracy` and, if you like, `step`."),
     preset: str = typer.Option(

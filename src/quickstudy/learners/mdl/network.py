@@ -133,7 +133,7 @@ class Network:
         known = _NETWORKS / f"{path}.json"
         try:
             facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
         return cls.from_facts(facts, str(path))
 

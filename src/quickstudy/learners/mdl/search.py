@@ -18,6 +18,7 @@ from quickstudy.learners.mdl.coding import Desk, evaluate
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import WIDTH, Numbers, Parts, Rows
 from quickstudy.learners.mdl.mutation import DRAWS, copy, first_network, mutate
+from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.remembering import Memory, look_up, remember
 
 ELITE = 0.001
@@ -111,13 +112,19 @@ class Island:
             _generation(self.rows, self.bits, elite, draws, *working)
 
     def send(self) -> tuple[Rows, Numbers]:
-        """Winners of as many tournaments as there are migrants, each network once."""
-        chosen: dict[bytes, int] = {}
+        """Winners of as many tournaments as there are migrants, each network once.
+
+        Rows of one network may differ: in the order of its edges, and in what mutations have left behind them.
+        """
+        networks: list[Network] = []
+        numbers: list[int] = []
         for draws in self.generator.random((math.floor(MIGRANTS * len(self.rows)), 3)):
             one, other = _pair(draws, len(self.rows))
             winner = one if _better(self.bits[one], self.bits[other], draws[2]) else other
-            chosen.setdefault(self.rows[winner].tobytes(), winner)
-        numbers = list(chosen.values())
+            network = Network.of_row(self.rows[winner], self.parts.symbols)
+            if network not in networks:
+                networks.append(network)
+                numbers.append(winner)
         return self.rows[numbers].copy(), self.bits[numbers].copy()
 
     def receive(self, rows: Rows, bits: Numbers) -> None:

@@ -12,9 +12,8 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.machines.finite import FiniteMachine
 from quickstudy.machines.sharing import shared_structure
-from quickstudy.pages.curriculum.complexity import machine_kept
-from quickstudy.pages.curriculum.machines import figures_table, machine_graph, symbols
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.curriculum.machines import figures_table, machine_graph, machine_kept, symbols
+from quickstudy.pages.request import Request
 from quickstudy.runs.setting import make_task
 from quickstudy.tasks.curriculum.finite_loop import Place
 from quickstudy.tasks.curriculum.rules import Perfect
@@ -31,10 +30,6 @@ class GradualFigures:
     """
 
     whole = True
-
-    def stages(self, request: Request) -> Iterator[Stage]:
-        """Nothing is run."""
-        return iter(())
 
     def blocks(self, request: Request) -> Made:
         """A section for each figure."""
@@ -88,8 +83,8 @@ def _stream() -> Iterator[Block]:
     perfect.watch(world)
     life = world.live(lambda byte, reward: perfect.act(byte, reward, False), STEPS)
     rows = {
-        "environment": "".join(_letter(chr(byte)) for byte in life.observations),
-        "agent": "".join(_letter(chr(byte)) for byte in life.actions),
+        "environment": symbols(map(chr, life.observations)),
+        "agent": symbols(map(chr, life.actions)),
         "reward": "".join(_SIGNS[int(reward)] for reward in (0, *life.rewards[:-1])),
     }
     yield Text("\n".join(f"{label:12}{row}" for label, row in rows.items()), "example")
@@ -98,10 +93,6 @@ def _stream() -> Iterator[Block]:
         "where an instance or a task ends.",
         "remark",
     )
-
-
-def _letter(symbol: str) -> str:
-    return "␣" if symbol == " " else symbol
 
 
 def _loop(name: str) -> Graph:
@@ -161,7 +152,7 @@ def _fourth(name: str, found: FiniteMachine) -> list[Block]:
                 wrong = reward < 0 or (given != loop.right(configuration) and target != source)
                 if wrong or (source == target):
                     continue
-                edges.setdefault((source, target), {})[f"{_letter(seen)},{_SIGNS[reward]}|{_letter(given)}"] = None
+                edges.setdefault((source, target), {})[f"{symbols(seen)},{_SIGNS[reward]}|{symbols(given)}"] = None
     drawn = [
         Edge(source, target, "  ".join(words) if len(words) < 3 else "", "back" if target == "text 0" else "")
         for (source, target), words in edges.items()

@@ -1,17 +1,33 @@
-"""Pictures of the curriculum: the way through the tasks, learning within each, what helped, and what was kept."""
+"""Pictures of the curriculum: the way through the tasks, learning within each, what helped, what was kept, and what
+was said.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.blocks import BARS, LOG, STEP, Axis, Block, HeatMap, Mark, Panel, Plot, Plotted, Traced
-from quickstudy.base.catalogue import figure
+from quickstudy.base.blocks import (
+    BARS,
+    LOG,
+    STEP,
+    Axis,
+    Block,
+    Details,
+    HeatMap,
+    Panel,
+    Plot,
+    Plotted,
+    Text,
+    Traced,
+)
+from quickstudy.base.catalogue import figure, typed_task
 from quickstudy.base.trace import Trace
 from quickstudy.measures.gradual import ratio_matrix
+from quickstudy.protocols.curriculum import sessions_of
 
 POINTS = 200
 """Places at which curves of several runs are put together."""
@@ -95,15 +111,9 @@ def transfer(task: str, rows: Sequence[Traced]) -> list[Block]:
         budget = float(row.traces[0].facts["budget"])
         median = np.median(np.where(steps < 0, budget, steps), axis=0)
         told.append(f"{row.learner}: " + ", ".join(f"{n} {v:.0f}" for n, v in zip(conditions, median, strict=True)))
-        panels.append(
-            Panel(
-                [
-                    Plotted(name, Mark(row.mark.role, place), [float(place)], [float(value)], kind=BARS)
-                    for place, (name, value) in enumerate(zip(conditions, median, strict=True))
-                ],
-                row.learner,
-            )
-        )
+        tells = [f"{name}: {value:,.0f}" for name, value in zip(conditions, median, strict=True)]
+        bars = Plotted("", row.mark, list(range(len(conditions))), median.tolist(), kind=BARS, tells=tells)
+        panels.append(Panel([bars], row.learner))
     return [
         Plot(
             name="conditions",
@@ -149,3 +159,47 @@ def forgetting(task: str, rows: Sequence[Traced]) -> list[Block]:
 def _median(values: Any) -> float | None:
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) and np.isfinite(np.median(known)) else None
+
+
+SIGNS = {1: "+", -1: "-", 0: "."}
+"""Rewards as they stand under the bytes they came with."""
+_ACROSS = 76
+_MOST = 40
+"""Rows of a session that are shown: the first."""
+
+
+@figure("curriculum-life/run", version=1)
+def transcript(what: Mapping[str, Any], trace: Trace) -> list[Block]:
+    """Every task that was met, in turn."""
+    if "replies" not in trace.arrays:
+        return [Text("What was said was not kept; runs with --set replies=true have it.", "remark")]
+    return list(_sessions(what, trace))
+
+
+def _sessions(what: Mapping[str, Any], trace: Trace) -> Iterator[Block]:
+    for number, line in enumerate(sessions_of(what, trace)):
+        found = typed_task(f"curriculum/{line['task']}", what["convention"]).replay(line)
+        right = sum(one["correct"] for one in found["judged"])
+        summary = (
+            f"{line['task']}: {len(found['environment']):,} bytes, {right:,} of {len(found['judged']):,} answers right"
+        )
+        yield Details(
+            summary, [Text(aligned(found["environment"], line["replies"], found["rewards"]), "example")], number == 0
+        )
+
+
+def aligned(environment: str, replies: str, rewards: list[int]) -> str:
+    """The three lines, cut into rows; a space is shown as `_`, and what cannot be printed as `·`."""
+    signs = "".join(SIGNS[reward] for reward in rewards)
+    rows = list[str]()
+    for start in range(0, len(environment), _ACROSS):
+        if len(rows) == _MOST:
+            rows.append(f"… {len(environment) - start:,} bytes more")
+            break
+        parts = ("shown  ", environment), ("said   ", replies), ("reward ", signs)
+        rows.append("\n".join(name + _plain(text[start : start + _ACROSS]) for name, text in parts))
+    return "\n\n".join(rows)
+
+
+def _plain(text: str) -> str:
+    return "".join("_" if letter == " " else letter if letter.isprintable() else "·" for letter in text)

@@ -1,33 +1,24 @@
-"""Machines of tasks as blocks: what they are in numbers, every state with its ways, and the picture."""
+"""Machines of tasks: their complexity as a quantity, so that studies can ask for it; and as blocks: what they are in
+numbers, every state with its ways, and the picture.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from quickstudy.base.blocks import (
-    COUNT,
-    FINE,
-    Block,
-    Column,
-    Edge,
-    Graph,
-    Group,
-    Line,
-    Name,
-    Node,
-    Number,
-    Page,
-    Table,
-    Text,
-)
+from quickstudy.base.blocks import COUNT, FINE, Block, Cell, Edge, Graph, Name, Node, Number, Page, Text
+from quickstudy.base.catalogue import quantity
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.wording import shortened
 from quickstudy.machines.chains import Floats, recurrent_classes, stationary
-from quickstudy.machines.finite import FiniteMachine
+from quickstudy.machines.description import description_length
+from quickstudy.machines.entropies import channel
+from quickstudy.machines.finite import FiniteMachine, machine_of
 from quickstudy.machines.transducer import Transducer
+from quickstudy.pages.cells import table
 
 DRAWN = 40
 """States of a machine up to which it is drawn."""
@@ -43,7 +34,8 @@ def machine_page(task: str, found: FiniteMachine, stated: str = "") -> Page:
     figures, machine = found.figures(), found.recurrent
     blocks: list[Block] = [*([Text(stated)] if stated else []), figures_table("machine", [(task, figures)])]
     if machine.size <= LISTED:
-        blocks.append(states_table("states", machine, stationary(machine), found.right[_places(found)]))
+        right = found.right[recurrent_classes(found.machine)[0]]
+        blocks.append(states_table("states", machine, stationary(machine), right))
     if machine.size <= DRAWN:
         blocks.append(machine_graph("graph", machine, f"The machine of {task}: (next observation, reward | reply)."))
     else:
@@ -52,12 +44,7 @@ def machine_page(task: str, found: FiniteMachine, stated: str = "") -> Page:
     return Page(f"The machine of {task}", blocks, under, "machine", figures)
 
 
-def _places(found: FiniteMachine) -> np.ndarray[Any, Any]:
-    """The recurrent states among all."""
-    return recurrent_classes(found.machine)[0]
-
-
-def figures_table(name: str, rows: Sequence[tuple[str, dict[str, float]]]) -> Table:
+def figures_table(name: str, rows: Sequence[tuple[str, dict[str, float]]]) -> Block:
     """One line a task: states and complexities."""
     columns = (
         ("states", "states", COUNT),
@@ -67,34 +54,30 @@ def figures_table(name: str, rows: Sequence[tuple[str, dict[str, float]]]) -> Ta
         ("C, always right", "complexity_right", FINE),
         ("as drawn", "states_as_drawn", COUNT),
     )
-    lines = [
-        Line([Name(label), *(Number(figures[key], form=form) for _, key, form in columns)]) for label, figures in rows
+    cells: list[list[Cell]] = [
+        [Name(label), *(Number(figures[key], form=form) for _, key, form in columns)] for label, figures in rows
     ]
     caption = (
         "States of the smallest transducer; bits of memory: C_0 of all states alike, C_X under uniform replies without "
         "memory, C in the closed loop with somebody who makes no mistake. As drawn: states before beliefs."
     )
-    heading = [Column("task", numeric=False), *(Column(title) for title, _, _ in columns)]
-    return Table(name, caption, heading, [Group(lines)], data=[("task", *(key for _, key, _ in columns)),
-        *((label, *(figures[key] for _, key, _ in columns)) for label, figures in rows)])  # fmt: skip
+    data = [(label, *(figures[key] for _, key, _ in columns)) for label, figures in rows]
+    heading = ["task", *(title for title, _, _ in columns)]
+    return table(name, caption, heading, cells, [("task", *(key for _, key, _ in columns)), *data])
 
 
-def states_table(name: str, machine: Transducer, uniform: Floats, right: Floats) -> Table:
+def states_table(name: str, machine: Transducer, uniform: Floats, right: Floats) -> Block:
     """Every state: how often it is, and where replies lead."""
     said: list[list[str]] = [[] for _ in machine.states]
     for way in _ways(machine):
         reward = "" if machine.generator else f",{_SIGNS.get(way.reward, way.reward)}|{way.replies}"
         said[way.source] += [f"{seen}{reward} → {machine.states[target]}" for target, seen in way.fan]
-    lines = [
-        Line([
-            Name(name), Number(float(uniform[state]), form=FINE), Number(float(right[state]), form=FINE),
-            "; ".join(said[state]),
-        ])
-        for state, name in enumerate(machine.states)
-    ]  # fmt: skip
-    columns = [Column("state", numeric=False), Column("uniform"), Column("always right"), Column("ways", numeric=False)]
+    rows: list[list[Cell]] = [
+        [Name(state), *(Number(float(share), form=FINE) for share in shares), "; ".join(ways)]
+        for state, ways, *shares in zip(machine.states, said, uniform, right, strict=True)
+    ]
     caption = "Share of the time in every state; ways: (next observation, reward | reply), − for a wrong answer."
-    return Table(name, caption, columns, [Group(lines)])
+    return table(name, caption, ("state", "uniform", "always right", "ways"), rows)
 
 
 def symbols(some: Iterable[Any]) -> str:
@@ -165,3 +148,62 @@ def machine_graph(name: str, machine: Transducer, caption: str, whole: bool = Tr
     ]
     told = label or f"{machine.size} states and {len(machine.edges)} ways between them."
     return Graph(name, caption, told, nodes, drawn)
+
+
+_BITS = "bits of memory"
+_SMALL = 60
+"""States up to which the greatest complexity over inputs is searched for."""
+
+
+@lru_cache(maxsize=64)
+def machine_kept(task: Any) -> FiniteMachine:
+    """The machine of a task, built once however many ask for it."""
+    return machine_of(task)
+
+
+@lru_cache(maxsize=64)
+def machine_figures(task: Any) -> dict[str, float]:
+    """Its figures, likewise."""
+    return machine_kept(task).figures()
+
+
+@quantity(
+    "complexity",
+    version=1,
+    unit={
+        "states": "states of the smallest transducer",
+        "topological": _BITS,
+        "uniform": _BITS,
+        "right": _BITS,
+        "description": "bits to write the machine down",
+        "drawn": "configurations",
+    },
+    equation="C_0 = log2 of the states; C_X = H[pi_X], replies uniform, or, in a closed loop, always right",
+)
+def complexity(task: Any) -> dict[str, float]:
+    """How much a task remembers: of its smallest transducer, over states that are come back to."""
+    found, figures = machine_kept(task), machine_figures(task)
+    return {
+        "states": figures["states"],
+        "topological": figures["topological_complexity"],
+        "uniform": figures["complexity_uniform"],
+        "right": figures["complexity_right"],
+        "description": description_length(found.recurrent),
+        "drawn": figures["states_as_drawn"],
+    }
+
+
+@quantity(
+    "channel-complexity",
+    version=1,
+    unit=_BITS,
+    equation="sup of C_X over memoryless inputs X, as far as it was found: a lower bound of the channel complexity",
+)
+def channel_complexity(task: Any) -> float:
+    """The most that a task can be made to remember by inputs without memory."""
+    machine = machine_kept(task).recurrent
+    if machine.size > _SMALL:
+        raise NotApplicable(
+            f"the search over inputs is for machines of up to {_SMALL} states, and it has {machine.size}"
+        )
+    return channel(machine).complexity

@@ -14,10 +14,8 @@ from quickstudy.base.blocks import (
     POINTS,
     Axis,
     Block,
-    Column,
-    Group,
+    Cell,
     HeatMap,
-    Line,
     Made,
     Mark,
     Name,
@@ -25,14 +23,14 @@ from quickstudy.base.blocks import (
     Panel,
     Plot,
     Plotted,
-    Table,
     Text,
 )
 from quickstudy.base.catalogue import block
 from quickstudy.machines.curricula import Compared, is_ordered, rank_correlation
 from quickstudy.machines.likeness import resemblances
-from quickstudy.pages.curriculum.complexity import machine_figures, machine_kept
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.cells import table
+from quickstudy.pages.curriculum.machines import machine_figures, machine_kept
+from quickstudy.pages.request import Request
 from quickstudy.runs.setting import make_task
 
 KINDS = {
@@ -51,10 +49,6 @@ class ComplexityOrder:
     """
 
     by: str = "topological_complexity"
-
-    def stages(self, request: Request) -> Iterator[Stage]:
-        """Nothing is run."""
-        return iter(())
 
     def blocks(self, request: Request) -> Made:
         """Sentences, pictures and tables."""
@@ -117,30 +111,28 @@ def _scatter(name: str, labels: Sequence[str], figures: Sequence[Mapping[str, fl
     )
 
 
-def _orders(name: str, facts: Mapping[str, Any], found: Compared) -> Table:
-    lines = []
+def _orders(name: str, facts: Mapping[str, Any], found: Compared) -> Block:
+    rows: list[list[Cell]] = []
     for kind, title in ORDERS.items():
         values = [found.complexities[task] for task in found.orders()[kind]]
         falls = sum(later < before - 1e-9 for before, later in pairwise(values))
         means = facts["graduality"].get(kind, {"consecutive": None, "best_earlier": None})
         numbers = Number(means["consecutive"]), Number(means["best_earlier"]), Number(falls, form=COUNT)
-        lines.append(Line([Name(title), *numbers]))
+        rows.append([Name(title), *numbers])
     caption = (
         "Orders of the tasks. To the next: mean share of a task's states that look like states of the task before it; "
         "from the best before: like those of the task before it that is most like it. By complexity nothing falls; by "
         "graduality no order that begins with the least complex task has more from the best before."
     )
-    heading = ["to the next", "from the best before", "falls of complexity"]
-    columns = [Column("order", numeric=False), *(Column(title) for title in heading)]
-    return Table(f"{name}-orders", caption, columns, [Group(lines)])
+    heading = ("order", "to the next", "from the best before", "falls of complexity")
+    return table(f"{name}-orders", caption, heading, rows)
 
 
-def _places(name: str, orders: Mapping[str, Sequence[str]]) -> Table:
+def _places(name: str, orders: Mapping[str, Sequence[str]]) -> Block:
     shown = [kind for kind in ORDERS if kind != "reversed"]
-    rows = zip(*(orders[kind] for kind in shown), strict=True)
-    lines = [Line([Name(str(place)), *row]) for place, row in enumerate(rows, 1)]
-    columns = [Column("place", numeric=False), *(Column(ORDERS[kind], numeric=False) for kind in shown)]
-    return Table(f"{name}-places", "The tasks in these orders.", columns, [Group(lines)])
+    tasks = zip(*(orders[kind] for kind in shown), strict=True)
+    rows: list[list[Cell]] = [[Name(str(place)), *row] for place, row in enumerate(tasks, 1)]
+    return table(f"{name}-places", "The tasks in these orders.", ["place", *(ORDERS[kind] for kind in shown)], rows)
 
 
 def _alike(name: str, labels: Sequence[str], found: Compared) -> Block:

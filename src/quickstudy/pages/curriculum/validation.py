@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,7 @@ from quickstudy.base.blocks import (
     POINTS,
     Axis,
     Block,
-    Column,
-    Group,
-    Line,
+    Cell,
     Made,
     Mark,
     Name,
@@ -22,15 +20,15 @@ from quickstudy.base.blocks import (
     Panel,
     Plot,
     Plotted,
-    Table,
     Text,
 )
 from quickstudy.base.catalogue import block
 from quickstudy.base.study import StudyRow
 from quickstudy.machines.description import step
 from quickstudy.machines.likeness import resemblance
-from quickstudy.pages.curriculum.complexity import machine_kept
-from quickstudy.pages.request import Request, Stage
+from quickstudy.pages.cells import kendall, table
+from quickstudy.pages.curriculum.machines import machine_kept
+from quickstudy.pages.request import Request
 from quickstudy.runs.setting import make_task
 from quickstudy.tasks.curriculum.reduced import Reduction
 
@@ -42,12 +40,9 @@ LEAST = 5
 @block("shared-and-gained", version=1)
 class SharedAndGained:
     """For every pair of tasks: how much of the target is known from the tasks before, by their machines, and what was
-    gained by whom. Machines are those of the reductions, two options for every choice.
+    gained by whom, in the runs of the study's table. Machines are those of the reductions, two options for every
+    choice.
     """
-
-    def stages(self, request: Request) -> Iterator[Stage]:
-        """What the table of the study runs is enough."""
-        return iter(())
 
     def blocks(self, request: Request) -> Made:
         """A table, a picture, and a sentence for every learner."""
@@ -89,37 +84,27 @@ def _values(request: Request, row: StudyRow, column: str) -> Sequence[float]:
 
 
 def _verdict(column: str, gains: dict[str, float], shared: dict[str, dict[str, float]]) -> str:
-    from scipy.stats import kendalltau
-
-    known = [shared[label]["resemblance"] for label in gains]
-    if len(gains) < LEAST or len(set(known)) == 1 or len(set(gains.values())) == 1:
+    tau, p = kendall([shared[label]["resemblance"] for label in gains], list(gains.values()))
+    if len(gains) < LEAST or np.isnan(tau):
         return f"{column}: {len(gains)} pairs of tasks are too few, or too much alike, for a correlation."
-    found = kendalltau(known, list(gains.values()))
-    return (
-        f"{column}: Kendall's tau of resemblance and gain {found.statistic:.3f}, p = {found.pvalue:.3f}, over "
-        f"{len(gains)} pairs of tasks."
-    )
+    return f"{column}: Kendall's tau of resemblance and gain {tau:.3f}, p = {p:.3f}, over {len(gains)} pairs of tasks."
 
 
-def _table(request: Request, shared: dict[str, dict[str, float]], gains: dict[str, dict[str, float]]) -> Table:
-    lines = [
-        Line(
-            [
-                Name(label),
-                *(Number(known[kind]) for kind in ("resemblance", "coverage", "graduality")),
-                *(Number(own.get(label), note="" if label in own else "not run") for own in gains.values()),
-            ]
-        )
+def _table(request: Request, shared: dict[str, dict[str, float]], gains: dict[str, dict[str, float]]) -> Block:
+    kinds = ("resemblance", "coverage", "graduality")
+    rows: list[list[Cell]] = [
+        [
+            Name(label),
+            *(Number(known[kind]) for kind in kinds),
+            *(Number(own.get(label), note="" if label in own else "not run") for own in gains.values()),
+        ]
         for label, known in shared.items()
     ]
-    columns = [Column("tasks", numeric=False), Column("resemblance"), Column("coverage"), Column("graduality")]
     caption = (
         "How much of the target is known from the task before it, by their machines: states that look alike; edges of "
         "a shared structure, a lower bound where machines are large; bits saved. And what was gained, mean over runs."
     )
-    return Table(
-        f"{request.name}-shared", caption, [*columns, *(Column(f"gain, {one}") for one in gains)], [Group(lines)]
-    )
+    return table(f"{request.name}-shared", caption, ["tasks", *kinds, *(f"gain, {one}" for one in gains)], rows)
 
 
 def _picture(request: Request, shared: dict[str, dict[str, float]], gains: dict[str, dict[str, float]]) -> list[Block]:

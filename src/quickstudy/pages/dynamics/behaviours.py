@@ -14,9 +14,7 @@ from quickstudy.base.blocks import (
     POINTS,
     Axis,
     Block,
-    Column,
-    Group,
-    Line,
+    Cell,
     Made,
     Mark,
     Name,
@@ -24,12 +22,12 @@ from quickstudy.base.blocks import (
     Panel,
     Plot,
     Plotted,
-    Table,
     Text,
     Traced,
 )  # fmt: skip
 from quickstudy.base.catalogue import block, figure
 from quickstudy.measures.charc import AXES, covered, explained, places, spanning
+from quickstudy.pages.cells import table
 from quickstudy.pages.dynamics.figures import counted, mean_of
 from quickstudy.pages.dynamics.space import Cloud, space_plot
 from quickstudy.pages.dynamics.systems import named
@@ -140,18 +138,17 @@ def _map(rows: Sequence[Traced], prefix: str) -> list[Block]:
         least = np.mean([trace.arrays["errors"].min(axis=0) for trace in traces], axis=0)
         shares = [[explained(trace.arrays["placed"], own) for own in trace.arrays["errors"].T] for trace in traces]
         told = [[share for share in of if share is not None] for of in zip(*shares, strict=True)]
-        lines = [
-            Line([Name(name), *map(_cell, place), _cell(best), _cell(np.mean(share) if share else None)], role=LEARNER)
+        lines: list[list[Cell]] = [
+            [Name(name), *map(_cell, place), _cell(best), _cell(np.mean(share) if share else None)]
             for name, place, best, share in zip(names, where, least, told, strict=True)
         ]
-        axes = [Column(WORDS[axis]) for axis in AXES]
-        columns = [Column("task", numeric=False), *axes, Column("least error", "lower"), Column("explained")]
+        heading = ["task", *(WORDS[axis] for axis in AXES), "least error", "explained"]
         caption = (
             f"Where {row.learner} does each task best: mean behaviour of the best tenth of its cores; the least error; "
             "how much of the error, on a logarithmic scale, kernel rank, generalisation rank and memory explain."
         )
         ending = f"-{number + 1}" if number else ""
-        found.append(Table(f"{prefix}places{ending}", caption, columns, [Group(lines)]))
+        found.append(table(f"{prefix}places{ending}", caption, heading, lines, better={"least error": "lower"}))
         found.append(_placed(row.learner, names, where, f"{prefix}task-map{ending}"))
         order = spanning(where / np.maximum(np.ptp(where, axis=0), 1e-9), min(PROPOSED, len(names)))
         found.append(Text(f"Tasks that span the space: {', '.join(names[place] for place in order)}."))
@@ -201,14 +198,13 @@ class BehaviourSpace:
             prefix = f"{request.name}-{named(row.label)}-"
             made += _pictures(row.label, rows, prefix)
             if len(rows) > 1:
-                table, shared = _shared(rows, f"{prefix}shared")
-                made.append(table)
-                facts["shared"] = shared
+                both, facts["shared"] = _shared(rows, f"{prefix}shared")
+                made.append(both)
             made += _map(rows, prefix)
         return Made(made, facts)
 
 
-def _shared(rows: Sequence[Traced], name: str) -> tuple[Table, dict[str, dict[str, int]]]:
+def _shared(rows: Sequence[Traced], name: str) -> tuple[Block, dict[str, dict[str, int]]]:
     """Of every two learners, how many voxels each reaches in all its runs, and how many both do."""
     edge = max(trace.facts["voxel"] for row in rows for trace in row.traces)
     reached = {
@@ -217,14 +213,14 @@ def _shared(rows: Sequence[Traced], name: str) -> tuple[Table, dict[str, dict[st
         }
         for row in rows
     }
-    found, lines = {}, []
+    found: dict[str, dict[str, int]] = {}
+    lines: list[list[Cell]] = []
     for place, (one, own) in enumerate(reached.items()):
         for other, theirs in list(reached.items())[place + 1 :]:
             counts = {"first": len(own), "second": len(theirs), "both": len(own & theirs)}
             counts |= {"only first": len(own - theirs), "only second": len(theirs - own)}
             found[f"{one} and {other}"] = counts
-            lines.append(Line([Name(f"{one} and {other}"), *(Number(count, form=COUNT) for count in counts.values())]))
-    titles = ("the first", "the second", "both", "only the first", "only the second")
-    columns = [Column("two substrates", numeric=False), *map(Column, titles)]
+            lines.append([Name(f"{one} and {other}"), *(Number(count, form=COUNT) for count in counts.values())])
+    heading = ("two substrates", "the first", "the second", "both", "only the first", "only the second")
     runs = number_of(len(rows[0].traces), "run")
-    return Table(name, f"Voxels of edge {edge:g} that are reached in {runs}.", columns, [Group(lines)]), found
+    return table(name, f"Voxels of edge {edge:g} that are reached in {runs}.", heading, lines), found

@@ -111,7 +111,7 @@ def _episode(task: Any, root: int, values: Any, study: str) -> Any:
         drawn = task.episodes(key, first, 256)
         fits = np.arange(256) if wanted is None else np.flatnonzero((drawn.values == wanted).all(axis=1))
         if len(fits):
-            return type(drawn)(*(np.asarray(part)[fits[0]] for part in drawn))
+            return drawn.alone(fits[0])
     raise UsageError(f"{study}: settings: no episode of {task.id} has the values {values}")
 
 

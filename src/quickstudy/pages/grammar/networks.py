@@ -8,7 +8,7 @@ import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from quickstudy.base.blocks import COUNT, Block, Column, Group, Line, Made, Name, Number, Section, Table, Text
+from quickstudy.base.blocks import COUNT, Block, Cell, Made, Name, Number, Section, Text
 from quickstudy.base.catalogue import block, figure
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import StudyRow
@@ -17,6 +17,7 @@ from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.naming import choose_learner
 from quickstudy.pages.beside import Beside
+from quickstudy.pages.cells import table
 from quickstudy.pages.request import Request
 from quickstudy.report.records import score_of
 from quickstudy.report.results import Shelf
@@ -40,7 +41,7 @@ class Networks(Beside):
 
     def blocks(self, request: Request) -> Made:
         """A section for each, and a table of their bits."""
-        lines, sections, facts = [], list[Block](), {}
+        lines, sections, facts = list[list[Cell]](), list[Block](), {}
         for row, title, network, fewest in _networks(request):
             task = make_task(row.task, request.convention)
             allowed = [*ALLOWED, *sorted({*network.activations} - {*ALLOWED})]
@@ -53,7 +54,7 @@ class Networks(Beside):
                 Section(title, [dataclasses.replace(graph, caption=caption), Text(proof)], name=name, listed=False)
             )
             numbers = [Number(data, word=f"{data:,.3f}" if math.isfinite(data) else "∞") for _, data in bits]
-            lines.append(Line([Name(title, target=name), Number(bits[0][0], form=COUNT), *numbers]))
+            lines.append([Name(title, target=name), Number(bits[0][0], form=COUNT), *numbers])
             facts[title] = {
                 "network": network.as_facts(),
                 "h_bits": bits[0][0],
@@ -62,15 +63,12 @@ class Networks(Beside):
             }
         if not sections:
             return Made([Text("No network has been found yet.", "note")])
-        columns = [Column("network", numeric=False), Column("|H|"), *(Column(f"|D:H|, {size:,}") for size in SIZES)]
-        table = Table(
-            f"{request.name}-bits",
+        caption = (
             "Bits of each network, and of the released training sets of 100 to 1,000 strings by it; ∞: a string is "
-            "held for impossible.",
-            columns,
-            [Group(lines)],
+            "held for impossible."
         )
-        return Made([table, *sections], {"networks": facts})
+        heading = ["network", "|H|", *(f"|D:H|, {size:,}" for size in SIZES)]
+        return Made([table(f"{request.name}-bits", caption, heading, lines), *sections], {"networks": facts})
 
 
 def _networks(request: Request) -> Iterator[tuple[StudyRow, str, Network, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.base.blocks import Block, Column, Group, Line, Made, Name, Table, Text
+from quickstudy.base.blocks import Block, Cell, Made, Name, Table, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief, Stepping, distribution, face
@@ -14,6 +14,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.study import StudyRow
 from quickstudy.learners.naming import choose_learner
 from quickstudy.pages.beside import Beside
+from quickstudy.pages.cells import table
 from quickstudy.pages.request import Request
 from quickstudy.runs.setting import make_task
 
@@ -42,8 +43,8 @@ class Steps(Beside):
         certain = task.grammar.likely(string) == 1
         certain[:1] = False
         counted = certain if certain.any() else np.ones(len(certain), bool)
-        columns = [Column(title, numeric=False) for title in ("read", "may come next", "comes next", "counts")]
-        cells = [
+        heading = ["read", "may come next", "comes next", "counts"]
+        cells: list[list[Cell]] = [
             [
                 Name(task.vocabulary[string[time]]),
                 " ".join(task.vocabulary[one] for one in np.flatnonzero(may[time])),
@@ -56,19 +57,14 @@ class Steps(Beside):
             learner = row.learner(column, request.convention)
             if learner is None:
                 continue
-            columns.append(Column(f"{column} says", numeric=False))
+            heading.append(f"{column} says")
             for line, chances in zip(cells, self._said(request, task, learner, string), strict=True):
                 said = [
                     f"{task.vocabulary[one]} {chances[one]:.2g}" for one in np.argsort(-chances) if chances[one] > 0
                 ]
                 line.append(", ".join(said[:3]))
         what = "Steps count where the next symbol is certain." if certain.any() else "Every step counts."
-        return Table(
-            name,
-            f"{row.label}: {task.text(string.tolist())}. {what}",
-            columns,
-            [Group([Line(line) for line in cells])],
-        )
+        return table(name, f"{row.label}: {task.text(string.tolist())}. {what}", heading, cells)
 
     @staticmethod
     def _string(task: Any, word: str) -> Any:

@@ -198,7 +198,7 @@ class Tabled(Single):
         """The state of a fresh life, with instances for a horizon, and the first byte. It is, byte for byte, that of
         the environment whose random stream has the key's two words for a name.
         """
-        from quickstudy.tasks.curriculum.pure_worlds import begun_by_key
+        from quickstudy.tasks.curriculum.pure_tables import begun_by_key
 
         if self.limits != "questions":
             raise UsageError(f"{self.id} as pure functions has limits in questions, got limits={self.limits}")
@@ -208,7 +208,7 @@ class Tabled(Single):
         """One reply. Nothing is drawn; over: the task is passed. ended: 1 where an instance has failed with it, 2 where
         one was solved.
         """
-        from quickstudy.tasks.curriculum.pure_worlds import turned
+        from quickstudy.tasks.curriculum.pure_tables import turned
 
         return turned(state, action)
 

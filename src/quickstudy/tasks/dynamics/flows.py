@@ -118,7 +118,7 @@ class Lorenz96(Flow):
 
     Sees: x_i of x_i' = (x_(i+1) - x_(i-2)) x_(i-1) - x_i + force, on a ring of `places`, every `step`. Answers: the
     same, `ahead` steps later. Scored: NRMSE with the true values read, and running free. Chance 1, by the mean.
-    Ceiling: the flow itself. It starts at the force everywhere, 0.01 more at the first place. Source: Wringe, Trefzer
+    Ceiling: the flow itself. It starts near the force everywhere, 0.01 more at the first place. Source: Wringe, Trefzer
     and Stepney, section 5.4 and Table 4, where "0-40 places" is the range of a plot.
     """
 

@@ -200,8 +200,9 @@ task.variant(
 class SecondOrder(Driven):
     """Follow the second-order system of Atiya and Parlos (2000), which has a form of its own.
 
-    Sees: u(t), uniform in 0 .. 0.5. Answers: x(t+1) of x(t+1) = 0.4 x(t) + 0.4 x(t) x(t-1) + 0.6 u(t)^3 + 0.1, which
-    starts at x(0) = x(1) = 0. Scored: NRMSE over the test part. Chance 1, by the mean. Ceiling: the recurrence itself.
+    Sees: u(t) in 0 .. `high`, `drawn` uniform or by three sines. Answers: x(t+1) of x(t+1) = 0.4 x(t) + 0.4 x(t) x(t-1)
+    + 0.6 u(t)^3 + 0.1, which starts at x(0) = x(1) = 0. Scored: NRMSE over the test part. Chance 1, by the mean.
+    Ceiling: the recurrence itself.
     """
 
     order: int = parameter(2, at_least=2, at_most=2)

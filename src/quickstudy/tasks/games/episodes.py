@@ -7,28 +7,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
 from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import Limits, draw_stimuli, grid, pick_targets, split, stimulus_shape
 
 
-class Episode(NamedTuple):
-    """values: (dimension,). renamed: (position, token), what the listener reads for each token. count: games, of which
-    the first `support` are of the support phase. By game, padded: target (game, dimension); shown to the speaker and to
-    the listener (game, stimulus, dimension), and what that means; correct: the right decision; foil: where it comes
-    from; message (game, token): what the world's own speaker says of the target.
+class Spaces(eqx.Module):
+    """What the games of an episode have in common. values: (dimension,). renamed: (position, token), what the listener
+    reads for each token. count: games, of which the first `support` are of the support phase.
     """
 
     values: Any
     renamed: Any
     support: Any
     count: Any
+
+
+class Shown(eqx.Module):
+    """Games, in front. target: (dimension,). What is shown to the speaker and to the listener, (stimulus, dimension),
+    and what that means; correct: the right decision; foil: where it comes from; message: (token,) what the world's own
+    speaker says of the target.
+    """
+
     target: Any
     speaker: Any
     listener: Any
@@ -38,40 +45,35 @@ class Episode(NamedTuple):
     foil: Any
     message: Any
 
+    def games_at(self, number: Any) -> dict[str, Any]:
+        """What is shown in the games of these numbers, by name."""
+        return {field.name: getattr(self, field.name)[number] for field in fields(Shown)}
 
-class Games(NamedTuple):
+
+class Episode(Spaces, Shown):
+    """An episode: a space, and games up to the longest that there can be; or many of them, in front."""
+
+    def alone(self, number: int) -> Episode:
+        """One of many."""
+        return jax.tree.map(lambda part: part[number], self)  # type: ignore[no-any-return]
+
+
+class Games(Shown):
     """The games of many episodes, one after another: those of the first episode, those of the second, and so on.
 
     starts: (episode,) where each begins, and behind the last the number of all games. By game: episode, its number;
-    query; last: no game of the episode follows; the rest as in `Episode`.
+    query; last: no game of the episode follows.
     """
 
     starts: Any
     episode: Any
     query: Any
     last: Any
-    target: Any
-    speaker: Any
-    listener: Any
-    speaker_means: Any
-    listener_means: Any
-    correct: Any
-    foil: Any
-    message: Any
-
-
-class Spaces(NamedTuple):
-    """What the games of an episode have in common, of many episodes: see `Episode`."""
-
-    values: Any
-    renamed: Any
-    support: Any
-    count: Any
 
 
 def draw_episode(sizes: Sizes, rules: Rules, key: Any) -> Episode:
     """One episode."""
-    return jax.tree.map(lambda part: part[0], draw_episodes(sizes, rules, key[None]))  # type: ignore[no-any-return]
+    return draw_episodes(sizes, rules, key[None]).alone(0)
 
 
 def draw_episodes(sizes: Sizes, rules: Rules, keys: Any) -> Episode:
@@ -82,8 +84,7 @@ def draw_episodes(sizes: Sizes, rules: Rules, keys: Any) -> Episode:
 def as_episodes(sizes: Sizes, spaces: Spaces, games: Games) -> Episode:
     """Games one after another as episodes, in front. Each has room for the longest, and repeats its last game."""
     number = jnp.minimum(jnp.arange(sizes.games), spaces.count[:, None] - 1) + games.starts[:-1, None]
-    shown = games._asdict()
-    return Episode(*spaces, *(shown[name][number] for name in Episode._fields[len(Spaces._fields) :]))
+    return Episode(**vars(spaces), **games.games_at(number))
 
 
 def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
@@ -132,17 +133,17 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
         shown = [stimuli_of(stimuli, episode, meanings[means], own) for means, own in (found.speaker, found.listener)]
         alone = jnp.arange(sizes.distractors + 1) > 0
         seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
+        said = named(sizes, names[episode], meanings[target], target, seen[0])
         return Games(
-            starts, episode, query, number + 1 >= count[episode], meanings[target], seen, shown[1],
-            meanings[found.speaker[0]], meanings[found.listener[0]], found.correct, found.foil,
-            named(sizes, names[episode], meanings[target], target, seen[0]),
+            meanings[target], seen, shown[1], meanings[found.speaker[0]], meanings[found.listener[0]], found.correct,
+            found.foil, said, None, episode, query, number + 1 >= count[episode],
         )  # fmt: skip
 
     most = len(keys) * sizes.games
     part = min(most, max(1024, 4 * len(keys)))
 
     def some(first: Any) -> Any:
-        return jax.vmap(game)(first + jnp.arange(part))._replace(starts=None)
+        return jax.vmap(game)(first + jnp.arange(part))
 
     def write(state: Any) -> Any:
         first, games = state
@@ -158,9 +159,8 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
         empty = jax.tree.map(lambda one: jnp.zeros((room, *one.shape[1:]), one.dtype), shapes_of)
         none = jnp.zeros((), jnp.int32)
         games = lax.while_loop(lambda state: state[0] < starts[-1], write, (none, empty))[1]
-    return Spaces(values, jax.vmap(lambda one: _renaming(sizes, rules, one))(of_words), support, count), games._replace(
-        starts=starts
-    )
+    renamed = jax.vmap(lambda one: _renaming(sizes, rules, one))(of_words)
+    return Spaces(values, renamed, support, count), replace(games, starts=starts)
 
 
 def uniforms(key: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:

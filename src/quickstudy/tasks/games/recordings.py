@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -89,17 +90,12 @@ def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
         raise UsageError("messages, decisions and replies must have one entry for every step, and are unequally long")
     taken = given.pop() if given else steps
     room = 1 << (games - 1).bit_length()
-    padded = jax.tree.map(lambda part: _grown(part, room) if np.ndim(part) and len(part) == games else part, episode)
+    padded = replace(episode, **{name: _grown(part, room) for name, part in episode.games_at(slice(None)).items()})
     most = sizes.turns * room - sizes.feedback
     with double():
         actions = {name: None if array is None else _grown(array, most) for name, array in acted.items()}
-        seen, rewards, over = jax.tree.map(np.asarray, _played(sizes, most)(padded._replace(**_own(episode)), actions))
+        seen, rewards, over = jax.tree.map(np.asarray, _played(sizes, most)(padded, actions))
     return [_step(seen, rewards, over, number) for number in range(taken + 1)]
-
-
-def _own(episode: Episode) -> dict[str, Any]:
-    """What has no entry per game, whatever its length is."""
-    return {name: getattr(episode, name) for name in ("values", "renamed", "support", "count")}
 
 
 def _grown(array: Any, length: int) -> NDArray[Any]:
@@ -179,10 +175,10 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
     targets = np.stack(found["target"])
     width = max(sizes.length, sizes.dimensions)
     return Episode(
-        values, renamed, np.int32((~query).sum()), np.int32(len(games)), targets,
-        np.reshape(found["speaker"], shown), np.reshape(found["listener"], shown), np.zeros(shown, np.int32),
+        targets, np.reshape(found["speaker"], shown), np.reshape(found["listener"], shown), np.zeros(shown, np.int32),
         np.zeros(shown, np.int32), np.array(found["correct"]), np.zeros(len(games), np.int32),
         np.pad(targets + 1, ((0, 0), (0, width - sizes.dimensions))),
+        values, renamed, np.int32((~query).sum()), np.int32(len(games)),
     )  # fmt: skip
 
 

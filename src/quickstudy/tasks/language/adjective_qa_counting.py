@@ -10,8 +10,9 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.language.adjective_qa import CONTROLS, AdjectiveQa
 from quickstudy.tasks.language.checking import Malformed, Reader
-from quickstudy.tasks.language.conversations import Inquiry, ReadQuestion, ask_how_many, read_how_many
+from quickstudy.tasks.language.conversations import Inquiry, ReadQuestion, how_many, read_how_many
 from quickstudy.tasks.language.statements import DESCRIBING, GLUE, NUMBERS, SIZES, Statement, described
+from quickstudy.tasks.sampling import pick
 
 
 @task(
@@ -79,7 +80,7 @@ class AdjectiveQaCounting(AdjectiveQa):
         # The part of the adjectives is at the end, where `AdjectiveQa` has it.
         if not self.yes_no <= draws[0] < self.yes_no + self.counts or not described(statements):
             return super()._inquire(statements, draws)
-        return ask_how_many(statements, draws[1], "THINGS")
+        return how_many(pick(draws[1], statements), "THINGS")
 
     def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         if not reader.sees(("HOW",)):

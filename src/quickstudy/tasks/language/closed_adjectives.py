@@ -23,15 +23,8 @@ from quickstudy.tasks.language.closed import (
     draw_pairs,
     pairs_fault,
 )
-from quickstudy.tasks.language.closed_conversation import (
-    Asked,
-    Closed,
-    how_many,
-    read_asked_verb,
-    read_statements,
-    yes_or_no,
-)
-from quickstudy.tasks.language.conversations import Inquiry
+from quickstudy.tasks.language.closed_conversation import Asked, Closed, ask_pairs, read_statements
+from quickstudy.tasks.language.conversations import Inquiry, how_many, read_verb
 from quickstudy.tasks.language.statements import (
     ADJECTIVES,
     COLOURS,
@@ -96,8 +89,7 @@ class ClosedThings(Closed):
         if dice.happens(self.yes_no / (1 - self.counts) if self.counts < 1 else 1):
             called = [self._phrase(dice, noun) for noun in some]
             paired = draw_pairs(dice, called, verbs, min(most, (len(some) - OTHERS) // 2), 0)
-            asked = [(dice.pick(paired.verbs), dice.pick(pair)) for pair in paired.pairs]
-            return paired.statements, [yes_or_no(paired.statements, *question) for question in asked]
+            return paired.statements, ask_pairs(dice, paired)
         sort = dice.pick(tuple(ADJECTIVES))
         drawn = draw_contrasts(
             dice, some, verbs, self._known[sort], lambda noun, value: self._phrase(dice, noun, sort, value), self._apart
@@ -121,12 +113,12 @@ class ClosedThings(Closed):
     def _ask(self, reader: Reader, kind: str, statements: Sequence[Statement]) -> Asked:
         if kind == "HOW":
             reader.phrase("HOW MANY THINGS DO I")
-            told = read_asked_verb(reader, statements)
+            told = read_verb(reader, statements)
             reader.phrase("?")
             return Asked(told.verb, "", NUMBERS[len(told.affirmed)], self.numbers)  # type: ignore[attr-defined]
         if kind == "DO":
             reader.phrase("DO I")
-            told = read_asked_verb(reader, statements)
+            told = read_verb(reader, statements)
             phrase = self._take(reader, ())  # type: ignore[attr-defined]
             reader.phrase("?")
             return Asked(told.verb, phrase, YES if phrase in told.affirmed else NO, (YES, NO))
@@ -137,7 +129,7 @@ class ClosedThings(Closed):
         noun = reader.take(nouns, f"the noun of an affirmed thing with a {kind}")
         reader.phrase("I")
         fit = [one for one in statements if any(noun_of(phrase) == noun for phrase in one.affirmed)]
-        told = read_asked_verb(reader, [one for one in fit if _adjective(one, noun, kind)])
+        told = read_verb(reader, [one for one in fit if _adjective(one, noun, kind)])
         reader.phrase("?")
         return Asked(told.verb, noun, _adjective(told, noun, kind), self._known[kind])
 

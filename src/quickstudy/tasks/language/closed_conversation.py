@@ -9,19 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from quickstudy.base.examples import Examples
-from quickstudy.tasks.language.checking import Answer, Malformed, Reader, Verdict
-from quickstudy.tasks.language.closed import WIDTH, Dice, kind_of
-from quickstudy.tasks.language.conversations import Inquiry
-from quickstudy.tasks.language.statements import (
-    JOINTS,
-    NO,
-    NUMBERS,
-    YES,
-    Statement,
-    TakeName,
-    read_clause,
-    write_statement,
-)
+from quickstudy.tasks.language.checking import Malformed, Reader, Verdict
+from quickstudy.tasks.language.closed import WIDTH, Dice, Paired, kind_of
+from quickstudy.tasks.language.conversations import Inquiry, ReadQuestion, read_answers, yes_or_no
+from quickstudy.tasks.language.statements import JOINTS, Statement, TakeName, read_statement, write_statement
 
 
 class Asked(NamedTuple):
@@ -93,21 +84,14 @@ class Closed:
         reader, kind = Reader(words), kind_of(words)
         statements = self._read(reader, kind)
         prompt = reader.index
-        answers, asked = list[Answer](), list[tuple[str, str]]()
-        while not answers or reader.index < len(words):
-            reader.phrase(".")
-            if len(answers) == self.most_questions:
-                raise Malformed(
-                    reader.index, f"question {len(answers) + 1} stands here, at most {self.most_questions} are allowed"
-                )
-            start = reader.index
-            verb, name, expected, possible = self._ask(reader, kind, statements)
-            asked.append((verb, name))
-            if asked[-1] in asked[:-1]:
-                raise Malformed(start, "a question that was asked before must not stand here")
-            place = reader.index
-            given = reader.take(possible, " or ".join(possible))
-            answers.append(Answer((place,), (expected,), (given,)))
+        asked = list[tuple[str, str]]()
+
+        def read_question() -> ReadQuestion:
+            found = self._ask(reader, kind, statements)
+            asked.append((found.verb, found.name))
+            return ReadQuestion(found.expected, found.possible)
+
+        answers = read_answers(reader, self.most_questions, read_question)
         fault = self._fault(kind, statements, asked)
         if fault:
             raise Malformed(prompt, f"the prompt ends here and does not go with its questions: {fault}")
@@ -123,30 +107,12 @@ def read_statements(reader: Reader, take_name: TakeName, verbs: Sequence[str], a
         if statements:
             reader.phrase(".")
         known = {statement.verb for statement in statements}
-        verb, affirmed, first = read_clause(reader, take_name, [verb for verb in verbs if verb not in known], ())
-        second: tuple[str, ...] = ()
-        if reader.sees(JOINTS):
-            reader.take(JOINTS, "AND or BUT")
-            start = reader.index
-            _, other, second = read_clause(reader, take_name, (verb,), () if again else first)
-            if other == affirmed:
-                raise Malformed(start, "two clauses of one statement must not be both affirmed or both denied")
-        statements.append(Statement(verb, first, second) if affirmed else Statement(verb, second, first))
+        left = [verb for verb in verbs if verb not in known]
+        statements.append(read_statement(reader, take_name, left, again=again))
     return statements
 
 
-def read_asked_verb(reader: Reader, statements: Sequence[Statement]) -> Statement:
-    """The one of the statements whose verb stands next."""
-    known = {statement.verb: statement for statement in statements}
-    return known[reader.take(known, "a verb of the prompt")]
-
-
-def how_many(statement: Statement, counted: str) -> Inquiry:
-    """How many of what is counted a statement affirms."""
-    return Inquiry(("HOW", "MANY", counted, "DO", "I", statement.verb, "?"), NUMBERS[len(statement.affirmed)])
-
-
-def yes_or_no(statements: Sequence[Statement], verb: str, name: str) -> Inquiry:
-    """Whether a verb was affirmed of a name."""
-    told = next(statement for statement in statements if statement.verb == verb)
-    return Inquiry(("DO", "I", verb, *name.split(), "?"), YES if name in told.affirmed else NO)
+def ask_pairs(dice: Dice, paired: Paired) -> list[Inquiry]:
+    """Of every pair one name, with one of the two verbs, by yes or no."""
+    told = {statement.verb: statement for statement in paired.statements}
+    return [yes_or_no(told[dice.pick(paired.verbs)], dice.pick(pair)) for pair in paired.pairs]

@@ -225,24 +225,29 @@ class Conversation(ABC):
     def _verdict(self, words: list[str]) -> Verdict:
         reader = Reader(words)
         statements = self._read_prompt(reader)
-        answers: list[Answer] = []
-        asked: set[tuple[str, ...]] = set()
-        while not answers or reader.index < len(words):
-            reader.phrase(".")
-            start = reader.index
-            if len(answers) == self.most_questions:
-                raise Malformed(
-                    start, f"question {len(answers) + 1} stands here, at most {self.most_questions} are allowed"
-                )
-            expected, possible = self._read_question(reader, statements)
-            question = tuple(words[start : reader.index])
-            if question in asked:
-                raise Malformed(start, "a question that was asked before must not stand here")
-            asked.add(question)
-            place = reader.index
-            found = reader.take(possible, " or ".join(possible))
-            answers.append(Answer((place,), (expected,), (found,)))
-        return Verdict.of(answers)
+        return Verdict.of(read_answers(reader, self.most_questions, lambda: self._read_question(reader, statements)))
+
+
+def read_answers(reader: Reader, most: int, read_question: Callable[[], ReadQuestion]) -> list[Answer]:
+    """Questions up to the end, each after a period and with its answer, none twice and no more than so many.
+    read_question: reads the one that stands next.
+    """
+    answers: list[Answer] = []
+    asked: set[tuple[str, ...]] = set()
+    while not answers or reader.index < len(reader.words):
+        reader.phrase(".")
+        start = reader.index
+        if len(answers) == most:
+            raise Malformed(start, f"question {len(answers) + 1} stands here, at most {most} are allowed")
+        expected, possible = read_question()
+        question = tuple(reader.words[start : reader.index])
+        if question in asked:
+            raise Malformed(start, "a question that was asked before must not stand here")
+        asked.add(question)
+        place = reader.index
+        found = reader.take(possible, " or ".join(possible))
+        answers.append(Answer((place,), (expected,), (found,)))
+    return answers
 
 
 def ask_yes_no(statements: list[Statement], draws: list[float], balanced: bool) -> Inquiry:
@@ -256,17 +261,21 @@ def ask_yes_no(statements: list[Statement], draws: list[float], balanced: bool) 
     else:
         statement = pick(which, statements)
         name = pick(who, statement.affirmed + statement.denied)
+    return yes_or_no(statement, name)
+
+
+def yes_or_no(statement: Statement, name: str) -> Inquiry:
+    """Whether a statement affirms its verb of a name."""
     return Inquiry(("DO", "I", statement.verb, *name.split(), "?"), YES if name in statement.affirmed else NO)
 
 
-def ask_how_many(statements: list[Statement], uniform: float, counted: str) -> Inquiry:
-    """How many of what is counted (PEOPLE, THINGS) a uniform one of the statements affirms."""
-    statement = pick(uniform, statements)
+def how_many(statement: Statement, counted: str) -> Inquiry:
+    """How many of what is counted (PEOPLE, THINGS) a statement affirms."""
     return Inquiry(("HOW", "MANY", counted, "DO", "I", statement.verb, "?"), NUMBERS[len(statement.affirmed)])
 
 
 def read_how_many(reader: Reader, statements: list[Statement], counted: str, numbers: Sequence[str]) -> ReadQuestion:
-    """The question of `ask_how_many`."""
+    """The question of `how_many`."""
     reader.phrase(f"HOW MANY {counted} DO I")
     statement = read_verb(reader, statements)
     reader.phrase("?")

@@ -85,18 +85,18 @@ def plain_names(names: Collection[str]) -> TakeName:
 
 
 def read_statement(
-    reader: Reader, take_name: TakeName, verbs: Collection[str], used: Collection[str] = ()
+    reader: Reader, take_name: TakeName, verbs: Collection[str], used: Collection[str] = (), again: bool = False
 ) -> Statement:
-    """The statement that stands next: one clause, or two of opposite polarity about one verb, no name twice and none
-    that was used before.
+    """The statement that stands next: one clause, or two of opposite polarity about one verb, no name twice (again:
+    none twice in one clause) and none that was used before.
     """
     verb, is_affirmed, first = read_clause(reader, take_name, verbs, used)
     second: tuple[str, ...] = ()
     if reader.sees(JOINTS):
         reader.take(JOINTS, "AND or BUT")
         start = reader.index
-        _, again, second = read_clause(reader, take_name, (verb,), (*used, *first))
-        if again == is_affirmed:
+        _, other, second = read_clause(reader, take_name, (verb,), used if again else (*used, *first))
+        if other == is_affirmed:
             raise Malformed(start, "two clauses of one statement must not be both affirmed or both denied")
     return Statement(verb, first, second) if is_affirmed else Statement(verb, second, first)
 

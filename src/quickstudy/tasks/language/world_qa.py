@@ -18,8 +18,8 @@ from quickstudy.tasks.language.conversations import (
     Prompt,
     ReadQuestion,
     Spread,
-    ask_how_many,
     ask_yes_no,
+    how_many,
     read_how_many,
     read_prompt,
     read_verb,
@@ -27,6 +27,7 @@ from quickstudy.tasks.language.conversations import (
 )
 from quickstudy.tasks.language.qa import CONTROLS, Cast
 from quickstudy.tasks.language.statements import NAMES, NO, NUMBERS, VERBS, YES, Statement, plain_names
+from quickstudy.tasks.sampling import pick
 
 
 @task("language/world-qa", version=1, controls=CONTROLS, oracle="qa-oracle")
@@ -114,7 +115,7 @@ class WorldQa(Cast, Conversation):
 @task(
     "language/world-qa-counting",
     version=1,
-    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "composite"],
+    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "last-name", "composite"],
     oracle="qa-oracle",
 )
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class WorldQaCounting(WorldQa):
     def _inquire(self, statements: list[Statement], draws: list[float]) -> Inquiry:
         if draws[0] >= self.counts:
             return super()._inquire(statements, draws)
-        return ask_how_many(statements, draws[1], "PEOPLE")
+        return how_many(pick(draws[1], statements), "PEOPLE")
 
     def _read_question(self, reader: Reader, statements: list[Statement]) -> ReadQuestion:
         if not reader.sees(("HOW",)):

@@ -1,0 +1,231 @@
+"""The compiled programs by which R2D2 plays: in slots, in pieces that sequences are cut from; and in a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from quickstudy.base.actions import Policy
+from quickstudy.base.lesson import Transcript
+from quickstudy.base.spaces import Reals
+from quickstudy.base.task import players_of
+from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.learners.action_values import ActionValues, written
+from quickstudy.learners.episodes import play
+from quickstudy.learners.lanes import over_lanes
+from quickstudy.learners.replay import Pieces, Replay, Sequences
+from quickstudy.learners.slots import Slots, laid_out, restarted
+
+FLOOR = 0.4
+"""The share of blind actions of the actor that explores most, in the end."""
+WINDOW = 80
+"""Steps that all actors make, or those of the longest episode, before updates follow."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What shapes and programs depend on; see `R2D2`."""
+
+    unroll: int
+    overlap: int
+    burn_in: int
+    steps: int
+    sequences: int
+    vdn: bool
+    sad: bool
+    rescale: bool
+    rebuilds: bool
+
+    @property
+    def length(self) -> int:
+        """Steps of a sequence: those that are learned from, and those whose rewards are added up behind the last."""
+        return self.unroll + self.steps
+
+    @property
+    def gap(self) -> int:
+        """Steps among which at most one sequence begins that is learned from: it goes on in its episode for more than
+        `burn_in` steps, and the next of that episode begins `overlap` steps behind.
+        """
+        return min(self.overlap, self.burn_in + 1)
+
+    def pieces(self, world: Any) -> int:
+        """So many, each of `gap` steps, are lived in a call."""
+        return int(-(-min(WINDOW, world.horizon) // self.gap))
+
+    @property
+    def tail(self) -> int:
+        """So many before them are kept, in which sequences began that were not at their end."""
+        return -(-(self.length - 1) // self.gap)
+
+
+class Settings(NamedTuple):
+    """What changes no shape, as arrays."""
+
+    rate: Any
+    clip: Any
+    discount: Any
+    urgency: Any
+    importance: Any
+    peak: Any
+    target: Any
+    exploring: Any
+    rebuild: Any
+
+
+class Before(NamedTuple):
+    """Of every (episode, player): what was done last and what was held best then, in ones and zeros."""
+
+    done: Any
+    best: Any
+
+    @classmethod
+    def fresh(cls, world: Any, rows: int) -> Before:
+        """Nothing was done."""
+        nothing = jnp.zeros((rows, players_of(world), world.outputs.width))
+        return cls(nothing, nothing)
+
+
+def _with_players(world: Any, tree: Any) -> Any:
+    """(episode, player, ...), whether there are several or one."""
+    return jax.tree.map(lambda leaf: leaf[:, None], tree) if players_of(world) == 1 else tree
+
+
+def _for_world(world: Any, tree: Any) -> Any:
+    return jax.tree.map(lambda leaf: leaf[:, 0], tree) if players_of(world) == 1 else tree
+
+
+def flat(tree: Any) -> Any:
+    """(episode * player, ...) from (episode, player, ...)."""
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), tree)
+
+
+def _read(world: Any, layout: Layout, seen: Any, before_it: Before) -> Any:
+    """(episode, player, ...): what memories read."""
+    seen = _with_players(world, seen)
+    if not isinstance(world.inputs, Reals):
+        return seen
+    others = [before_it.best[:, ::-1]] if layout.sad else []
+    return jnp.concatenate([seen, before_it.done, *others], axis=-1)
+
+
+def empty_replay(world: Any, network: ActionValues, layout: Layout, room: int) -> Replay:
+    """Nothing kept, and room for so many sequences."""
+    key = jax.random.key(0)
+    seen = jax.tree.map(lambda leaf: leaf[None], world.reset(key)[1])
+    inputs = _read(world, layout, seen, Before.fresh(world, 1))
+    length, players = layout.unroll + layout.steps, players_of(world)
+    actions = Policy(world.outputs, jnp.zeros((1, players, world.outputs.width))).draw()
+    actions = jax.tree.map(lambda leaf: leaf.astype(jnp.int32), actions)
+    inputs, actions = jax.tree.map(lambda leaf: jnp.zeros((length, *leaf.shape[1:]), leaf.dtype), (inputs, actions))
+    state = network.start(players, world.horizon)
+    return Replay.empty(Sequences(inputs, actions, jnp.zeros((length, players)), jnp.zeros(length, bool), state), room)
+
+
+class Actors(NamedTuple):
+    """Where all actors are; (actor * player, ...), what they remember; what they did last."""
+
+    slots: Slots
+    memory: Any
+    before_it: Before
+
+
+@eqx.filter_jit
+def entered(world: Any, networks: Any, material: Any, stop: Any, actors: int, lanes: int) -> Actors:
+    """Actors at the beginning of the first episodes of a lesson, of which `stop` are played."""
+
+    def single(network: Any, material: Any) -> Actors:
+        _, begun = laid_out(world, material)
+        memory = network.start(actors * players_of(world), world.horizon)
+        return Actors(Slots.first(begun, actors, stop), memory, Before.fresh(world, actors))
+
+    return over_lanes(single, lanes)(networks, material)  # type: ignore[no-any-return]
+
+
+@eqx.filter_jit
+def lived(
+    world: Any, networks: Any, material: Any, actors: Actors, noise: Any, first: Any, stop: Any, before: Any,
+    settings: Settings, layout: Layout, lanes: int,
+) -> Any:  # fmt: skip
+    """Some steps of all actors, each with its own share of blind actions: actors after them, what was lived, in pieces,
+    and the same as (number of the episode, its time, what happened), by step. first: the number of the lesson's first
+    episode. before: (lane,) steps that were made in the world before.
+    """
+    count, players = actors.slots.number.shape[1], players_of(world)
+
+    def single(network: Any, material: Any, actors: Actors, noise: Any, before: Any) -> Any:
+        row, begun = laid_out(world, material)
+        floor = FLOOR ** (1 + 2 * jnp.arange(count) / max(1, count - 1))
+        nothing = network.start(count * players, world.horizon), Before.fresh(world, count)
+
+        def turn(carry: Any, time: Any) -> Any:
+            (slots, memory, before_it), start, state = carry
+            begins = ~slots.ended & (slots.time % layout.overlap == 0)
+            start = jnp.where(begins, time % layout.gap, start)
+            state = restarted(jnp.repeat(begins, players), memory, state)
+            inputs = _read(world, layout, slots.seen, before_it)
+            memory, features = network.step(memory, flat(inputs))
+            scores = network.scores(world.outputs, features).reshape(count, players, -1)
+            own = jax.vmap(lambda number, time: jax.random.fold_in(jax.random.fold_in(noise, number), time))(
+                first + slots.number, slots.time
+            )
+            uniform = jax.vmap(lambda key: jax.random.uniform(key, (players, scores.shape[-1] + 1)))(own)
+            share = floor + (1 - floor) * jnp.exp(-(before + time * count) / settings.exploring)
+            blind = uniform[..., -1] < share[:, None]
+            best, drawn = (
+                Policy(world.outputs, scores).draw(),
+                Policy(world.outputs, 0 * scores).draw(uniform[..., :-1]),
+            )
+            action = jax.tree.map(lambda one, other: jnp.where(blind, other, one).astype(jnp.int32), best, drawn)
+            number = jnp.where(slots.ended, -1, slots.number)
+            now = slots.time
+            slots, said, fresh = slots.step(row, begun, own, _for_world(world, action), stop)
+            rewards = _with_players(world, said.reward)
+            kept = Sequences(inputs, action, rewards, jnp.where(number < 0, -1, first + number), None)
+            happened = number, now, Transcript(_for_world(world, action), said.reward, said.done, said.info)
+            before_it = Before(written(world.outputs, action), written(world.outputs, best))
+            memory = restarted(jnp.repeat(fresh, players), nothing[0], memory)
+            before_it = restarted(fresh, nothing[1], before_it)
+            return (Actors(slots, memory, before_it), start, state), (kept, happened)
+
+        def piece(actors: Actors, number: Any) -> Any:
+            times = number * layout.gap + jnp.arange(layout.gap)
+            begin = actors, jnp.full(count, -1), actors.memory
+            (actors, start, state), (kept, happened) = lax.scan(turn, begin, times)
+            state = jax.tree.map(lambda leaf: leaf.reshape(count, players, *leaf.shape[1:]), state)
+            return actors, (Pieces(kept, start, state), happened)
+
+        actors, (pieces, happened) = lax.scan(piece, actors, jnp.arange(layout.pieces(world)))
+        return actors, pieces, jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), happened)
+
+    return over_lanes(single, lanes)(networks, material, actors, noise, before)
+
+
+@eqx.filter_jit
+def performed(world: Any, networks: Any, begun: Any, keys: Any, numbers: Any, layout: Layout, lanes: int) -> Transcript:
+    """Play episodes by what is held best. What is given back of what was read is logged beside what the world says, as
+    `rebuilt`: (..., number) the distance of every number from what it was, of the last player.
+    """
+
+    def single(network: Any, begun: Any, keys: Any, numbers: Any) -> Transcript:
+        rows, players = len(numbers), players_of(world)
+
+        def step(state: Any, seen: Any, key: Any) -> Any:
+            time, memory, before_it, missed = state
+            inputs = _read(world, layout, seen, before_it)
+            memory, features = network.step(memory, flat(inputs))
+            scores = network.scores(world.outputs, features).reshape(rows, players, -1)
+            best = jax.tree.map(lambda leaf: leaf.astype(jnp.int32), Policy(world.outputs, scores).draw())
+            if layout.rebuilds:
+                given = network.rebuilt(features).reshape(rows, players, -1)
+                distance = jnp.abs(given - inputs[..., : given.shape[-1]])[:, -1]
+                missed = lax.dynamic_update_index_in_dim(missed, distance, time, 1)
+            done = written(world.outputs, best)
+            return (time + 1, memory, Before(done, done), missed), _for_world(world, best)
+
+        width = network.rebuilt.bias.size if layout.rebuilds else 0
+        memory = network.start(rows * players, world.horizon)
+        state = jnp.int32(0), memory, Before.fresh(world, rows), jnp.zeros((rows, world.horizon, width))
+        (*_, missed), played = play(world, state, step, keys[0], keys[1], numbers, begun)
+        return played._replace(info={**played.info, "rebuilt": missed}) if layout.rebuilds else played
+
+    return over_lanes(single, lanes)(networks, begun, keys, numbers)  # type: ignore[no-any-return]
