@@ -11,7 +11,7 @@ from quickstudy.base.blocks import CONTROL, ORACLE, PERSON
 from quickstudy.base.canonical import plain
 from quickstudy.base.record import Record
 from quickstudy.base.study import StudyRow
-from quickstudy.learners.naming import fitted
+from quickstudy.learners.naming import fitted, without_place
 from quickstudy.pages.profile.tuning import TUNED, Chosen, asked_on, chosen, family_of
 from quickstudy.pages.request import Request
 from quickstudy.report.build import build_report
@@ -109,7 +109,7 @@ def standing(request: Request, typed: str, beside: Sequence[str] = ()) -> Standi
         number = scaled_mean(together) if together else Contrast(None, reason="no task has a scale")
         tuning = name_in(request, rows[0], typed)[2]
         families.append(Family(family, _question(rows[0]), tasks, number, tuning))
-    return Standing(typed, str(request.study.settings.get("ruleset", "")), families)
+    return Standing(without_place(typed), str(request.study.settings.get("ruleset", "")), families)
 
 
 def _task(
