@@ -3,10 +3,11 @@
     python docs/refresh.py [PAGE ...]
     python docs/refresh.py --ids
 
-Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin anew. A line that is
-shown in a page but is no longer printed, numbers apart, is an error. So is a command that ends with another status than
-0, as it does when a run has failed: it is named, its block stays as it is, and the others are renewed. The picture of
-the README is drawn again, and its list of what is inside is made from the catalogue; with --ids, only that is done.
+Commands run in results/pages/, so that what is there is not run twice; remove that folder to begin anew. Runs that are
+stored in published/ are taken over first. A line that is shown in a page but is no longer printed, numbers apart, is an
+error. So is a command that ends with another status than 0, as it does when a run has failed: it is named,
+its block stays as it is, and the others are renewed. The picture of the README is drawn again, and its list of what is
+inside is made from the catalogue; with --ids, only that is done.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from typing import Any
 
 from pages import ROOT, Block, blocks, commands, pages
 from picture import draw
+from results import stored
 
 from quickstudy.base import catalogue
 from quickstudy.base.registry import Registry
 from quickstudy.report.build import gather
+from quickstudy.reproducing import take_over
 
 WORK = ROOT / "results" / "pages"
 _TAIL = 10
@@ -42,6 +45,8 @@ def main() -> int:
     if sys.argv[1:] == ["--ids"]:
         return 0
     WORK.mkdir(parents=True, exist_ok=True)
+    for folder in stored():
+        take_over(folder, WORK / "results" / folder.name)
     chosen = [pathlib.Path(name).resolve() for name in sys.argv[1:]] or pages()
     faults = [fault for page in chosen for fault in refresh(page)]
     if (WORK / "results" / "first-look").is_dir():

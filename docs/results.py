@@ -1,13 +1,15 @@
 """Write the page of measured tables from what is stored: `python docs/results.py`. No run is made, and nothing typed.
 
-Every folder of published/ that has runs stands on it as `quickstudy reproduce` prints it from them. The first line of
-its command.txt is that command; the others say where it was given.
+Every folder of published/ that has runs of a study, as they are or packed, stands on it as `quickstudy reproduce`
+prints it from them. The lines of its command.txt that begin with `quickstudy` are the commands; the others say where
+they were given. Cards are on a page of their own.
 """
 
 from __future__ import annotations
 
 import pathlib
 import shlex
+import tempfile
 from typing import Any
 
 import typer.main
@@ -18,7 +20,7 @@ from quickstudy.cli.main import app
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request
 from quickstudy.render.terminal import as_text
-from quickstudy.reproducing import request_study
+from quickstudy.reproducing import PACKED, request_study, take_over
 
 PAGE = ROOT / "docs" / "reference" / "results.md"
 STORED = ROOT / "published"
@@ -33,21 +35,35 @@ are then run on top of them.
 
 
 def stored() -> list[pathlib.Path]:
-    """The folders of published/ that have runs."""
-    return sorted(folder.parent for folder in STORED.glob("*/runs"))
+    """The folders of published/ that have runs, those behind cards left out: `docs/gallery.py` reads them."""
+    folders = sorted(folder.parent for kind in ("runs", PACKED) for folder in STORED.glob(f"*/{kind}"))
+    return [folder for folder in folders if not any(folder.glob("card-*.json"))]
 
 
 def section(folder: pathlib.Path) -> str:
-    """One study: its title, the command, where it was given, and what it prints."""
-    command, *place = (folder / "command.txt").read_text(encoding="utf-8").splitlines()
-    page = screen_page(page_of(_request(command, folder).widened()))
-    title, *text = as_text(page, WIDTH).splitlines()
+    """What is stored in one folder: for each command the title of its study, where it was given, what it prints."""
+    lines = (folder / "command.txt").read_text(encoding="utf-8").splitlines()
+    commands = [line for line in lines if line.startswith("quickstudy ")]
+    place = " ".join(line for line in lines if line not in commands)
+    return "\n".join(_printed(command, folder, place) for command in commands)
+
+
+def printed(command: str, folder: pathlib.Path, width: int = WIDTH) -> list[str]:
+    """The lines that a command prints of the runs of a stored folder, so wide at most."""
+    with tempfile.TemporaryDirectory() as place:
+        out = pathlib.Path(place)
+        take_over(folder, out)
+        return as_text(screen_page(page_of(_request(command, out).widened())), width).splitlines()
+
+
+def _printed(command: str, folder: pathlib.Path, place: str) -> str:
+    title, *text = printed(command, folder)
     body = "\n".join(text).strip()
-    return f"## {title}\n\n`{command}`. {' '.join(place)}\n\n```text\n{body}\n```\n"
+    return f"## {title}\n\n`{command}`. {place}\n\n```text\n{body}\n```\n"
 
 
-def _request(command: str, folder: pathlib.Path) -> Request:
-    """What a typed command asks for, with the stored runs in the place of its results."""
+def _request(command: str, out: pathlib.Path) -> Request:
+    """What a typed command asks for, with a folder of stored runs in the place of its results."""
     program, verb, *words = shlex.split(command)
     verbs: dict[str, Any] = vars(typer.main.get_command(app))["commands"]
     given = verbs[verb].make_context(program, words).params
@@ -56,7 +72,7 @@ def _request(command: str, folder: pathlib.Path) -> Request:
         **{name: given[name] for name in wanted},
         seeds=given["seeds"] or 6,
         protocol=parse_assignments(",".join(given["set_"])),
-        out=folder,
+        out=out,
     )
 
 

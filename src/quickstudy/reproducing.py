@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -27,6 +28,9 @@ from quickstudy.runs.folder import RUNS, TRACES, prepare_folder, write_aside
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.progress import follow
 from quickstudy.runs.scoring import check_scores
+
+PACKED = f"{RUNS}.zip"
+"""What `quickstudy pack` made of a results folder, where one is stored so."""
 
 
 @dataclass(frozen=True)
@@ -158,17 +162,27 @@ def request_study(
 def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
     """Copy journals and traces of a stored folder into a results folder, where they are not there yet: how many files.
 
-    Folders merge by copying, so nothing of one's own is touched. Raises UsageError where nothing is stored.
+    stored: a results folder, or one with what `quickstudy pack` made of such a folder (`runs.zip`). Folders merge by
+    copying, so nothing of one's own is touched. Raises UsageError where nothing is stored.
     """
-    files = [path for room in (RUNS, TRACES) for path in sorted((stored / room).glob("*")) if path.is_file()]
+    packed = stored / PACKED
+    root = zipfile.Path(packed) if packed.is_file() else stored
+    rooms = [*root.iterdir()] if packed.is_file() else [root]
+    files = [path for room in rooms for name in (RUNS, TRACES) for path in _files(room / name)]
     if not files:
         raise UsageError(f"{stored} has no runs to take over: a results folder, with {RUNS}/ in it, is asked for")
     prepare_folder(folder)
-    missing = [path for path in files if not (folder / path.parent.name / path.name).exists()]
-    for path in missing:
-        target = folder / path.parent.name / path.name
+    targets = {folder / path.parent.name / path.name: path for path in files}
+    missing = {target: path for target, path in targets.items() if not target.exists()}
+    for target, path in missing.items():
         write_aside(target, str(os.getpid()), partial(_write, path.read_bytes()))
     return len(missing)
+
+
+def _files(room: Any) -> list[Any]:
+    """The files of a folder on disk or in an archive, in the order of their names; none where it is not there."""
+    found = [path for path in room.iterdir() if path.is_file()] if room.is_dir() else []
+    return sorted(found, key=lambda path: str(path.name))
 
 
 def _write(content: bytes, file: BinaryIO) -> None:

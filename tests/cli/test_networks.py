@@ -22,6 +22,10 @@ def test_score_mdl(quickstudy, inside, tmp_path):
     done = inside("score", "mdl", "bliss-an-bn-cn", "--language", "an-bn-cn", "--json")
     assert "units with sigmoid, which --activations does not name" in done.err
     assert json.loads(done.out)["h_bits"] == 256
+    packed = scored(inside, *arguments, "--zlib")
+    assert packed["d_bits"] == found["d_bits"]
+    assert 20 < packed["h_bits"] < 178
+    assert scored(inside, *arguments, "--softmax")["d_bits"] > 400  # made for shares, it says too little by softmax
     # A network for other strings holds some of these for impossible.
     found = scored(
         inside, "mdl", "bliss-an-bn-cn", "--language", "an-bm-cnm", "--activations", "linear/relu/sigmoid/tanh"
@@ -90,6 +94,15 @@ def test_as_many_errors_as_the_margin_forgives(inside, tmp_path):
     for margin, right in (("0.29", 1), ("0.289", 0)):
         facts = scored(inside, *given, "--margin", margin)
         assert (facts["steps"], facts["wrong"], facts["strings_right"]) == (100, 29, right)
+
+
+def test_a_file_nested_too_deep_is_no_network(inside, tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    done = inside("score", "mdl", str(tmp_path / "deep.json"), "--language", "an-bn")
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "cannot be read as JSON" in done.err
+    done = inside("score", "language", str(tmp_path / "deep.json"))
+    assert (done.status, done.err.count("\n")) == (2, 1)
 
 
 def test_what_exact_arithmetic_cannot_say_is_wrong_input(inside, tmp_path):

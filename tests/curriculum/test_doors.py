@@ -48,6 +48,15 @@ def test_replies_are_judged(typed, tmp_path):
     assert "'ab.'" in typed("score", "replies", file)[1]
 
 
+def test_a_byte_that_ends_a_line_elsewhere_is_a_byte(typed, tmp_path):
+    file = tmp_path / "replies.jsonl"
+    said = json.dumps({**REPLY, "expected": "\x85b.", "reply": "\x85b."}, ensure_ascii=False)
+    file.write_text(said + "\n", encoding="utf-8")
+    status, out, _ = typed("score", "replies", file, "--json")
+    assert status == 0
+    assert json.loads(out)["correct"]
+
+
 SESSION = {
     "task": "micro-5.5",
     "rows": [
@@ -77,6 +86,7 @@ def test_sessions_are_replayed(typed, tmp_path):
         ({**SESSION, "task": "micro-77"}, 'no task "micro-77" in the curriculum'),
         ({key: value for key, value in SESSION.items() if key != "task"}, "the field task is missing"),
         ("{", "no JSON"),
+        ("[" * 100_000, "no JSON"),
         ("3", "must be an object"),
     ],
 )

@@ -43,5 +43,20 @@ def picture() -> Any:
 
 
 @pytest.fixture(scope="session")
-def refresh(pages: Any, picture: Any) -> Any:
+def results(pages: Any) -> Any:
+    return load("results")
+
+
+@pytest.fixture(scope="session")
+def shortcuts(pages: Any) -> Any:
+    return load("shortcuts")
+
+
+@pytest.fixture(scope="session")
+def refresh(pages: Any, picture: Any, results: Any) -> Any:
     return load("refresh")
+
+
+@pytest.fixture(scope="session")
+def gallery() -> Any:
+    return load("gallery")

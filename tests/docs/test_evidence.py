@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import pathlib
-import re
 
 import pytest
 
+from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError
+from quickstudy.base.study import find_study
+from quickstudy.pages.page import page_of
+from quickstudy.profiling import request_profile
 from quickstudy.reproducing import take_over
+from quickstudy.runs.pack import pack
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STORED = ROOT / "published"
@@ -21,36 +24,68 @@ def test_every_folder_says_where_it_comes_from():
     assert folders
     for folder in folders:
         assert "quickstudy" in (folder / "command.txt").read_text()
-        assert (folder / "results.jsonl").exists() or any((folder / "runs").glob("*.jsonl"))
+        kinds = ("results.jsonl", "runs.zip", "runs/*.jsonl")
+        assert any(path for kind in kinds for path in folder.glob(kind))
         assert f"`{folder.name}`" in (STORED / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
-    "folder", sorted(path.parent for path in STORED.glob("*/runs")), ids=lambda folder: folder.name
+    "folder",
+    sorted(
+        path.parent
+        for kind in ("runs", "runs.zip")
+        for path in STORED.glob(f"*/{kind}")
+        if not any(path.parent.glob("card-*.json"))
+    ),
+    ids=lambda folder: folder.name,
 )
-def test_the_page_of_tables_is_what_the_stored_runs_give(folder, monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    made = importlib.import_module("results")
-    page = made.PAGE.read_text(encoding="utf-8")
-    assert page.startswith(made.HEAD)
-    assert made.section(folder) in page
+def test_the_page_of_tables_is_what_the_stored_runs_give(folder, results):
+    page = results.PAGE.read_text(encoding="utf-8")
+    assert page.startswith(results.HEAD)
+    assert results.section(folder) in page
 
 
-def test_the_table_of_closed_forms():
-    rows = [json.loads(line) for line in (STORED / "shortcuts" / "results.jsonl").read_text().splitlines()]
+def test_the_gallery_is_that_of_the_stored_cards(gallery):
+    page = (ROOT / "docs" / "reference" / "cards.md").read_text(encoding="utf-8")
+    assert page == gallery.gallery(STORED / "profile-quick")
 
-    def best(task, version, fitted):
-        some = [row for row in rows if (row["task"], row["version"], row["fitted"]) == (task, version, fitted)]
-        return max(row["accuracy"] for row in some)
 
-    page = (ROOT / "docs" / "explanation" / "conventions.md").read_text()
-    lines = re.findall(r"^\| \d+ (\S+) \| \S+ (0\.\d{3}) \| (0\.\d{3}) \| \S+ (0\.\d{3}) \| (0\.\d{3}) \|$", page, re.M)
-    assert [line[0] for line in lines] == [
-        *("qa", "harder-qa", "world-qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting")
-    ]
-    for name, *shown in lines:
-        wanted = [best(f"language/{name}", version, fitted) for version in (1, 2) for fitted in (False, True)]
-        assert [float(number) for number in shown] == wanted
+def test_a_stored_card_is_what_its_runs_give():
+    folder = STORED / "profile-quick"
+    facts = plain(page_of(request_profile("bag", seeds=6, out=folder)).facts["card"])
+    assert facts == json.loads((folder / "card-bag.json").read_text(encoding="utf-8"))
+
+
+PAGES = ("what-stands", "better-learners", "conventions")
+"""Explanations whose tables are printed by studies with stored runs."""
+
+
+def _shown(pages):
+    """(page, command, folder, lines) for every command of a study that a page shows and that has stored runs."""
+    for name in PAGES:
+        page = ROOT / "docs" / "explanation" / f"{name}.md"
+        for block in pages.blocks(page):
+            for command in pages.commands(block) if "no-run" in block.options else ():
+                words = command.line.split()
+                if words[1] == "reproduce":
+                    folder = STORED / find_study(words[2]).runs
+                    if folder.is_dir():
+                        yield name, command.line, folder, command.printed
+
+
+def test_tables_of_explanations_are_what_the_stored_runs_give(pages, results):
+    shown = list(_shown(pages))
+    assert {page for page, *_ in shown} == set(PAGES)
+    for page, command, folder, lines in shown:
+        printed = {" ".join(line.split()) for line in results.printed(command, folder, width=1000)}
+        wanted = [" ".join(line.split()) for line in lines if line.strip() and not line.startswith(("...", "Report"))]
+        assert [line for line in wanted if line not in printed] == [], (page, command)
+
+
+def test_the_table_of_closed_forms(shortcuts):
+    rows = shortcuts.stored()
+    assert {row["form"] for row in rows} == {form for forms in shortcuts.FORMS.values() for form in forms}
+    assert shortcuts.table(rows) in shortcuts.PAGE.read_text(encoding="utf-8")
 
 
 def test_stored_runs_are_taken_over_once(tmp_path):
@@ -60,5 +95,10 @@ def test_stored_runs_are_taken_over_once(tmp_path):
     assert take_over(stored, folder) == 1
     assert (folder / "runs" / "a-1-x.jsonl").read_text() == "{}\n"
     assert take_over(stored, folder) == 0
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    pack(stored, packed / "runs.zip")
+    assert take_over(packed, tmp_path / "other") == 1
+    assert (tmp_path / "other" / "runs" / "a-1-x.jsonl").read_text() == "{}\n"
     with pytest.raises(UsageError, match="has no runs to take over"):
         take_over(tmp_path / "nothing", folder)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base.spaces import Tokens
-from quickstudy.cores.baby_ntm import BabyNTM
-from quickstudy.cores.stack_lstm import StackLSTM
+from quickstudy.cores.stack_lstm import BabyNTM, StackLSTM
 from quickstudy.gateway import jnp
 
 ROWS = 12

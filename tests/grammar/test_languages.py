@@ -209,6 +209,12 @@ def test_a_text_that_is_no_grammar_is_refused(text):
     assert "\n" not in str(refused.value).strip().replace(text, "")
 
 
+def test_alternatives_need_no_spaces_between_them():
+    assert read_grammar("S -> a S b [0.3]|[0.7]").rules == read_grammar("S -> a S b [0.3] | [0.7]").rules
+    with pytest.raises(UsageError, match=r'"a S b" of .* does not end with its probability'):
+        read_grammar("S -> a S b | [0.3]")
+
+
 def test_a_grammar_of_ones_own_is_a_task_with_its_text_in_its_identity(tmp_path):
     (tmp_path / "mine.txt").write_text("S -> a S b S [0.3] | [0.7]\n")
     assert qs.grammar("mine", tmp_path / "mine.txt") == "grammar/mine"

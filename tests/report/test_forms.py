@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from quickstudy.render import terminal
@@ -164,9 +164,10 @@ def test_latex_is_booktabs_and_escaped(study_report: ReportData) -> None:
 
 
 @given(st.text(max_size=30))
+@example("…")
 def test_latex_specials_never_stand_alone(text: str) -> None:
     escaped = escape_latex(text)
-    bare = re.sub(r"\\text[a-z]+\{\}|\\ensuremath\{\\?[a-z-]+\}|\\[{}$&#%_]", "", escaped)
+    bare = re.sub(r"\\(?:text[a-z]+|dots)\{\}|\\ensuremath\{\\?[a-z-]+\}|\\[{}$&#%_]", "", escaped)
     assert not set(bare) & set("\\{}$&#%_^~")
 
 

@@ -12,7 +12,6 @@ identity of a run: raise a number in the class when it is changed.
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.adapters.remote import ended
 from quickstudy.base.errors import LearnerFault
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Reals
@@ -117,8 +117,4 @@ class LineDevice(Device):
 
     def close(self) -> None:
         """Called when the run is over, however it ended."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
-        self._process.wait()
+        ended(self._process)

@@ -128,7 +128,7 @@ class ZeroMQ:
                 self._socket.send_string("goodbye", self._at_once)
         self._socket.close()
         self._context.term()
-        _ended(self._process)
+        ended(self._process)
 
 
 @learner("lines", version=1)
@@ -222,7 +222,7 @@ class Lines:
     def close(self) -> None:
         """Close its input, and wait for it a moment."""
         self._waiting.close()
-        _ended(self._process)
+        ended(self._process)
 
 
 def _spelled(space: Space) -> str:
@@ -246,7 +246,7 @@ def _started(command: list[str], pipes: bool = False) -> subprocess.Popen[bytes]
         raise UsageError(f"cannot start {command[0]}: {error.strerror}") from error
 
 
-def _ended(process: subprocess.Popen[bytes] | None) -> None:
+def ended(process: subprocess.Popen[Any] | None) -> None:
     """Wait for a program that has nothing more to do; one that does not end by itself is ended."""
     if process is None:
         return

@@ -93,10 +93,6 @@ class Diary:
         self.reward += int(sum(life.rewards))
         self.over = life.done
 
-    def steps_to_pass(self) -> int | None:
-        """Steps until all was over, if it is."""
-        return self.lived if self.over else None
-
     def trace(self, facts: Mapping[str, Any], cost: Any, replies: bool) -> Trace:
         """Arrays with one entry per instance: end (steps until it was over), task (its number), success, passed (the
         task, by then), questions (how many were judged); outcome: 1 for every question that was answered rightly, in

@@ -71,7 +71,11 @@ def check_shortcuts(name: str, convention: str = "corrected") -> tuple[list[Find
     """
     found = find_shortcuts(catalogue.typed_task(name, convention))
     best, control = found.best_fitted, found.best_control
-    detail = f"{best.rule} {best.accuracy:.3f}, {control.rule} {control.accuracy:.3f}, on {found.tested} fresh draws"
+    low, high = found.above - 2 * found.error, found.above + 2 * found.error
+    detail = (
+        f"{best.rule} {best.accuracy:.3f}, {control.rule} {control.accuracy:.3f}, {found.above:+.3f} [{low:.3f}, "
+        f"{high:.3f}] on {found.tested} fresh draws"
+    )
     what = f"no shallow rule is above the best control by more than {MARGIN}"
     return [Finding(found.declared, what, detail)], found.rules
 

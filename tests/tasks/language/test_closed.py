@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
+from quickstudy.base.learner import Brief
+from quickstudy.base.spaces import Tokens
 from quickstudy.tasks.language.closed_adjectives import ClosedAdjectiveQa, ClosedAdjectiveQaCounting
 from quickstudy.tasks.language.closed_qa import ClosedHarderQa, ClosedQa, ClosedWorldQa, ClosedWorldQaCounting
+from quickstudy.tasks.language.qa_rules import LastName
 from quickstudy.tasks.language.statements import skim_facts
 
 NAMES = ("qa", "harder-qa", "world-qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting")
@@ -22,6 +25,8 @@ TASKS = (
     ClosedWorldQaCounting(most_questions=3),
     ClosedAdjectiveQa(yes_no=0.4),
     ClosedAdjectiveQaCounting(yes_no=0.3),
+    ClosedQa(inside=2, names=10, fewest=10, most=10),
+    ClosedWorldQa(inside=1, fewest=6, most_questions=2),
 )
 PAIRS = (
     "I SEE PAUL AND TOM BUT I DO NOT SEE JOHN AND JAMES AND PETER . "
@@ -95,6 +100,33 @@ def test_rules_that_lack_name_verb_or_not_have_one_half(task):
         answers["first clause", words[1] != "DO"] += (words[1] != "DO") == (answer == "YES")
     assert answers["answer", True] == pytest.approx(1000, abs=4 * np.sqrt(500))
     assert answers["first clause", True] + answers["first clause", False] == pytest.approx(1000, abs=4 * np.sqrt(500))
+
+
+@pytest.mark.parametrize(
+    ("task", "least", "most"),
+    [(ClosedQa(), 0.83, 0.91), (ClosedHarderQa(), 0.73, 0.85), (TASKS[6], 0.44, 0.56), (TASKS[7], 0.44, 0.56)],
+    ids=["qa", "harder-qa", "qa inside", "world-qa inside"],
+)
+def test_the_last_name_tells_much_unless_pairs_stand_inside(task, least, most):
+    examples = task.sample(np.random.default_rng(7), 600)
+    rule = LastName(task, Brief(Tokens(len(task.vocabulary)), Tokens(len(task.vocabulary)), "cross-entropy", 200, 1), 0)
+    right = []
+    for index in range(examples.count):
+        tokens, mask = examples.sequence(index)
+        said = rule.predict(np.array(tokens[:-1]))
+        right += [said[place - 1] == tokens[place] for place in mask]
+    assert least < np.mean(right) < most
+
+
+def test_a_pair_that_stands_too_near_an_end_is_refused():
+    task = ClosedQa(inside=2, names=13, fewest=10, most=10)
+    some, others = "PETER AND JOHN AND ANDREW AND TOM AND JAMES", "PAUL AND SIMON AND MARC AND LUKE AND BRUNO"
+    told = f"I SEE {some} BUT I DO NOT SEE {others} . I DO NOT HEAR {some} AND I HEAR {others} . DO I SEE ANDREW ? YES"
+    assert task.check(told).right
+    last = task.check(told.replace("ANDREW AND TOM AND JAMES BUT", "TOM AND ANDREW AND JAMES BUT"))
+    assert "less than 2 names inside its clause" in last.reason
+    with pytest.raises(ValueError, match="fewest must be at least 10 when balanced, got 5"):
+        ClosedQa(inside=2)
 
 
 def test_counts_are_even_and_statements_equally_long():

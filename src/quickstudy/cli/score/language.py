@@ -50,7 +50,7 @@ def read_tables(file: pathlib.Path, *names: str) -> dict[str, list[list[Any]]]:
         content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UsageError(f"no file {file}") from error
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is no JSON: {error}") from error
     found = {}
     for name in names:

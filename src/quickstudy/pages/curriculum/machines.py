@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from quickstudy.base.blocks import COUNT, FINE, Block, Cell, Edge, Graph, Name, Node, Number, Page, Text
 from quickstudy.base.catalogue import quantity
 from quickstudy.base.errors import NotApplicable
@@ -36,18 +34,14 @@ def machine_page(task: str, found: FiniteMachine, stated: str = "") -> Page:
     figures, machine = found.figures(), found.recurrent
     blocks: list[Block] = [*([Text(stated)] if stated else []), figures_table("machine", [(task, figures)])]
     if machine.size <= LISTED:
-        blocks.append(states_table("states", machine, stationary(machine), found.right[_places(found)]))
+        right = found.right[recurrent_classes(found.machine)[0]]
+        blocks.append(states_table("states", machine, stationary(machine), right))
     if machine.size <= DRAWN:
         blocks.append(machine_graph("graph", machine, f"The machine of {task}: (next observation, reward | reply)."))
     else:
         blocks.append(Text(f"{machine.size:,} states are too many to draw; {DRAWN} are not.", "remark"))
     under = [f"{figures['states']:,} states; inputs {symbols(machine.inputs)}"]
     return Page(f"The machine of {task}", blocks, under, "machine", figures)
-
-
-def _places(found: FiniteMachine) -> np.ndarray[Any, Any]:
-    """The recurrent states among all."""
-    return recurrent_classes(found.machine)[0]
 
 
 def figures_table(name: str, rows: Sequence[tuple[str, dict[str, float]]]) -> Block:

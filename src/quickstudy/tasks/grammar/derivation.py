@@ -45,7 +45,7 @@ class Derivation:
             left, arrow, right = (part.strip() for part in line.partition("->"))
             if not arrow or len(left.split()) != 1 or left in found:
                 raise UsageError(f'grammar: "{line}" is no rule of its own; write: S -> a S b [0.7] | [0.3]')
-            found[left] = [_alternative(part, line) for part in f" {right} ".split(" | ")]
+            found[left] = [_alternative(part, line) for part in re.split(r"(?<=\])\s*\|\s*|\s\|\s", f" {right} ")]
         if not found:
             raise UsageError("grammar: there is no rule; write: S -> a S b [0.7] | [0.3]")
         return found

@@ -5,7 +5,10 @@ asked is decided by the verb, the name and the NOT together:
 
 - pairs, asked by yes or no. All names stand in the statements of two verbs, V and W. Two names, X and Y, are a pair:
   X is affirmed of one verb and denied of the other, Y the other way round, and neither ever stands directly behind a
-  verb. Two coins choose which of the two verbs and which of the two names is asked for.
+  verb. Two coins choose which of the two verbs and which of the two names is asked for. inside: how many names stand
+  between either of the pair and both ends of its clause, at least. With none, one of the pair is often the last name
+  of all, and a rule that looks at that one alone is right more often than not; with two, no three tokens that hold the
+  asked name hold a name at the end of a clause.
 - counts, asked by how many. Every statement is about seven names, of which two to five are affirmed.
 - contrasts, asked by what. Two nouns, X and Y, stand in each of the four clauses of V and W, never first, with four
   different colours (or sizes); where one question is asked at most, the two differ in every clause. Two coins choose
@@ -24,7 +27,7 @@ T = TypeVar("T")
 WIDTH = 640
 """Uniform numbers for one sequence: more than the longest takes."""
 OTHERS = 2
-"""Names besides a pair: one for the head of each clause."""
+"""Names besides a pair, where none are asked to stand between it and an end: one for the head of each clause."""
 COUNTED, LEAST_COUNT = 7, 2
 """Names in a statement that is counted, and how many at least it affirms and denies."""
 VALUES = 4
@@ -73,18 +76,30 @@ class Paired(NamedTuple):
     verbs: tuple[str, str]
 
 
-def _inserted(dice: Dice, names: list[str], more: Iterable[str]) -> tuple[str, ...]:
-    """Some names put among others, each at a place that is not the first."""
+def others_for(inside: int) -> int:
+    """Names besides a pair, at least: those at the ends of two clauses.
+
+    >>> others_for(0) == OTHERS, others_for(2)
+    (True, 8)
+    """
+    return 2 * (max(1, inside) + inside)
+
+
+def _inserted(dice: Dice, names: list[str], more: Iterable[str], inside: int = 0) -> tuple[str, ...]:
+    """Some names put among others, each at a place that is not the first, and so far inside."""
     for name in more:
         names = [*names]
-        names.insert(dice.between(1, len(names)), name)
+        names.insert(dice.between(max(1, inside), len(names) - inside), name)
     return tuple(names)
 
 
-def draw_pairs(dice: Dice, names: Sequence[str], verbs: Sequence[str], pairs: int, extra: int) -> Paired:
+def draw_pairs(
+    dice: Dice, names: Sequence[str], verbs: Sequence[str], pairs: int, extra: int, inside: int = 0
+) -> Paired:
     """A prompt about all the names, in which so many pairs can be asked for; besides V and W up to `extra` verbs, each
     with some of the names, of which any number may be affirmed.
     """
+    ends = others_for(inside) // 2
     order = dice.shuffled(names)
     chosen, others = order[: 2 * pairs], order[2 * pairs :]
     couples = list(zip(chosen[::2], chosen[1::2], strict=True))
@@ -93,10 +108,11 @@ def draw_pairs(dice: Dice, names: Sequence[str], verbs: Sequence[str], pairs: in
     statements = []
     for side, verb in enumerate(known[:2]):
         mixed = dice.shuffled(others)
-        split = dice.between(1, len(mixed) - 1)
+        split = dice.between(ends, len(mixed) - ends)
         told = [couple[(turn + side) % 2] for couple, turn in zip(couples, turned, strict=True)]
         hidden = [couple[(turn + side + 1) % 2] for couple, turn in zip(couples, turned, strict=True)]
-        statements.append(Statement(verb, _inserted(dice, mixed[:split], told), _inserted(dice, mixed[split:], hidden)))
+        clauses = ((mixed[:split], told), (mixed[split:], hidden))
+        statements.append(Statement(verb, *(_inserted(dice, names, more, inside) for names, more in clauses)))
     for verb in known[2 : 2 + dice.between(0, min(extra, len(verbs) - 2))]:
         some = dice.shuffled(names)[: dice.between(1, len(names))]
         split = dice.between(0, len(some))
@@ -156,7 +172,7 @@ def draw_contrasts(
     return Contrasted(dice.shuffled(statements), (first, second), (chosen[0], chosen[1]))
 
 
-def pairs_fault(statements: Sequence[Statement], asked: Sequence[tuple[str, str]], extra: int) -> str:
+def pairs_fault(statements: Sequence[Statement], asked: Sequence[tuple[str, str]], extra: int, inside: int = 0) -> str:
     """Why these questions, (verb, name) each, cannot be asked of pairs in such a prompt; nothing if they can."""
     every = {name for statement in statements for name in statement.affirmed + statement.denied}
     if len(statements) > 2 + extra:
@@ -167,17 +183,21 @@ def pairs_fault(statements: Sequence[Statement], asked: Sequence[tuple[str, str]
         statement for statement in statements if statement.mixed and {*statement.affirmed, *statement.denied} == every
     ]
     for couple in combinations(whole, 2):
-        if all(verb in {statement.verb for statement in couple} for verb, _ in asked) and _matched(couple, asked):
+        known = {statement.verb for statement in couple}
+        if all(verb in known for verb, _ in asked) and _matched(couple, asked, inside):
             return ""
-    return "a name that is not affirmed of one verb and denied of another, or has no counterpart, or stands first"
+    return "a name that is not affirmed of one verb and denied of another, or has no counterpart, or stands " + (
+        f"less than {inside} names inside its clause" if inside else "first"
+    )
 
 
-def _matched(couple: Sequence[Statement], asked: Sequence[tuple[str, str]]) -> bool:
+def _matched(couple: Sequence[Statement], asked: Sequence[tuple[str, str]], inside: int) -> bool:
     """Whether every name asked for, of two statements, has a counterpart of its own that is not asked for."""
-    heads = {side[0] for statement in couple for side in statement[1:]}
+    clauses = [side for statement in couple for side in statement[1:]]
+    ends = {name for side in clauses for name in side[: max(1, inside)] + side[len(side) - inside :]}
     first, second = couple
     ways = [
-        {name for name in one.affirmed if name in other.denied and name not in heads}
+        {name for name in one.affirmed if name in other.denied and name not in ends}
         for one, other in ((first, second), (second, first))
     ]
     names = {name for _, name in asked}

@@ -25,7 +25,7 @@ from quickstudy.tasks.language.statements import (
 )
 from quickstudy.tasks.sampling import between, heads, shuffled
 
-CONTROLS = ["majority", "polarity", "polarity-count", "verbatim", "not-before"]
+CONTROLS = ["majority", "polarity", "polarity-count", "verbatim", "not-before", "last-name"]
 
 
 class Cast:

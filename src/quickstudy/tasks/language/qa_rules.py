@@ -238,6 +238,23 @@ class NotBefore(_ByWords):
         return "NOT" not in prompt[:place]
 
 
+@control("last-name", version=1, role="control")
+class LastName(ByKind):
+    """Looks at the last name of the prompt alone, with its verb and whether it is affirmed of it.
+
+    Asked for that name with that verb: what was said of it. Asked for another name: the opposite; with another verb:
+    the opposite as well, so that both together leave it as it was. It seeks the asked name nowhere. Other questions get
+    the most frequent answer so far to their kind.
+    """
+
+    def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
+        if question.kind != "DO" or not facts:
+            return self._usual(question.kind)
+        last = facts[-1]
+        other = (last.name != question.name) != (last.verb != question.verb)
+        return YES if last.affirmed != other else NO
+
+
 @control("composite", version=1, role="control")
 class Composite(Verbatim):
     """Shallow rules together, one for each kind of question.

@@ -115,7 +115,7 @@ class WorldQa(Cast, Conversation):
 @task(
     "language/world-qa-counting",
     version=1,
-    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "composite"],
+    controls=["majority", "question-majority", "verb-only", "verbatim", "not-before", "last-name", "composite"],
     oracle="qa-oracle",
 )
 @dataclass(frozen=True)

@@ -1,0 +1,67 @@
+"""Fit shallow rules to the forms of tasks 5 to 10, store what they reach, and put the table into its page.
+
+    python docs/shortcuts.py [--stored]
+
+Minutes; with --stored nothing is fitted, and the table is made of what is stored. The rules are those of `quickstudy
+check FORM --shortcuts`, root seed 0.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import sys
+from typing import Any
+
+from pages import ROOT
+
+from quickstudy.testing.check import check_shortcuts
+
+STORED = ROOT / "published" / "shortcuts" / "results.jsonl"
+PAGE = ROOT / "docs" / "explanation" / "conventions.md"
+TEN = "inside=2,fewest=10"
+FORMS = {
+    "5 qa": ("qa@1", "qa", f"qa:{TEN},names=10,most=10"),
+    "6 harder-qa": ("harder-qa@1", "harder-qa", f"harder-qa:{TEN}"),
+    "7 world-qa": ("world-qa@1", "world-qa", f"world-qa:{TEN}"),
+    "8 world-qa-counting": ("world-qa-counting@1", "world-qa-counting", f"world-qa-counting:{TEN}"),
+    "9 adjective-qa": ("adjective-qa@1", "adjective-qa"),
+    "10 adjective-qa-counting": ("adjective-qa-counting@1", "adjective-qa-counting"),
+}
+"""By task: the first version, the second, and the second with pairs that stand two names inside their clauses."""
+HEAD = """| task | first version: control | fitted | second version: control | fitted | two inside: control | fitted |
+|---|---:|---:|---:|---:|---:|---:|
+"""
+
+
+def fitted(form: str) -> list[dict[str, Any]]:
+    """What every rule reaches on one form."""
+    _, rules = check_shortcuts(f"language/{form}")
+    return [{"form": form, **dataclasses.asdict(rule), "accuracy": round(rule.accuracy, 3)} for rule in rules]
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """The best control and the best fitted rule of every form."""
+    lines = []
+    for label, forms in FORMS.items():
+        cells = [label]
+        for form in (*forms, "")[:3]:
+            kinds = ([row for row in rows if row["form"] == form and row["fitted"] is fit] for fit in (False, True))
+            control, rule = (max(some, key=lambda row: row["accuracy"], default=None) for some in kinds)
+            cells += [f"{control['rule']} {control['accuracy']:.3f}", f"{rule['accuracy']:.3f}"] if rule else ["", ""]
+        lines.append(f"| {' | '.join(cells)} |\n")
+    return HEAD + "".join(lines)
+
+
+def stored() -> list[dict[str, Any]]:
+    """What was stored last."""
+    return [json.loads(line) for line in STORED.read_text(encoding="utf-8").splitlines()]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--stored"]:
+        found = [row for forms in FORMS.values() for form in forms for row in fitted(form)]
+        STORED.write_text("".join(f"{json.dumps(row)}\n" for row in found), encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(re.sub(rf"{re.escape(HEAD)}(?:\|.*\n)+", table(stored()), text), encoding="utf-8")
