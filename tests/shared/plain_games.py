@@ -1,5 +1,5 @@
-"""Meta-referential games as published, K = 0, and the quantising pair in them, written anew in plain NumPy: nothing of the
-package is used. `python tests/shared/plain_games.py EPISODES` prints query accuracies by how an unknown token is read.
+"""Meta-referential games as published, K = 0, and the quantising pair in them, written anew in plain NumPy: nothing of
+the package is used. `python tests/shared/plain_games.py EPISODES` prints accuracies by how an unknown token is read.
 """
 
 from __future__ import annotations
@@ -93,6 +93,7 @@ if __name__ == "__main__":
     for setting in ((1, 4, 0.2), (2, 4, 0.2), (1, 1, 0.0)):
         rng = np.random.default_rng(5)
         found = np.array([accuracies(rng, *setting) for _ in range(count)])
-        print("shots {}, samples {}, tolerance {}; an unknown token".format(*setting))
+        lines = ["shots {}, samples {}, tolerance {}; an unknown token".format(*setting)]
         for reading, mean, error in zip(READINGS, found.mean(axis=0), found.std(axis=0) / count**0.5, strict=True):
-            print(f"  {reading}: {mean:.4f}, standard error {error:.4f}")
+            lines.append(f"  {reading}: {mean:.4f}, standard error {error:.4f}")
+        sys.stdout.write("\n".join(lines) + "\n")
