@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 import quickstudy as qs
 from quickstudy.pages.profile.standing import Family, Standing
 from quickstudy.pages.profile.words import PHRASES, in_short, phrase
+from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.report.statistics import Contrast
 from quickstudy.stats.intervals import Interval
 
@@ -82,6 +84,21 @@ def test_another_stands_beside_and_rules_are_not_run_again(made: tuple[Path, Any
     assert (again.execution.ok, again.execution.failed) == (0, 0)
     more = qs.profile(First, seeds=3, out=folder, families=["language"], progress=False)
     assert more.facts["families"][0]["tasks"][0]["runs"] == 3
+
+
+def test_a_person_who_has_played_stands_on_the_card(made: tuple[Path, Any, Any]) -> None:
+    folder, task = made[0], "curriculum/chain:members=micro-1/micro-2/micro-4"
+    sitting = Sitting(Invitation(task, amount=40, name="ann"), folder)
+    while not sitting.seat.over:
+        sitting.seat.answer("")
+    assert sitting.keep() is not None
+    card = qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
+    page = card.path.read_text()
+    beside = page[page.index('id="beside"') :]
+    row = next(part for part in beside.split("<tr>") if "name=" in part)
+    values = re.findall(r'<td class="number"(?: data-value="([^"]*)")?>', row.partition("</tr>")[0])
+    assert values == ["", "0.0"]  # no task of words was played; silence passes nothing, no more than the best rule
+    assert "People: examined in a shorter form" in page
 
 
 def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> None:

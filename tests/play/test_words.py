@@ -13,7 +13,7 @@ from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.main import app
 from quickstudy.measures.wade import wade_preset
-from quickstudy.protocols.human import HIDDEN, Game, Session
+from quickstudy.play.words import HIDDEN, Game, WordsSeat
 
 PUBLISHED = Game(**Game.conventions["published"])
 WORKED = [False, True, True, False, *[True] * 10]
@@ -26,13 +26,18 @@ def score(game, right):
 def session(name, convention="corrected", seed=0, plain=False):
     id = f"language/{name}"
     task = configure(id, catalogue.task.get(id), {}, convention)
-    return Session(task, Game(), Streams(seed, id, 0), plain)
+    return WordsSeat(task, Streams(seed, id, 0), Game(), plain=plain)
+
+
+def said(seat):
+    """The words of the present sequence, without its number."""
+    return seat.shown().text.split()[1:]
 
 
 def test_worked_example_of_the_paper_and_of_the_published_game():
     assert score(Game(), WORKED) == pytest.approx((0.3 / 2 + 5.2 / 5) / 5.5)
     cut = WORKED[:9]
-    assert PUBLISHED.over(cut)
+    assert PUBLISHED.streak(cut) == PUBLISHED.series
     assert score(PUBLISHED, cut) == pytest.approx((0.2 / 2 + 0.4 / 3 + 0.6 / 7 + 0.8 / 8 + 1 / 9) / 3)
 
 
@@ -47,7 +52,7 @@ def test_who_answers_the_truth_is_right_in_letters_and_in_words():
     for plain in (False, True):
         played = session("qa", plain=plain)
         while not played.over:
-            shown = played.next().split()
+            shown = said(played)
             truth = played.truth.split()
             assert HIDDEN in shown
             assert len(shown) == len(truth)
@@ -55,43 +60,43 @@ def test_who_answers_the_truth_is_right_in_letters_and_in_words():
             assert all((len(word) == 1) != plain or word in "I?._" for word in shown)
             hidden = [word[1:-1] for word, other in zip(truth, shown, strict=True) if other == HIDDEN]
             assert played.hidden == len(hidden)
-            assert played.answer(" ".join(hidden))
+            assert played.answer(" ".join(hidden)).good
         assert len(played.right) == 10
         assert played.trace().arrays["accuracy"].tolist() == [1.0]
 
 
 def test_long_sequences_are_cut_before_the_sixth():
     played = session("periodic")
-    shown = played.next().split()
+    shown = said(played)
     assert shown.count(HIDDEN) == played.hidden == 5
     assert shown[-1] == HIDDEN
 
 
 def test_only_all_hidden_words_together_are_right():
     played = session("copying" if "language/copying" in catalogue.task else "extra-copy")
-    played.next()
+    for spoiled, good in ((slice(-1), False), (slice(None), True)):
+        hidden = [word[1:-1] for word in played.truth.split() if word.startswith("[")]
+        assert played.answer(" ".join(hidden[spoiled])).good is good
     hidden = [word[1:-1] for word in played.truth.split() if word.startswith("[")]
-    assert not played.answer(" ".join(hidden[:-1]))
-    assert not played.answer(" ".join([*hidden, "a"]))
-    assert played.answer(" ".join(hidden))
+    assert not played.answer(" ".join([*hidden, "a"])).good
 
 
 def test_letters_depend_on_the_seed_alone():
-    first, again, other = (session("qa", seed=seed).next() for seed in (1, 1, 2))
+    first, again, other = (said(session("qa", seed=seed)) for seed in (1, 1, 2))
     assert first == again != other
 
 
 def test_what_cannot_be_played_is_refused():
     with pytest.raises(UsageError, match="is not played word by word"):
-        Session(catalogue.task.get("dynamics/narma-10")(), Game(), Streams(0, "x", 0))
+        WordsSeat(catalogue.task.get("dynamics/narma-10")(), Streams(0, "x", 0), Game())
 
 
 def test_the_command_as_it_is_typed(tmp_path):
     played = session("qa", seed=3)
     lines = []
     for _ in range(4):
-        played.next()
         lines += [word[1:-1] for word in played.truth.split() if word.startswith("[")]
+        played.answer("")
     lines[1] = "nothing"
     file = tmp_path / "session.json"
     arguments = ["play", "language/qa", "--seed", "3", "--record", str(file)]
