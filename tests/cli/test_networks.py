@@ -22,6 +22,10 @@ def test_score_mdl(quickstudy, inside, tmp_path):
     done = inside("score", "mdl", "bliss-an-bn-cn", "--language", "an-bn-cn", "--json")
     assert "units with sigmoid, which --activations does not name" in done.err
     assert json.loads(done.out)["h_bits"] == 256
+    packed = scored(inside, *arguments, "--zlib")
+    assert packed["d_bits"] == found["d_bits"]
+    assert 20 < packed["h_bits"] < 178
+    assert scored(inside, *arguments, "--softmax")["d_bits"] > 400  # made for shares, it says too little by softmax
     # A network for other strings holds some of these for impossible.
     found = scored(
         inside, "mdl", "bliss-an-bn-cn", "--language", "an-bm-cnm", "--activations", "linear/relu/sigmoid/tanh"

@@ -14,6 +14,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols import marking as room
+from quickstudy.protocols import states
 from quickstudy.protocols.marking import Marking, Stop
 from quickstudy.protocols.outcomes import outcomes
 from quickstudy.runs.setting import make_task
@@ -93,6 +94,54 @@ def test_a_state_that_comes_back_is_not_read_again(monkeypatch):
     some = [0, 31, 32]
     wanted = [alone(pupil, strings[place], task.grammar, Marking("det"))["wrong"] for place in some]
     assert found["wrong"][some].tolist() == wanted
+
+
+BY_STATES = [
+    ("grammar/an-bn", "always-b", "exhaustive", 0, 60),
+    ("grammar/an-bn-cn-dn", "bigram", "released", 7, 30),
+    ("grammar/an-bm-cnm", "trigram", "grid", 4, 25),
+    ("grammar/an-bm-cnm", "trigram", "released", 40, 60),
+    ("grammar/an-bn", "network:file=bliss-an-bn", "exhaustive", 20, 60),
+    ("grammar/an-bn-cn", "network:file=bliss-an-bn-cn-2023", "released", 80, 40),
+    ("grammar/an-bn-cn", "network:file=bliss-an-bn-cn,precision=float32", "exhaustive", 5, 40),
+    ("grammar/an-bm-cnm", "network:file=bliss-an-bm-cnm", "exhaustive", 3, 80),
+]
+
+
+@pytest.mark.parametrize(("id", "name", "mode", "start", "count"), BY_STATES)
+def test_walking_through_states_is_reading_string_by_string(id, name, mode, start, count):
+    task = make_task(id, "corrected")
+    pupil, strings = taught(task, name, passes=1), TestList(task, mode, start, count)
+    found = states.by_states(pupil, strings, task.grammar, Marking("det"))
+    wanted = [alone(pupil, string, task.grammar, Marking("det"))["wrong"] for string in strings]
+    assert found["wrong"].tolist() == wanted
+    assert found["size"].tolist() == [task.grammar.size(string) for string in strings]
+    assert found["steps"].tolist() == [int((task.grammar.likely(string)[1:] == 1).sum()) for string in strings]
+    (read,) = outcomes(pupil, list(strings), task.grammar, Marking("det"))  # a list of strings is read
+    assert all(np.array_equal(found[column], read[column]) for column in found)
+
+
+def test_a_rule_that_never_learns_steps_a_few_times_for_fifty_million_symbols():
+    task = make_task("grammar/an-bn", "corrected")
+    pupil, steps = taught(task, "trigram", passes=1), []
+    step = pupil.step
+    pupil.step = lambda *given: steps.append(1) or step(*given)
+    (found,) = outcomes(pupil, TestList(task, "exhaustive", 20, 10_000), task.grammar, Marking("det"))
+    assert found["steps"].sum() == 50_205_000
+    assert found["wrong"].sum() == 10_000  # the end of every string
+    assert len(steps) < 10
+
+
+def test_a_network_whose_states_do_not_come_back_is_read(monkeypatch):
+    monkeypatch.setattr(states, "ROOM", 30)
+    task = make_task("grammar/an-bn-cn", "corrected")
+    pupil, strings = taught(task, "network:file=bliss-an-bn-cn-2023"), TestList(task, "exhaustive", 99, 8)
+    assert states.by_states(pupil, strings, task.grammar, Marking("det")) is None
+    (found,) = outcomes(pupil, strings, task.grammar, Marking("det"))
+    assert found["wrong"].tolist() == [
+        alone(pupil, string, task.grammar, Marking("det"))["wrong"] for string in strings
+    ]
+    assert found["wrong"].any()
 
 
 class Counter:

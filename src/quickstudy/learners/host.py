@@ -94,8 +94,9 @@ class HostPupil:
             self.by_prediction = not own
             if not own or hasattr(host, "unroll"):  # what is read at once need not be read again after every step
                 self.unroll = self._unroll
-            if own and hasattr(host, "same"):
-                self.same = host.same
+            for name in ("same", "fingerprint"):
+                if own and hasattr(host, name):
+                    setattr(self, name, getattr(host, name))
             if own and hasattr(host, "judged"):
                 self.judged = self._judged
         if hasattr(host, "described"):

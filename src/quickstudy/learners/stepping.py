@@ -174,7 +174,9 @@ class SteppingPupil:
         memory, said, wrong, fine = state.programs.judge(self._arrays_now(), state.memory, *parts)
         if not fine:
             raise LearnerFault("the learner's scores are not finite: it has diverged")
-        return replace(state, memory=memory), said[:, :, : state.rows], np.asarray(wrong)[:, : state.rows]
+        if said.shape[2] > state.rows:  # to cut an array of the device is a call of its own
+            said = said[:, :, : state.rows]
+        return replace(state, memory=memory), said, np.asarray(wrong)[:, : state.rows]
 
     def rows(self, state: Reading, numbers: NDArray[Any]) -> Reading:
         """The rows of these numbers, which may repeat."""

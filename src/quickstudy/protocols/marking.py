@@ -14,6 +14,8 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Answering, distribution, face, finite
 from quickstudy.base.lesson import Exam
 from quickstudy.measures.grammar import forgiven
+from quickstudy.tasks.grammar.counting import Counting
+from quickstudy.tasks.grammar.lists import TestList
 
 MOST_TOKENS = 1 << 21
 """Of the strings that are put to a pupil in one exam, where it does not go step by step."""
@@ -97,10 +99,10 @@ class Row:
     valid: Bools | None
 
     @classmethod
-    def of(cls, string: NDArray[np.int8], likely: NDArray[np.float64], grammar: Any, marking: Marking) -> Row:
-        """With the chance of each of its symbols."""
+    def of(cls, string: NDArray[np.int8], certain: Bools, grammar: Any, marking: Marking) -> Row:
+        """With whether each of its symbols is certain; those arrays are the row's own from now on."""
         everywhere = marking.metric == "cat"
-        counts = np.ones(len(likely), np.bool_) if everywhere else likely == 1
+        counts = np.ones(len(certain), np.bool_) if everywhere else certain
         counts[:1] &= everywhere  # at the first step nothing has been read that could make the next symbol certain
         valid = grammar.conditionals(string[:-1]) > 0 if everywhere else None
         return cls(string[:-1], string[1:], counts, valid)
@@ -156,7 +158,10 @@ class Stop:
         columns, share = tuple(marking.columns()), max(marking.margins)
         if upto == "first-wrong" or marking.metric == "cat" or not share:
             return cls(columns, least=0 if upto == "first-wrong" else least)
-        total = sum(int((grammar.likely(string)[1:] == 1).sum()) for string in strings)
+        if isinstance(strings, TestList) and isinstance(grammar, Counting):
+            total = int(grammar.certain(strings.values).sum())
+        else:
+            total = sum(int((grammar.likely(string)[1:] == 1).sum()) for string in strings)
         return cls(columns, share, forgiven(share, total), least)
 
     def cut(self, so_far: Outcomes) -> int | None:

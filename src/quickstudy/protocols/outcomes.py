@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Answering, Stepping, face
 from quickstudy.protocols.marking import Block, ByExam, Marking, Outcomes, Row
+from quickstudy.tasks.grammar.counting import Counting
+from quickstudy.tasks.grammar.lists import TestList
 
 FIRST_ROWS = (32, 1024)
 """Strings of the first blocks, so that an early failure is found early; all further ones are as large as may be."""
@@ -37,6 +39,9 @@ class _Size:
 
 ALONE, BESIDE = _Size(512, 64, 1 << 22), _Size(1 << 14, 512, 1 << 30)
 """For one lane, on a processor, and for several, on an accelerator, to which more rows are no more work."""
+COLUMNS = 128
+"""Fewer are filled up to so many where a pupil is compiled, its state is small and strings are short: every number of
+them is a program, which takes longer than its steps do."""
 
 
 def outcomes(
@@ -52,17 +57,17 @@ def outcomes(
     enough: asked after every block, with what there is so far; the strings behind it are then not read. They are gone
     through once, and no more than a block of them is in memory.
     """
+    if hasattr(pupil, "fingerprint"):
+        from quickstudy.protocols.states import by_states  # with Numba, which others do without
+
+        if (known := by_states(pupil, strings, grammar, marking)) is not None:
+            return [known]
     read = _Steps(pupil, marking) if _steps_itself(pupil) else ByExam(face(pupil, Answering), marking)
     lanes: list[Outcomes] = [{} for _ in range(pupil.lanes)]
+    done = 0
     for some in read.grouped(iter(strings)):
-        likely = [grammar.likely(string) for string in some]
-        rows = [Row.of(string, chances, grammar, marking) for string, chances in zip(some, likely, strict=True)]
-        shared = {
-            "size": np.array([grammar.size(string) for string in some]),
-            "steps": np.array([row.counts.sum() for row in rows]),
-        }
-        if marking.bits:
-            shared["optimum"] = np.array([-np.log2(chances).sum() for chances in likely])
+        rows, shared = _described(some, strings, done, grammar, marking)
+        done += len(some)
         found = read(rows)
         for lane, so_far in enumerate(lanes):
             part = {**shared, **{name: values[lane] for name, values in found.items()}}
@@ -71,6 +76,25 @@ def outcomes(
         if enough(lanes):
             break
     return lanes
+
+
+def _described(
+    some: Sequence[NDArray[np.int8]], strings: Any, done: int, grammar: Any, marking: Marking
+) -> tuple[list[Row], Outcomes]:
+    """Some of the strings, behind those that are done, as rows; and what is the same for all lanes."""
+    shared: Outcomes = {}
+    if isinstance(strings, TestList) and isinstance(grammar, Counting) and not marking.bits:
+        # What the list knows of its strings need not be found in them: that takes half as long as to read them.
+        values = strings.values[done : done + len(some)]
+        certain, shared["size"] = [grammar.certain_at(own) for own in values], values.sum(axis=1)
+    else:
+        likely = [grammar.likely(string) for string in some]
+        certain, shared["size"] = [one == 1 for one in likely], np.array([grammar.size(string) for string in some])
+        if marking.bits:
+            shared["optimum"] = np.array([-np.log2(chances).sum() for chances in likely])
+    rows = [Row.of(string, own, grammar, marking) for string, own in zip(some, certain, strict=True)]
+    shared["steps"] = np.array([row.counts.sum() for row in rows])
+    return rows, shared
 
 
 def _steps_itself(pupil: Any) -> bool:
@@ -131,8 +155,11 @@ class _Steps:
         """Read these columns of a block to the end, and mark all rows, each by the column `of` it. Columns are filled
         up to a power of two, or half as many more: each number of them is a program.
         """
-        power = 1 << (len(columns) - 1).bit_length()
-        filled = np.resize(columns, power * 3 // 4 if len(columns) <= power * 3 // 4 else power)
+        short = self._capacity <= 4 * self._size.steps
+        small = short and hasattr(self._pupil, "weight") and COLUMNS * self._pupil.weight(state) <= self._size.bytes
+        count = max(len(columns), COLUMNS if small else 1)
+        power = 1 << (count - 1).bit_length()
+        filled = np.resize(columns, power * 3 // 4 if count <= power * 3 // 4 else power)
         state = self._pupil.rows(state, np.zeros(len(filled), np.int64))
         place, steps = 0, len(block.inputs)
         # Calls are no longer than the strings: behind them there is padding, which is read as well.

@@ -11,6 +11,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import integer_bits
 from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.speaking import NetworkHost
 
 FOUR = ["linear", "relu", "sigmoid", "tanh"]
 EXTENDED = ["sigmoid", "linear", "relu", "square", "step", "floor", "mod2", "mod3"]
@@ -108,3 +109,23 @@ def test_a_file_that_is_none_is_refused(tmp_path):
             Network.read(path)
     with pytest.raises(UsageError, match="expected an object"):
         Network.from_facts([1])
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_network_written_out_is_as_long_as_it_costs(name):
+    _, activations, description, _ = FACTS[name]
+    code = Network.read(name).code(activations)
+    assert set(code) == {"0", "1"}
+    assert len(code) == description
+
+
+def test_softmax_of_the_outputs():
+    network, strings = Network.read("bliss-an-bn"), [([0, 1, 1, 2, 2], [1, 1, 2, 2, 0])]
+    host = NetworkHost(3, network.as_row(), 3, softmax=True)
+    chances = host.predict(np.array(strings[0][0]))
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    values = [[0, 3, 0], [0, 3, np.tanh(1.5)]]  # of the outputs, by hand, behind # and a
+    np.testing.assert_allclose(chances[:2], np.exp(values) / np.exp(values).sum(axis=1, keepdims=True))
+    wanted = -np.log2(chances[np.arange(5), strings[0][1]]).sum()
+    assert network.all_bits(Tree.of(strings, 3), FOUR, softmax=True) == (178, pytest.approx(wanted))
+    assert network.all_bits(Tree.of([([0, 2], [2, 0])], 3), FOUR, softmax=True)[1] < np.inf  # nothing is impossible

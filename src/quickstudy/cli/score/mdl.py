@@ -17,9 +17,16 @@ def mdl(
     activations: str = typer.Option(
         "linear,relu,tanh", "--activations", help="All that a unit might have had: their number is paid for."
     ),
+    softmax: bool = typer.Option(False, "--softmax", help="Chances are the softmax of the outputs, not their shares."),
+    packed: bool = typer.Option(False, "--zlib", help="|H| is the length in bytes of its code, packed by zlib."),
     json: bool = JSON,
 ) -> None:
-    """Score a network in bits: |H| of itself, |D:H| of the strings, and their sum."""
+    """Score a network in bits: |H| of itself, |D:H| of the strings, and their sum.
+
+    With --zlib the sum is, as in the original's option, of bytes and bits.
+    """
+    import zlib
+
     from quickstudy.base.errors import UsageError, nearest
     from quickstudy.cli.score.grammar import check_alphabet, language_task
     from quickstudy.learners.mdl.evaluation import Tree
@@ -39,7 +46,9 @@ def mdl(
         say(f"{file} has units with {', '.join(missing)}, which --activations does not name", err=True)
     strings = training_strings(read_grammar(task.released_rules), 100, size)
     tree = Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], network.symbols)
-    described, data = network.all_bits(tree, allowed)
+    described, data = network.all_bits(tree, allowed, softmax)
+    if packed:
+        described = len(zlib.compress(network.code(allowed).encode()))
     facts = {"h_bits": described, "d_bits": data, "mdl_bits": described + data}
     if json:
         print_json({name: "inf" if math.isinf(value) else value for name, value in facts.items()})

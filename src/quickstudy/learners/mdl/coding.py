@@ -218,10 +218,15 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits
             elif kind != 0:
                 x = activated(kind, x)
             values[node, unit] = x
-        total = 0.0
+        total, largest = 0.0, -math.inf
+        if parts.softmax:
+            for unit in range(symbols, 2 * symbols):
+                largest = max(largest, values[still if fixed[unit] else node, unit])
         for unit in range(symbols, 2 * symbols):
             value = values[still if fixed[unit] else node, unit]
-            if value > 0.0:
+            if parts.softmax:
+                total += math.exp(value - largest)
+            elif value > 0.0:
                 total += value
         for target in range(symbols):
             times = counts[node, target]
@@ -229,6 +234,8 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits
                 continue
             unit = symbols + target
             value = values[still if fixed[unit] else node, unit]
+            if parts.softmax:
+                value = math.exp(value - largest)
             chance = value / total if total > EMPTY else 1.0 / symbols
             if not chance > 0.0:
                 if floor == 0.0:

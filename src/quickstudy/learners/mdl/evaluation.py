@@ -211,12 +211,14 @@ def think(
 
 
 @njit
-def speak(values: Numbers, symbols: int, said: Numbers) -> None:
-    """The distribution over the next symbol from the values of the outputs: none below 0, 1 in sum."""
-    total = 0.0
+def speak(values: Numbers, symbols: int, softmax: bool, said: Numbers) -> None:
+    """The distribution over the next symbol from the values of the outputs: none below 0 and 1 in sum, or a softmax."""
+    total, largest = 0.0, -math.inf
+    for symbol in range(symbols):
+        largest = max(largest, values[symbols + symbol])
     for symbol in range(symbols):
         value = values[symbols + symbol]
-        said[symbol] = 0.0 if value < 0.0 else value
+        said[symbol] = math.exp(value - largest) if softmax else 0.0 if value < 0.0 else value
         total += said[symbol]
     for symbol in range(symbols):
         said[symbol] = said[symbol] / total if total > EMPTY else 1.0 / symbols

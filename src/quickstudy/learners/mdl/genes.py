@@ -48,12 +48,13 @@ COSTS = np.array([0, 2, 4, 8, 2, 4, 8, 16, 16, 1, 1, 16, 8, 16, 8], dtype=np.int
 
 class Parts(NamedTuple):
     """What networks are made of. symbols: inputs, and as many outputs. activations: the numbers of those that units may
-    have. products: units may multiply.
+    have. products: units may multiply. softmax: outputs are read as logarithms of chances, up to a constant.
     """
 
     symbols: int
     activations: Rows
     products: bool
+    softmax: bool = False
 
 
 @njit

@@ -38,7 +38,7 @@ class SearchingHost(NetworkHost):
         symbols = max(brief.inputs.width, brief.outputs.width)
         if 2 * symbols > MOST_UNITS:
             raise NotApplicable(f"mdlrnn has room for {MOST_UNITS // 2} symbols, and there are {symbols}")
-        super().__init__(symbols, _silent(symbols), brief.outputs.width)
+        super().__init__(symbols, _silent(symbols), brief.outputs.width, softmax=settings.softmax)
         self._settings, self._budget, self._seed = settings, brief.budget, seed
         self._strings: list[tuple[list[int], list[int]]] = []
         self._search: Tempering | Archipelago | None = None
@@ -68,7 +68,7 @@ class SearchingHost(NetworkHost):
                 yield
             self.row, self._search, self._kept = self._search.best.copy(), None, None
             network = Network.of_row(self.row, self._symbols)
-            described, data = network.all_bits(tree, self._settings.allowed)
+            described, data = network.all_bits(tree, self._settings.allowed, self._settings.softmax)
             self._found = {"network": network.as_facts(), "h_bits": described, "d_bits": data}
         self._strings = strings
 
@@ -105,9 +105,10 @@ class Mdlrnn:
     replicas of one network at rising temperatures; or `evolution`, the published one, with islands of `population`
     networks for so many `generations`, that exchange every `exchange`, and end earlier after `patience` of them in
     which nothing shorter is found (0: they do not, as in the released program). effort: of tempering, in thousands of
-    changes. course: the version of the search, worked out. Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and
-    Katzir 2023. Departures: forward cycles are never made; at most 60 units; exchanges are counted in generations, not
-    by the clock; islands take turns in one process.
+    changes. softmax: the chances of symbols are the softmax of the outputs, not their shares. course: the version of
+    the search, worked out. Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward
+    cycles are never made; at most 60 units; as many outputs as inputs; exchanges are counted in generations, not by the
+    clock; islands take turns in one process.
     """
 
     activations: str = "linear/relu/tanh"
@@ -119,6 +120,7 @@ class Mdlrnn:
     islands: int = parameter(2, at_least=1)
     exchange: int = parameter(1_000, at_least=1)
     patience: int = parameter(0, at_least=0)
+    softmax: bool = parameter(False, added=True)
     course: int = parameter(1, added=True, derived=True)
 
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
@@ -144,7 +146,7 @@ class Mdlrnn:
     def search_of(self, tree: Tree, generator: np.random.Generator) -> Tempering | Archipelago:
         """A search for the strings of a tree, not yet begun."""
         activations = np.array([NAMES.index(name) for name in self.allowed], np.int32)
-        parts = Parts(tree.counts.shape[1], activations, self.products)
+        parts = Parts(tree.counts.shape[1], activations, self.products, self.softmax)
         if self.search == TEMPERING:
             return Tempering(tree, parts, generator, self.effort * 1_000)
         sizes = self.islands, self.population, self.generations, self.exchange, self.patience
@@ -165,12 +167,13 @@ class GivenNetwork:
     `exact-an-bn`, `exact-an-bn-cn`, `exact-an-bn-cn-dn`, `exact-an-bm-cnm` and `exact-dyck-1` the shortest right ones
     that are known for 100 strings.
     content: the digest of what the file holds, worked out when it is read; runs are known by it, wherever the file is.
-    precision: of the values of units, and of the sums in them.
+    precision: of the values of units, and of the sums in them. softmax: as in `mdlrnn`.
     """
 
     file: str = parameter("bliss-an-bn", place=True)
     content: str = parameter("", derived=True)
     precision: str = parameter("float64", choices=("float32", "float64"))
+    softmax: bool = parameter(False, added=True)
 
     learns: ClassVar[bool] = False
     checked_on: ClassVar[str] = "grammar/an-bn"
@@ -193,14 +196,16 @@ class GivenNetwork:
                 f"{pathlib.Path(self.file).name} is a network over {network.symbols} symbols, "
                 f"and there are {' and '.join(map(str, sorted(sizes)))}"
             )
-        return Hosted(lambda brief, seed: _Given(network, self.precision), GivenNetwork).begin(brief, streams)
+        return Hosted(lambda brief, seed: _Given(network, self.precision, self.softmax), GivenNetwork).begin(
+            brief, streams
+        )
 
 
 class _Given(NetworkHost):
     learns = False
 
-    def __init__(self, network: Network, precision: str) -> None:
-        super().__init__(network.symbols, network.as_row(), network.symbols, precision)
+    def __init__(self, network: Network, precision: str, softmax: bool) -> None:
+        super().__init__(network.symbols, network.as_row(), network.symbols, precision, softmax)
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Nothing is learned."""

@@ -25,6 +25,7 @@ from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
     BIAS_UNDER,
+    COSTS,
     EDGES,
     KIND,
     MOST_EDGES,
@@ -196,10 +197,30 @@ class Network:
         """|H|, where these activations are allowed."""
         return int(description_bits(self.as_row(), len(activations)))
 
-    def all_bits(self, tree: Tree, activations: Sequence[str]) -> tuple[int, float]:
+    def code(self, activations: Sequence[str]) -> str:
+        """What |H| counts, written out in the characters 0 and 1, where these activations are allowed."""
+        choice, wide = (len(activations) - 1).bit_length(), (self.units - 1).bit_length()
+
+        def number(whole: int) -> str:
+            return f"{'1' * whole.bit_length()}0{whole:b}" if whole else "0"
+
+        def written(weight: Weight) -> str:
+            return f"{int(weight[0] > 0)}{number(abs(weight[0]))}{number(weight[1])}"
+
+        parts = [number(self.units)]
+        for unit in range(self.units):
+            edges = [(key, weight) for key, weight in sorted(self.edges.items()) if key[1] == unit]
+            parts.append(number(len(edges)))
+            parts += [f"{KINDS.index(kind)}{target:0{wide}b}{written(weight)}" for (kind, _, target), weight in edges]
+            own = NAMES.index(self.activations[unit])
+            parts.append(f"{int(self.products[unit])}{own:0{max(choice, 1)}b}{'1' * int(COSTS[own])}")
+            parts.append(f"1{written(self.biases[unit])}" if unit in self.biases else "000")
+        return "".join(parts)
+
+    def all_bits(self, tree: Tree, activations: Sequence[str], softmax: bool = False) -> tuple[int, float]:
         """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
         bits: Numbers = np.zeros(3)
-        parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True)
+        parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True, softmax)
         evaluate(self.as_row(), parts, 0.0, tree, Desk.of(len(tree.read)), bits, np.inf)
         return int(bits[0]), float(bits[2])
 

@@ -83,15 +83,37 @@ class Counting:
         """(variable,): the chance that each stops growing."""
         return np.array(list(self.stops.values()))
 
+    @cached_property
+    def letters(self) -> NDArray[np.int8]:
+        """That of each block, and the `#` behind them."""
+        return np.array([*(block[0] for block in self.blocks), 0], np.int8)
+
+    @cached_property
+    def following(self) -> NDArray[np.float64]:
+        """(block, 2): the chance of what follows each letter of a block but its last, and of what follows that."""
+        stop = [self.chances[fresh] for *_, fresh in self.blocks]
+        fresh = np.array([block[3] >= 0 for block in self.blocks])[:, None]
+        return np.where(fresh, np.stack([1 - np.array(stop), stop], axis=1), 1.0)
+
+    @cached_property
+    def _exponents(self) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
+        """(variable, block) times each variable, (block,) more letters; of each variable the block that shows it."""
+        _, times, more, fresh = zip(*self.blocks, strict=True)
+        return np.array(times).T, np.array(more), [fresh.index(number) for number in range(len(self.stops))]
+
     def lengths(self, values: NDArray[np.integer]) -> NDArray[np.int64]:
         """(string, block) from (string, variable)."""
-        times = np.array([block[1] for block in self.blocks])
-        return np.asarray(values @ times.T + [block[2] for block in self.blocks], np.int64)
+        times, more, _ = self._exponents
+        return np.asarray(values @ times + more, np.int64)
+
+    def certain(self, values: NDArray[np.integer]) -> NDArray[np.int64]:
+        """(string,): after how many symbols, but the first `#`, the next is certain; from (string, variable)."""
+        inside, last = (self.following == 1).T
+        return np.asarray((self.lengths(values) - 1) @ inside + last.sum(), np.int64)
 
     def string(self, values: Sequence[int]) -> NDArray[np.int8]:
         """The string of these values, with both `#`."""
-        letters = [0, *(block[0] for block in self.blocks), 0]
-        return np.repeat(np.array(letters, np.int8), [1, *self.lengths(np.asarray(values)), 1])
+        return np.repeat(np.concatenate([[0], self.letters]).astype(np.int8), [1, *self.lengths(np.asarray(values)), 1])
 
     def draws(self, rng: np.random.Generator, count: int) -> list[NDArray[np.int8]]:
         """Independent strings with both `#`; more of them begin with the same ones."""
@@ -99,14 +121,19 @@ class Counting:
 
     def likely(self, string: NDArray[np.integer]) -> NDArray[np.float64]:
         """The chance of each symbol of a string of the language, after all before it; 1 where it is certain."""
-        parts, values = [np.ones(1)], self.values(string)
+        values = self.values(string)
         assert values is not None
-        for (_, _, _, fresh), length in zip(self.blocks, self.lengths(np.asarray(values)), strict=True):
-            part = np.ones(length)
-            if fresh >= 0:
-                part[:-1], part[-1] = 1 - self.chances[fresh], self.chances[fresh]
-            parts.append(part)
-        return np.concatenate(parts)
+        return np.concatenate([[1.0], np.repeat(self.following.ravel(), self._followed(values))])
+
+    def certain_at(self, values: Sequence[int]) -> NDArray[np.bool_]:
+        """(time,): whether the next symbol is certain, behind each symbol of a string but its last `#`."""
+        certain = np.concatenate([[True], (self.following == 1).ravel()])
+        return np.repeat(certain, np.concatenate([[1], self._followed(values)]))
+
+    def _followed(self, values: Sequence[int]) -> NDArray[np.int64]:
+        """How often each of the chances of `following` is met in a string."""
+        lengths = self.lengths(np.asarray(values))
+        return np.stack([lengths - 1, np.ones_like(lengths)], axis=1).ravel()
 
     def values(self, string: NDArray[np.integer]) -> tuple[int, ...] | None:
         """The values of a string with both `#`; None if it is not of the language."""
@@ -114,10 +141,10 @@ class Counting:
             return None
         ends = np.flatnonzero(string[1:] != string[:-1])  # what is read behind each is another symbol
         runs, letters = np.diff(ends), string[ends[:-1] + 1]
-        if not np.array_equal(letters, [block[0] for block in self.blocks]):
+        if letters.tobytes() != self.letters[:-1].astype(letters.dtype).tobytes():
             return None
-        found = [int(runs[[block[3] for block in self.blocks].index(number)]) for number in range(len(self.stops))]
-        return tuple(found) if np.array_equal(self.lengths(np.array(found)), runs) else None
+        found = runs[self._exponents[2]]
+        return tuple(found.tolist()) if (self.lengths(found) == runs).all() else None
 
     def contains(self, string: NDArray[np.integer]) -> bool:
         """Whether a string with both `#` is of the language."""

@@ -53,7 +53,11 @@ class _Listed(Sequence[String]):
             return [self[number] for number in range(*place.indices(len(self)))]
         if not 0 <= place < len(self):
             raise IndexError(place)
-        return read_grammar(self.rules).string([place + 1])  # type: ignore[union-attr]
+        return read_grammar(self.rules).string(self.values(place))  # type: ignore[union-attr]
+
+    def values(self, place: int) -> tuple[int, ...]:
+        """Of the string at a place."""
+        return (place + 1,)
 
 
 @task("grammar/an-bn", version=1, controls=_RULES, oracle="true-grammar")

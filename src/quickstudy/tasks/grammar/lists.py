@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
@@ -60,7 +62,26 @@ class TestList:
         if self.mode == "released":
             listed = self.task.listed()
             return (listed[place] for place in range(self.start, self.start + self.count))
+        if isinstance(self.task.grammar, Counting):
+            return map(self.task.grammar.string, self.values)
         return getattr(self, f"_{self.mode}")()  # type: ignore[no-any-return]
+
+    @cached_property
+    def values(self) -> NDArray[np.int64]:
+        """(string, variable): the strings of a counter language, without their letters."""
+        grammar, end = self.task.grammar, self.start + self.count
+        found: Any
+        if self.mode == "grid":
+            found = self._grid()
+        elif self.mode == "released":
+            listed = self.task.listed()
+            own = getattr(listed, "values", lambda place: grammar.values(listed[place]))
+            found = [own(place) for place in range(self.start, end)]
+        elif len(grammar.stops) == 1:
+            found = np.arange(self.start, end) + 1
+        else:
+            found = list(itertools.islice(grammar.in_order(), self.start, end))
+        return np.array(found, np.int64).reshape(self.count, len(grammar.stops))
 
     @classmethod
     def behind(cls, task: Any, mode: str, shown: Sequence[String], count: int) -> TestList:
@@ -82,15 +103,7 @@ class TestList:
         return cls(task, mode, start, count)
 
     def _exhaustive(self) -> Iterator[String]:
-        grammar = self.task.grammar
-        if isinstance(grammar, Counting):
-            values = grammar.in_order()
-            if len(grammar.stops) == 1:
-                values = ((n,) for n in itertools.count(self.start + 1))
-            else:
-                values = itertools.islice(values, self.start, None)
-            return map(grammar.string, itertools.islice(values, self.count))
-        return itertools.islice(self._words(grammar.follower), self.count)
+        return itertools.islice(self._words(self.task.grammar.follower), self.count)
 
     def _words(self, follower: Any) -> Iterator[String]:
         before, last = self.start, None
@@ -102,13 +115,13 @@ class TestList:
                 last = word
             before = max(0, before - found)
 
-    def _grid(self) -> Iterator[String]:
+    def _grid(self) -> list[tuple[int, ...]]:
         grammar = self.task.grammar
         variables = len(grammar.stops)
         side = int(np.ceil(round(self.count ** (1 / variables), 9)))
         values = itertools.product(range(self.start + 1, self.start + 1 + side), repeat=variables)
         ordered = sorted(values, key=lambda one: int(grammar.lengths(np.array(one)).sum()))
-        return map(grammar.string, ordered[: self.count])
+        return ordered[: self.count]
 
     def _deep(self) -> Iterator[String]:
         follower = self.task.grammar.follower

@@ -58,6 +58,10 @@ class _Table(_Distribution):
         """Whether two states are the same."""
         return np.array_equal(state, other)
 
+    def fingerprint(self, state: NDArray[np.int64]) -> bytes:
+        """What tells a state of one row from others."""
+        return state.tobytes()
+
     def _contexts(self, read: NDArray[Any], steps: int) -> NDArray[np.int64]:
         """(time, row) numbers of what was read last."""
         columns = [read[back : back + steps] * (self._symbols + 1) ** back for back in range(self.order)]
