@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 OUT ?= results/profile-quick
+CARDS ?= published/profile-quick
 SEEDS ?= 3
 LEARNER ?= esn
 GALLERY ?= esn lstm gru rnn transformer reca recall bag lru mamba deltanet mlstm mingru
@@ -45,12 +46,13 @@ docs: .venv/test
 	$(BIN)/python docs/build.py
 	$(BIN)/python -m pytest tests/docs
 
-# The quick cards of built-in learners; docs/reference/cards.md is written from those that the folder has. A learner with
-# a run that failed stops it: nothing is written of what is not whole.
+# The quick cards of built-in learners, in the folder where their runs are stored: what is there is not run again.
+# docs/reference/cards.md is written from them. A learner with a run that failed stops it: nothing is written of what is
+# not whole.
 gallery: .venv/run
 	set -e; for learner in $(GALLERY); do \
-	  $(BIN)/quickstudy profile $$learner --quick --seeds $(SEEDS) --out $(OUT) --quiet; done
-	$(BIN)/python docs/gallery.py $(OUT) docs/reference/cards.md
+	  $(BIN)/quickstudy profile $$learner --quick --seeds 6 --out $(CARDS) --quiet; done
+	$(BIN)/python docs/gallery.py $(CARDS) docs/reference/cards.md
 
 clean:
 	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache

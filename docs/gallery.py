@@ -38,9 +38,23 @@ def gallery(folder: pathlib.Path) -> str:
     for card in cards:
         seeds = max(family["seeds"] for family in card["families"])
         rows.append(f"| `{card['learner']}` | {seeds} | {' | '.join(map(number, card['families']))} |")
+    least = min(family["seeds"] for card in cards for family in card["families"] if family["seeds"])
     few = "With fewer than six seeds there is no verdict: these are means, and say whether a learner works at all."
+    few = few if least < 6 else "Runs behind them: `published/profile-quick`, where they are stored."
     said = [f"- {card['words'][0]}" for card in cards]
-    return "\n".join([HEAD.format(**cards[0], limits=few).rstrip(), "", *rows, "", *said, ""])
+    return "\n".join([HEAD.format(**cards[0], limits=few).rstrip(), "", *rows, "", *ends(cards), "", *said, ""])
+
+
+def ends(cards: list[dict[str, Any]]) -> list[str]:
+    """Between what every task is scaled: where the best rule is near the oracle, small differences are large there."""
+    rows = ["| task | score | best control | oracle |", "|---|---|---|---|"]
+    for number, family in enumerate(cards[0]["families"]):
+        for place, _ in enumerate(family["tasks"]):
+            known = (card["families"][number]["tasks"][place] for card in cards)
+            task = next(one for one in known if one["control"] is not None)
+            control, oracle = (f"{task[name]:.3f}" for name in ("control", "oracle"))
+            rows.append(f"| `{task['task']}` | {task['score']} | {control} ({task['best_control']}) | {oracle} |")
+    return rows
 
 
 if __name__ == "__main__":

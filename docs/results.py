@@ -1,7 +1,8 @@
 """Write the page of measured tables from what is stored: `python docs/results.py`. No run is made, and nothing typed.
 
-Every folder of published/ that has runs, as they are or packed, stands on it as `quickstudy reproduce` prints it from
-them. The lines of its command.txt that begin with `quickstudy` are the commands; the others say where they were given.
+Every folder of published/ that has runs of a study, as they are or packed, stands on it as `quickstudy reproduce`
+prints it from them. The lines of its command.txt that begin with `quickstudy` are the commands; the others say where
+they were given. Cards are on a page of their own.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ are then run on top of them.
 
 
 def stored() -> list[pathlib.Path]:
-    """The folders of published/ that have runs."""
-    return sorted(folder.parent for kind in ("runs", PACKED) for folder in STORED.glob(f"*/{kind}"))
+    """The folders of published/ that have runs, those behind cards left out: `docs/gallery.py` reads them."""
+    folders = sorted(folder.parent for kind in ("runs", PACKED) for folder in STORED.glob(f"*/{kind}"))
+    return [folder for folder in folders if not any(folder.glob("card-*.json"))]
 
 
 def section(folder: pathlib.Path) -> str:

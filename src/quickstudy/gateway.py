@@ -48,16 +48,19 @@ except ModuleNotFoundError as error:
 
 __all__ = [
     "compile_seconds", "device_kind", "device_memory", "double", "eqx", "handed_over", "jax", "jnp", "key_from_words",
-    "lax", "optax",
+    "lax", "optax", "programs",
 ]  # fmt: skip
 
 _compile_seconds = 0.0
+_programs: list[str] = []
 
 
-def _count(event: str, duration_secs: float, **_: str | int) -> None:
+def _count(event: str, duration_secs: float, **said: str | int) -> None:
     global _compile_seconds
     if event.startswith("/jax/core/compile/"):
         _compile_seconds += duration_secs
+    if event == "/jax/core/compile/backend_compile_duration":
+        _programs.append(str(said.get("fun_name", "")))
 
 
 jax.monitoring.register_event_duration_secs_listener(_count)
@@ -66,6 +69,11 @@ jax.monitoring.register_event_duration_secs_listener(_count)
 def compile_seconds() -> float:
     """Seconds this process has spent so far in tracing, lowering and compiling."""
     return _compile_seconds
+
+
+def programs() -> tuple[str, ...]:
+    """The programs that this process has compiled so far, or found in the cache, as `jit(function)`."""
+    return tuple(_programs)
 
 
 def device_kind() -> str:

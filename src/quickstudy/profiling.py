@@ -18,7 +18,7 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.machine import energy_joules
 from quickstudy.base.parameters import alternatives, check_convention
 from quickstudy.base.study import Study, StudyRow, find_study
-from quickstudy.learners.naming import bring, choose_learner, fitted, place
+from quickstudy.learners.naming import bring, choose_learner, fitted, place, without_place
 from quickstudy.pages.page import page_of
 from quickstudy.pages.profile.index import INDEX, read_index
 from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, asked_on, family_of
@@ -115,7 +115,9 @@ def profile(
         request = _with(request, energy=_note(request, max(0.0, after - before)))
     page = page_of(request, command)
     page = dataclasses.replace(
-        page, title=f"{settings['examined']}: {request.study.title}, {settings['ruleset']}", eyebrow="quickstudy card"
+        page,
+        title=f"{without_place(settings['examined'])}: {request.study.title}, {settings['ruleset']}",
+        eyebrow="quickstudy card",
     )
     name = f"card-{slug(settings['examined'])}"
     path = write_page(page, request.folder, name)
@@ -221,8 +223,8 @@ def _note(request: Request, energy: float = 0.0) -> float | None:
 
 def slug(name: str) -> str:
     """A name as part of a file's name: `lstm:units=64` becomes `lstm-units-64`; of a file, its own name and class."""
-    short = re.sub(r"^.*[/\\]", "", name.partition(".py")[0]) + name.partition(".py")[2]
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", short).strip("-.")[:80] or "learner"
+    path, _, rest = without_place(name).partition(".py")
+    return re.sub(r"[^A-Za-z0-9_.]+", "-", path + rest).strip("-.")[:80] or "learner"
 
 
 def screen_page(page: Page) -> Page:

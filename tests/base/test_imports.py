@@ -23,7 +23,7 @@ RANKS = {
     "learners": 3,
     "protocols": 4,
     "runs": 5,
-    **dict.fromkeys(("render", "testing"), 6),
+    **dict.fromkeys(("render", "testing", "play"), 6),
     "report": 7,
     "pages": 8,
     "api": 9,

@@ -55,3 +55,8 @@ def shortcuts(pages: Any) -> Any:
 @pytest.fixture(scope="session")
 def refresh(pages: Any, picture: Any, results: Any) -> Any:
     return load("refresh")
+
+
+@pytest.fixture(scope="session")
+def gallery() -> Any:
+    return load("gallery")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 
 import pytest
 
+from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import find_study
+from quickstudy.pages.page import page_of
+from quickstudy.profiling import request_profile
 from quickstudy.reproducing import take_over
 from quickstudy.runs.pack import pack
 
@@ -27,13 +31,29 @@ def test_every_folder_says_where_it_comes_from():
 
 @pytest.mark.parametrize(
     "folder",
-    sorted(path.parent for kind in ("runs", "runs.zip") for path in STORED.glob(f"*/{kind}")),
+    sorted(
+        path.parent
+        for kind in ("runs", "runs.zip")
+        for path in STORED.glob(f"*/{kind}")
+        if not any(path.parent.glob("card-*.json"))
+    ),
     ids=lambda folder: folder.name,
 )
 def test_the_page_of_tables_is_what_the_stored_runs_give(folder, results):
     page = results.PAGE.read_text(encoding="utf-8")
     assert page.startswith(results.HEAD)
     assert results.section(folder) in page
+
+
+def test_the_gallery_is_that_of_the_stored_cards(gallery):
+    page = (ROOT / "docs" / "reference" / "cards.md").read_text(encoding="utf-8")
+    assert page == gallery.gallery(STORED / "profile-quick")
+
+
+def test_a_stored_card_is_what_its_runs_give():
+    folder = STORED / "profile-quick"
+    facts = plain(page_of(request_profile("bag", seeds=6, out=folder)).facts["card"])
+    assert facts == json.loads((folder / "card-bag.json").read_text(encoding="utf-8"))
 
 
 PAGES = ("what-stands", "better-learners", "conventions")

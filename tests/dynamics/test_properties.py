@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from quickstudy.base import catalogue
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.learners.naming import choose_learner
@@ -151,3 +152,9 @@ def test_what_was_found_is_drawn_and_tasks_have_a_place_in_it():
     memory, processing = catalogue.figure.get("properties")("task", [Traced("line", "oracle", Mark(), held.traces)])
     assert memory.panels[0].series[0].y[:6] == pytest.approx([1] * 6)
     assert processing.panels[0].series[0].y == pytest.approx([6, 0, 0], abs=1e-6)
+
+
+def test_states_that_never_change_are_no_memory_to_measure():
+    """A bag of symbols has soon seen them all: it cannot, which is no failure."""
+    with pytest.raises(NotApplicable, match="its states stay as they are, whatever it reads"):
+        examined("bag")

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
-from quickstudy.base.blocks import Graph, HeatMap, Mark, Plot, Table, Traced
+from quickstudy.base.blocks import Graph, HeatMap, Mark, Plot, Table, Traced, Volume
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import find_study, study_names
 from quickstudy.base.trace import Trace
-from quickstudy.pages.dynamics.space import seen
 from quickstudy.pages.dynamics.systems import thinned
 
 
@@ -122,15 +121,6 @@ def test_long_series_keep_their_extremes():
     assert x == sorted(x)
 
 
-def test_a_space_is_seen_from_one_side():
-    unit = np.eye(3)
-    moved = seen(unit) - seen(np.zeros((1, 3)))
-    assert moved[2][0] == pytest.approx(0)  # up is up
-    assert moved[2][1] > 0
-    assert moved[0][0] > 0
-    np.testing.assert_allclose(seen(unit[:1] + unit[1:2]) - seen(np.zeros((1, 3))), moved[:1] + moved[1:2])
-
-
 def test_what_was_answered_is_drawn_and_so_is_the_length_of_training():
     from quickstudy.base import catalogue
 
@@ -194,7 +184,7 @@ def test_substrates_are_compared_voxel_by_voxel(searched):
     assert counts["first"] == counts["both"] + counts["only first"]
     assert counts["second"] == counts["both"] + counts["only second"]
     blocks = list(searched.page.blocks)
-    names = [block.name for block in blocks if isinstance(block, Plot | Table)]
+    names = [block.name for block in blocks if isinstance(block, Plot | Volume | Table)]
     for ending in ("space", "kernel-rank-memory", "coverage", "shared", "places", "task-map"):
         assert any(name.endswith(ending) for name in names), ending
 

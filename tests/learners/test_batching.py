@@ -104,8 +104,9 @@ def test_lengths_are_few_and_large_enough():
 
 def test_features_by_length_are_those_of_whole_sequences():
     examples = drawn(70, seed=5)
-    exam, shape = Exam([examples]), Shape.of([examples])
     cores = stack_lanes([EchoState(units=30).build(Tokens(5), np.random.default_rng(0))])
+    exam, shape = Exam([examples]), Shape.of([examples], cores)
+    assert shape == Shape.of([drawn(9, seed=6)], cores), "a lesson and an exam have one program"
     rows = np.asarray(harvest(cores, exam, shape))[0, : examples.questions]
     whole = np.asarray(rows_at(cores, examples.inputs[None], exam.positions, 1))[0]
     np.testing.assert_allclose(rows, whole, atol=1e-5)

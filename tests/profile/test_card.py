@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import pytest
 import quickstudy as qs
 from quickstudy.pages.profile.standing import Family, Standing
 from quickstudy.pages.profile.words import PHRASES, in_short, phrase
+from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.report.statistics import Contrast
 from quickstudy.stats.intervals import Interval
 
@@ -82,6 +86,21 @@ def test_another_stands_beside_and_rules_are_not_run_again(made: tuple[Path, Any
     assert more.facts["families"][0]["tasks"][0]["runs"] == 3
 
 
+def test_a_person_who_has_played_stands_on_the_card(made: tuple[Path, Any, Any]) -> None:
+    folder, task = made[0], "curriculum/chain:members=micro-1/micro-2/micro-4"
+    sitting = Sitting(Invitation(task, amount=40, name="ann"), folder)
+    while not sitting.seat.over:
+        sitting.seat.answer("")
+    assert sitting.keep() is not None
+    card = qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
+    page = card.path.read_text()
+    beside = page[page.index('id="beside"') :]
+    row = next(part for part in beside.split("<tr>") if "name=" in part)
+    values = re.findall(r'<td class="number"(?: data-value="([^"]*)")?>', row.partition("</tr>")[0])
+    assert values == ["", "0.0"]  # no task of words was played; silence passes nothing, no more than the best rule
+    assert "People: examined in a shorter form" in page
+
+
 def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     with pytest.raises(qs.UsageError, match="not mixed with profile-quick version 1, tuned"):
         qs.profile("esn", out=made[0], tuned=True)
@@ -109,6 +128,26 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     )
     with pytest.raises(qs.UsageError, match="several rulesets do not stand side by side"):
         write_site([made[0], tuned], tmp_path / "site")
+
+
+@pytest.mark.parametrize("command", [["report"], ["compare", "First", "Last"]])
+def test_neither_reports_nor_comparisons_mix_rulesets(command: list[str], tmp_path: Path) -> None:
+    folders = {ruleset: tmp_path / ruleset.replace(" ", "-") for ruleset in ("as given", "tuned")}
+    for ruleset, folder in folders.items():
+        folder.mkdir()
+        facts = {"study": "profile-quick", "version": 1, "ruleset": ruleset, "learners": []}
+        (folder / "profile.json").write_text(json.dumps(facts))
+        (folder / "runs").mkdir()
+    with pytest.raises(qs.UsageError, match="several rulesets do not stand side by side"):
+        main_command()([*command, *map(str, folders.values())], standalone_mode=False)
+
+
+def main_command() -> Any:
+    import typer.main
+
+    from quickstudy.cli.main import app
+
+    return typer.main.get_command(app)
 
 
 def family(value: float | None, low: float = 0.0, high: float = 0.0, n: int = 6) -> Family:
@@ -148,14 +187,43 @@ def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
             candidates("lstm:rate=" + "|".join(f"0.0{n}" for n in range(1, 20)), request, "dynamics")
 
 
-@pytest.mark.parametrize(("learner", "most"), [("esn", 31), ("lstm", 19)])
-def test_a_quick_profile_needs_few_programs(learner: str, most: int, tmp_path: Path) -> None:
+COUNTED = """
+import pathlib, sys
+import quickstudy as qs
+from quickstudy.gateway import jax, jnp, lax, programs
+
+out = pathlib.Path(sys.argv[2])
+qs.profile(sys.argv[1], out=out, workers=0, progress=False, **eval(sys.argv[3]))
+names = [name[4:-1] for name in programs()]
+print(*(name for name in names if not hasattr(jnp, name) and not hasattr(lax, name)))
+"""
+TINY = {"start", "rows", "stage", "_where", "_started", "_scattered", "_with_an_axis", "handed_over"}
+"""Programs of ours that take no fifth of a second to compile, and one of JAX."""
+
+
+def counted(learner: str, out: Path, **asked: Any) -> tuple[int, list[str]]:
+    """Programs that a dry run says, and those that were compiled, in a fresh process."""
     from quickstudy.pages.request import stages_of
     from quickstudy.profiling import request_profile
     from quickstudy.runs.plan import make_plan
 
-    stage = next(stages_of(request_profile(learner, out=tmp_path)))
-    assert make_plan(stage.settings, stage.seeds).summary().programs <= most
+    stage = next(stages_of(request_profile(learner, out=out, **asked)))
+    said = make_plan(stage.settings, stage.seeds).summary().programs
+    command = [sys.executable, "-c", COUNTED, learner, str(out), repr(asked)]
+    made = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return said, [name for name in made if name not in TINY]
+
+
+def test_a_dry_run_says_how_many_programs_will_be_compiled(tmp_path: Path) -> None:
+    said, made = counted("lstm:units=8", tmp_path, families=["language"], seeds=1)
+    assert sorted(made) == ["answered", "answered", "updated", "updated"]
+    assert said == len(made)
+
+
+@pytest.mark.parametrize(("learner", "most"), [("esn", 32), ("lstm", 30)])
+def test_a_quick_profile_needs_few_programs(learner: str, most: int, tmp_path: Path) -> None:
+    said, made = counted(learner, tmp_path)
+    assert len(made) <= said <= most, made
 
 
 def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
@@ -168,6 +236,9 @@ def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
     )
     file.write_text(text.format("Only"))
     assert choose_learner(str(file), "corrected").label == "one.py:Only"
+    card = qs.profile(str(file), seeds=1, families=["grammar"], out=tmp_path / "out", workers=0, progress=False)
+    assert card.facts["learner"] == "one.py"
+    assert (card.path.name, card.page.title) == ("card-one.html", "one.py: Profile, quick, as given")
     assert choose_learner(f"{file}:width=3", "corrected").label == "one.py:Only:width=3"
     two = tmp_path / "two.py"
     two.write_text(text.format("One") + "\n\n" + text.format("Two"))

@@ -15,8 +15,8 @@ import urllib.request
 
 import numpy as np
 import pytest
-import uvicorn
 
+import browser
 from browser import FLAGS, chromium
 from quickstudy.api import run
 from quickstudy.base.record import OK, Record
@@ -39,15 +39,8 @@ def served(*places, hook=lambda scope: None):
         hook(scope)
         await app(scope, receive, send)
 
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(hooked, log_level="warning", lifespan="off"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
+    with browser.served(hooked) as address:
+        yield address
 
 
 def get(address, **headers):

@@ -22,9 +22,9 @@ BOUNDS, HALF = "bounds", "half"
 """How an interval is written: `[low, high]`, or as half of its width, ±."""
 LINEAR, LOG = "linear", "log"
 LINE, STEP, POINTS, BARS = "line", "step", "points", "bars"
-ROLES = LEARNER, REPLAY, CONTROL, ORACLE = "learner", "replay", "control", "oracle"
-"""Who a row or a curve is of: those that learn from material shown once, or several times; rules that never learn; the
-best that can be done.
+ROLES = LEARNER, REPLAY, PERSON, CONTROL, ORACLE = "learner", "replay", "person", "control", "oracle"
+"""Who a row or a curve is of: those that learn from material shown once, or several times; people; rules that never
+learn; the best that can be done.
 """
 
 
@@ -234,6 +234,26 @@ class HeatMap(Picture):
 
 
 @dataclass(frozen=True)
+class Cloud:
+    """One kind of things in a space of three axes: POINTS, or a path (LINE), each (x, y, z) in the axes' units."""
+
+    label: str
+    mark: Mark
+    points: Sequence[Sequence[float]]
+    kind: str = POINTS
+
+
+@dataclass(frozen=True)
+class Volume(Picture):
+    """A space of three axes, by their titles. panels: (title, what lies in it), all in the same cube. A page lets one
+    turn it.
+    """
+
+    axes: Sequence[str]
+    panels: Sequence[tuple[str, Sequence[Cloud]]]
+
+
+@dataclass(frozen=True)
 class Node:
     """id: what edges name. kind: one of a few classes that a renderer draws alike ("input", "output", "start" ...)."""
 
@@ -296,6 +316,14 @@ class Details:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """What happened, step by step: a page shows one at a time, and lets one go to and fro. steps: (title, blocks)."""
+
+    caption: str
+    steps: Sequence[tuple[str, Sequence[Block]]]
+
+
+@dataclass(frozen=True)
 class Section:
     """Blocks under a heading. name: its anchor. note: beside the heading, in small letters. listed: in the contents."""
 
@@ -306,15 +334,17 @@ class Section:
     listed: bool = True
 
 
-Block = Text | Terms | Table | Picture | Details | Stored | Section
+Block = Text | Terms | Table | Picture | Details | Steps | Stored | Section
 
 
 def every(blocks: Sequence[Block]) -> Iterator[Block]:
-    """All blocks in their order, those inside sections and details after what holds them."""
+    """All blocks in their order, those inside sections, details and steps after what holds them."""
     for block in blocks:
         yield block
         if isinstance(block, Section | Details):
             yield from every(block.blocks)
+        elif isinstance(block, Steps):
+            yield from every([one for _, inside in block.steps for one in inside])
 
 
 @dataclass(frozen=True)

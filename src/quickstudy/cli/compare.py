@@ -43,6 +43,7 @@ def compare(
     include: list[str] = INCLUDE,
 ) -> None:
     """Compare learners, paired by task and seed: difference, interval, permutation test, effect size, Holm; ranks."""
+    from quickstudy.pages.profile.index import one_ruleset
     from quickstudy.report.compare import folders_in, table_of
     from quickstudy.report.page import check_ours
     from quickstudy.report.ranking import comparison_page, overall
@@ -56,6 +57,7 @@ def compare(
     try:
         if len(names) == 1:
             raise UsageError(f"{first} is compared with itself; name another learner")
+        one_ruleset((inside for one in places for inside in folders_in(one)), "compare within one")
         found = overall(table_of(places), names, score)
     except UsageError:  # a damaged line may be why
         for place in (inside for one in places for inside in folders_in(one)):

@@ -33,12 +33,20 @@ def drive(
     repetitions: int = typer.Option(1, "--repetitions", "-r", help="Series of every task, each with its own washout."),
     rate: float | None = typer.Option(None, "--rate", help="Samples per second: adds a column of times."),
     volts: str = typer.Option("", "--volts", help="LOW:HIGH, what the least and the greatest input become."),
+    questions: bool = typer.Option(
+        False, "--questions", help="Of any task, what runs tell a learner and ask it: for recorded:file=..."
+    ),
+    learner: str = typer.Option("", "--learner", "-l", help="With --questions: and what this one answers."),
+    set_: list[str] = typer.Option([], "--set", help="With --questions, a parameter of the protocol: sequences=600."),
     convention: str = CONVENTION,
     json: bool = JSON,
     include: list[str] = INCLUDE,
     data: pathlib.Path | None = DATA,
 ) -> None:
-    """Write the inputs of tasks, one after another, for a device to read; score what it gives by `score dynamics`."""
+    """Write the inputs of tasks, one after another, for a device to read; score what it gives by `score dynamics`.
+
+    With --questions, what runs of these tasks, or of a study's (profile-quick), tell a learner and ask it.
+    """
     import numpy as np
 
     from quickstudy.data.recordings import FORMAT, write_drive
@@ -48,6 +56,11 @@ def drive(
     check_target(out)
     if repetitions < 1 or (rate is not None and not 0 < rate < math.inf):
         raise UsageError(f"--repetitions must be at least 1 and --rate above 0, got {repetitions} and {rate}")
+    if questions:
+        _write_questions(tasks, out, convention, seed, repetitions, set_, learner, json)
+        return
+    if learner or set_:
+        raise UsageError("--learner and --set are for --questions")
     low, high = _range(volts)
     parts, segments, start = [], [], 0
     for task in tasks:
@@ -75,6 +88,49 @@ def drive(
         f"wrote {out}: {start:,} samples, {channels}, washout {washouts}; "
         "keep the sample clock, record every node once per sample"
     )
+
+
+def _write_questions(
+    tasks: list[str], out: pathlib.Path, convention: str, seed: int, repetitions: int, set_: list[str], learner: str,
+    json: bool,
+) -> None:  # fmt: skip
+    """A recording, of which a study's tasks that cannot be written down so are left out with the reason."""
+    from json import dumps
+
+    from quickstudy.base.parameters import parse_assignments
+    from quickstudy.base.study import find_study, study_names
+    from quickstudy.runs.recording import recorded_lines
+
+    asked: list[tuple[str, dict[str, Any], bool]] = []
+    for task in tasks:
+        if task in study_names():
+            asked += [(row.task, dict(row.protocol), True) for row in find_study(task).rows]
+        else:
+            asked.append((task, parse_assignments(",".join(set_)), False))
+    lines: list[dict[str, Any]] = []
+    runs, left_out = 0, []
+    for task, protocol, of_study in asked:
+        try:
+            for repetition in range(repetitions):
+                lines += recorded_lines(task, convention, seed, repetition, protocol, learner)
+                runs += 1
+        except UsageError as error:
+            if not of_study:
+                raise
+            left_out.append(str(error))
+    if not lines:
+        raise UsageError(f"there is nothing to write: {'; '.join(left_out)}")
+    out.write_text("".join(f"{dumps(line)}\n" for line in lines), encoding="utf-8")
+    empty = sum("answers" in line and line["answers"] is None for line in lines)
+    if json:
+        print_json(
+            {"file": str(out), "runs": runs, "lines": len(lines), "without_answers": empty, "left_out": left_out}
+        )
+        return
+    say(f"wrote {out}: {runs} runs, {len(lines):,} lines, {empty:,} of them wait for answers")
+    for reason in left_out:
+        say(f"left out: {reason}")
+    say(f"When they are filled in: quickstudy run TASK --learner recorded:file={out}")
 
 
 def _segments(task: str, convention: str, seed: int, repetition: int) -> list[tuple[dict[str, Any], Any]]:

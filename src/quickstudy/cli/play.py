@@ -1,11 +1,9 @@
-"""`quickstudy play`: be the learner oneself, in the terminal."""
+"""`quickstudy play`: be the learner oneself, in the terminal or in the browser."""
 
 from __future__ import annotations
 
 import pathlib
-import re
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -13,105 +11,105 @@ import typer
 from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_files, say
 
-WAYS = ("gaps", "steps", "periods")
-SPACE, PERIOD, WIDTH = 32, 46, 100
-SIGNS = {-1: "-", 0: ".", 1: "+"}
-
 
 def play(
-    task: str = typer.Argument(..., help="A task, as curriculum/micro-5.1 or language/qa."),
-    ask: str = typer.Option("", "--ask", help="When to ask: gaps (two spaces), steps (always), periods."),
-    steps: int = typer.Option(1000, "--steps", help="At most so many bytes, or sequences."),
+    task: str = typer.Argument(
+        ..., help="A task, as language/qa, grammar/an-bn, games/listener, curriculum/micro-5.1."
+    ),
+    ask: str = typer.Option("", "--ask", help="Curriculum: when to ask: gaps (two spaces), steps (always), periods."),
+    steps: int | None = typer.Option(
+        None, "--steps", min=1, help="At most so many bytes or sequences (1000), strings (20), episodes (1)."
+    ),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
+    out: pathlib.Path | None = typer.Option(None, "--out", help="Results folder that keeps the session as a run."),
+    name: str = typer.Option("", "--name", help="Who plays; stands in the report."),
     record: pathlib.Path | None = typer.Option(None, "--record", help="Write the session, to be replayed or scored."),
-    plain: bool = typer.Option(False, "--plain", help="Show words as they are, not as random letters."),
+    plain: bool = typer.Option(False, "--plain", help="Show words and symbols as they are, not as random letters."),
+    browser: bool = typer.Option(False, "--browser", help="Play in the browser, on this machine alone."),
+    port: int = typer.Option(0, min=0, max=65535, help="With --browser: the port; 0 for a free one."),
+    open_it: bool = typer.Option(True, "--open/--no-open", help="With --browser: open it."),
     convention: str = CONVENTION,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Play a task: what the environment says, what you say and what it brings stand one under another.
-
-    A line that you type is sent byte by byte, an empty one is silence; end with Ctrl-D. With --ask gaps you are asked
-    after two spaces, with steps at every byte, with periods after every period.
+    """Play a task: be examined like a learner. With --out the session is a run, beside those of the machines.
 
     A task of words is played as people did for the paper: every word is a random letter, the answers are hidden, you
-    type them with spaces between, and ten right ones in a row end the game. The score is WADE.
+    type them with spaces between, and ten right ones in a row end the game. The score is WADE. Of a language you see
+    some strings and predict longer ones; in a referential game you are the listener.
+
+    A task of the curriculum goes byte by byte: a line that you type is sent so, an empty one is silence. With --ask
+    gaps you are asked after two spaces, with steps at every byte, with periods after every period. End with Ctrl-D.
     """
-    from quickstudy.base.seeds import Streams
-    from quickstudy.runs.setting import make_task
-    from quickstudy.tasks.curriculum.recordings import Recorder
-    from quickstudy.tasks.curriculum.world import ByteWorld
+    from quickstudy.play.keeping import Invitation, Sitting
 
     include_files(include)
     check_target(record)
-    made = make_task(task, convention)
-    if hasattr(made, "sample"):
-        if ask:
-            raise UsageError("--ask is for tasks of the curriculum; of words, all that is hidden is asked for")
-        return _guess(made, convention, steps, Streams(seed, made.id, 0), plain, record)
-    world = made.open(Streams(seed, made.id, 0)) if hasattr(made, "open") else None
-    if not isinstance(world, ByteWorld):
-        raise UsageError(
-            f"{made.id} is not played byte by byte; play a task of the curriculum, as curriculum/micro-5.1"
-        )
-    first = getattr(made, "members", ("",))[0]
-    ask = ask or ("steps" if first in _SHORT else "periods")
-    if ask not in WAYS:
-        raise UsageError(f"--ask must be one of {', '.join(WAYS)}, got {ask}")
-    recorder = world.recorder = Recorder()
-    person = Person(ask, _typed)
-    replies, ends, done, solved = bytearray(), list[int](), False, 0
-    while len(replies) < steps and not done and not person.gone:
-        life = world.live(person.act, 1)
-        for _, told in life.events:
-            ends.append(len(replies))
-            solved += told["success"]
-        replies += bytes(life.actions)
-        done = life.done
-    person.show()
-    over = "all passed" if done else "stopped"
-    say(f"{over} after {len(replies)} steps; instances solved: {solved} of {len(ends)}; reward {person.total:+d}")
-    if record is not None:
-        import json
-
-        sessions = recorder.sessions(bytes(replies), ends)
-        record.write_text("".join(json.dumps(session) + "\n" for session in sessions), encoding="utf-8")
-        say(f"wrote {record}; see it again: quickstudy replay {record}")
-
-
-def _guess(task: Any, convention: str, most: int, streams: Any, plain: bool, record: pathlib.Path | None) -> None:
-    """A task of words: sequences with hidden answers, until a whole series is right."""
-    from quickstudy.base.parameters import configure
-    from quickstudy.measures.wade import wade_preset
-    from quickstudy.protocols.human import Game, Session
-
-    game = configure("game", Game, {}, convention)
-    session = Session(task, game, streams, plain)
+    invitation = Invitation(task, convention, seed, steps, ask, plain, name)
+    if browser:
+        if record is not None:
+            raise UsageError("--record is for the terminal; --out keeps what is played in the browser")
+        return _serve(invitation, out, port, open_it)
+    sitting = Sitting.after_all(invitation, out)
+    seat = sitting.seat
     if sys.stdin.isatty():
-        letters = "" if plain else "Every word is a letter. "
-        say(f"{letters}Type what stands at each _, with spaces between; {game.series} right in a row end it, or Ctrl-D")
-    while not session.over and len(session.right) < most:
-        say(f"{len(session.right) + 1}: {session.next()}")
+        say(f"{seat.explained} Ctrl-D ends it.")
+    if seat.reference:
+        say(seat.reference)
+    while not seat.over:
+        say(seat.shown().text)
         line = _typed()
         if line is None:
+            if left := seat.stop():
+                say(left)
             break
-        good = session.answer(line)
-        say(f"{'right' if good else 'wrong'}: {session.truth}")
-    trace = session.trace()
-    steps, accuracies = (trace.arrays[name].tolist() for name in ("step", "accuracy"))
-    score = wade_preset("paper", thresholds=game.series).score(steps, accuracies)
-    over = f"{game.series} in a row" if session.over else "stopped"
-    say(f"{over} after {len(session.right)} sequences, {sum(session.right)} right; WADE {score:.4f}")
+        try:
+            said = seat.answer(line)
+        except UsageError as error:
+            say(str(error), err=True)
+            continue
+        if said.text:
+            say(said.text)
+    say(seat.summary())
     if record is not None:
-        import json
+        _record(record, sitting)
+    if out is not None:
+        kept = sitting.keep()
+        say(
+            f"kept in {out}; see it: quickstudy report {out}"
+            if kept
+            else "too little was answered to be scored: not kept"
+        )
 
-        told = {"task": task.id, "version": task.version, "convention": convention, "root": streams.root}
-        kept = {"right": session.right, "given": session.given, "step": steps, "accuracy": accuracies, "wade": score}
-        record.write_text(json.dumps({**told, **trace.facts, **kept}) + "\n", encoding="utf-8")
-        say(f"wrote {record}; score it again: quickstudy score wade {record} --thresholds {game.series}")
+
+def _record(path: pathlib.Path, sitting: Any) -> None:
+    """The session as JSON lines: what `replay` reads, or of a game of words what `score wade` does."""
+    import json
+
+    from quickstudy.base.canonical import plain
+    from quickstudy.play.bytes import BytesSeat
+    from quickstudy.play.words import WordsSeat
+
+    seat = sitting.seat
+    trace = seat.trace()
+    if isinstance(seat, BytesSeat):
+        lines, again = seat.sessions(), f"see it again: quickstudy replay {path}"
+    else:
+        told = {"task": seat.task.id, "version": seat.task.version, "convention": sitting.invitation.convention}
+        lines = [{**told, "root": seat.streams.root, **trace.facts, **trace.arrays}]
+        again = f"a trace of the kind {trace.kind}"
+        if isinstance(seat, WordsSeat):
+            lines[0] |= {"given": seat.given, "wade": seat.game.score(seat.right)}
+            again = f"score it again: quickstudy score wade {path} --thresholds {seat.game.series}"
+    path.write_text("".join(json.dumps(plain(line)) + "\n" for line in lines), encoding="utf-8")
+    say(f"wrote {path}; {again}")
 
 
-_SHORT = {f"micro-{name}" for name in ("1", "2", "3", "4", "5.1", "5.2", "5.3")}
-"""Tasks in which silence is an answer: there is no gap to be asked in."""
+def _serve(invitation: Any, out: pathlib.Path | None, port: int, open_it: bool) -> None:
+    try:
+        from quickstudy.web.serving import play_forever
+    except ModuleNotFoundError as error:
+        raise UsageError(f"play --browser needs {error.name}; pip install 'quickstudy[web]'") from error
+    play_forever(invitation, out, port, open_it, say)
 
 
 def _typed() -> str | None:
@@ -121,47 +119,3 @@ def _typed() -> str | None:
         sys.stdout.flush()
     line = sys.stdin.readline()
     return line.rstrip("\n") if line else None
-
-
-class Person:
-    """Asks for a line when it is time, sends it byte by byte, and shows what has happened since the last one.
-
-    ask: one of WAYS; typed: gives a line, None when there are no more.
-    """
-
-    def __init__(self, ask: str, typed: Callable[[], str | None]) -> None:
-        self._ask, self._typed = ask, typed
-        self._queue: list[int] = []
-        self._rows: list[tuple[int, int, int]] = []
-        self._before = 0
-        self.gone, self.total = False, 0
-
-    def act(self, byte: int, reward: Any) -> int:
-        """The next byte of what was typed, or silence."""
-        self.total += int(reward)
-        spaces = byte == SPACE == self._before
-        due = {"steps": True, "periods": byte == PERIOD, "gaps": spaces}[self._ask]
-        if not self._queue and due and not self.gone:
-            self.show((byte, SPACE, int(reward)))
-            self._rows = []
-            line = self._typed()
-            self.gone = line is None
-            text = re.sub(r"\.+", ".", line or "")
-            if any(ord(letter) > 255 for letter in text):
-                say("only characters with codes from 0 to 255 can be sent; this line is not", err=True)
-                text = ""
-            self._queue = list(text.encode("latin-1"))
-        reply = self._queue.pop(0) if self._queue else SPACE
-        self._rows.append((byte, reply, int(reward)))
-        self._before = byte
-        return reply
-
-    def show(self, *pending: tuple[int, int, int]) -> None:
-        """Three lines: the environment, oneself, the rewards. pending: a byte that is not replied to yet; it is shown
-        again with its reply.
-        """
-        every = [*self._rows, *pending]
-        for start in range(0, len(every), WIDTH):
-            rows = every[start : start + WIDTH]
-            shown, said = (bytes(row[place] for row in rows).decode("latin-1") for place in (0, 1))
-            say(f"environment {shown}\nyou         {said}\nreward      {''.join(SIGNS[row[2]] for row in rows)}")

@@ -73,19 +73,17 @@ def lines_of(file: pathlib.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 def task_of(line: Mapping[str, Any], convention: str) -> Any:
     """The task of a recording, which plays it."""
     from quickstudy.base import catalogue
-    from quickstudy.base.parameters import configure, parse_assignments
     from quickstudy.tasks.curriculum.schedule import member_named
 
     named = line.get("task")
     if not isinstance(named, str):
         raise UsageError("the field task is missing" if named is None else f"task must be a name, got {named!r}")
-    id, _, assignments = named.partition(":")
+    id, colon, assignments = named.partition(":")
     if "/" not in id:  # the curriculum's tasks have short names
         id = f"curriculum/{member_named(id)}"
-    found = catalogue.task.get(id)
-    if not hasattr(found, "replay"):
+    if not hasattr(catalogue.task.get(id), "replay"):
         raise UsageError(f"task: {id} plays no recordings")
-    return configure(id, found, parse_assignments(assignments), convention)
+    return catalogue.typed_task(id + colon + assignments, convention)
 
 
 def _show_session(line: Mapping[str, Any], found: Mapping[str, Any]) -> None:

@@ -40,6 +40,7 @@ def report(
     from dataclasses import replace
 
     from quickstudy.base.errors import UsageError, nearest
+    from quickstudy.pages.profile.index import one_ruleset
     from quickstudy.report.build import gather
     from quickstudy.report.facts import as_json
     from quickstudy.report.page import FORMS, write_files, write_report
@@ -51,6 +52,7 @@ def report(
         raise UsageError(f'no format "{format}"; {nearest(format, known)}')
     check_target(out)
     include_files(include)
+    one_ruleset(folders, "make a report of each")
     readings = {folder: read_results(folder, expected=True) for folder in folders}
     if task or learner or latest:
         found = [record for reading in readings.values() for record in reading.records.values()]

@@ -46,6 +46,11 @@ class Core(eqx.Module):
         keys = jax.random.split(key, len(jax.tree.leaves(xs)[0]))
         return lax.scan(lambda carry, both: self.step(carry, both[0], key=both[1]), state, (xs, keys))
 
+    @property
+    def scans(self) -> bool:
+        """Whether sequences side by side are read by that scan, so that who needs fewer steps may make fewer."""
+        return type(self).unroll is Core.unroll
+
     def rows(self, state: State, numbers: Array) -> State:
         """Some rows of a state, by their numbers (row,), which may repeat: each goes on as it would have.
 

@@ -116,8 +116,10 @@ class GatedDeltaNet(LayeredSpec):
 
     The forgetting gate is that of Mamba-2: rates start uniform in 1 to 16, its bias such that the softplus is
     log-uniform in 0.001 to 0.1. The convolution over queries, keys and values sees 4 steps. Source: Yang, Kautz and
-    Hatamizadeh 2024, equation 10, in parallel by the triangular form of their chunks. Ours: values as wide as keys, no
-    layers of feed-forward maps between. Weights of maps are uniform in +- 1/sqrt(inputs of the map).
+    Hatamizadeh 2024, equation 10, in parallel by the triangular form of their chunks. Departures: values as wide as
+    keys (twice as wide in the released programs), no layers of feed-forward maps between, a bias in the convolution,
+    rates from 1 on (the released programs draw them from 0 to 16). Weights of maps are uniform in +- 1/sqrt(inputs of
+    the map).
     """
 
     heads: int = parameter(2, at_least=1)

@@ -50,6 +50,11 @@ class EchoStateCore(Reservoir):
         """Whether it is shaken while it learns."""
         return self.noise is not None
 
+    @property
+    def scans(self) -> bool:
+        """One stream alone may be read by the whole matrix."""
+        return True
+
     def start(self, batch: int, capacity: int) -> Array:
         """All units at rest."""
         return jnp.zeros((self.units, batch), self.bias.dtype)

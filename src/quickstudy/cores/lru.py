@@ -100,9 +100,11 @@ class LinearRecurrentUnit(LayeredSpec):
     output layer included. least, most: the ring in which eigenvalues start, uniform in its area. phase: largest angle
     of an eigenvalue at the start. precision: float32 or float64.
 
-    Eigenvalues are exp(-exp(n) + i exp(t)), inputs are scaled by a trained gamma that starts at sqrt(1 - |lambda|^2);
-    B and C start Gaussian with variances 1/(2 units) and 1/units for each part, D with 1. Source: Orvieto et al. 2023,
-    section 3 and appendix A. Ours: root-mean-square norms, where the paper has layer or batch norms, and no dropout.
+    Eigenvalues are exp(-exp(n) + i exp(t)), inputs are scaled by a trained gamma that starts at sqrt(1 - |lambda|^2); B
+    and C start Gaussian with variances 1/(2 units) and 1/units for each part, D with 1. Source: Orvieto et al. 2023,
+    section 3 and appendix A, and its gated map behind the recurrence. Departures: root-mean-square norms, where the
+    paper has layer or batch norms; no dropout; no biases in the gated map; no slower learning of eigenvalues and gamma;
+    the answer is read at every step, not from a mean over time.
     """
 
     least: float = parameter(0.0, at_least=0.0, at_most=1.0)

@@ -96,7 +96,9 @@ class Mamba(LayeredSpec):
 
     A step's size is a map of rank ceil(units / 16), a softplus, and a bias that starts it log-uniform in 0.001 to 0.1.
     A starts at -1, -2, ... -states for every channel, D at one. The convolution sees 4 steps. Source: Gu and Dao 2023,
-    algorithm 2, section 3.4 and 3.6. Weights of maps are uniform in +- 1/sqrt(inputs of the map).
+    algorithm 2, section 3.4 and 3.6. Weights of maps are uniform in +- 1/sqrt(inputs of the map). Departures: the maps
+    back to the residual path do not start smaller with more layers, and what reads the inputs does not start with a
+    deviation of 0.02, as both do in the released programs.
     """
 
     states: int = parameter(16, at_least=1)

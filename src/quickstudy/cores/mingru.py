@@ -65,9 +65,10 @@ class MinimalGRU(LayeredSpec):
     pass through g, which keeps them above zero, as in the paper's appendix B; else they are linear, as in its section
     3.1. precision: float32 or float64.
 
-    Weights are uniform in +- 1/sqrt(inputs of the map). Source: Feng et al. 2024, section 3.1 and appendix B. Ours: h
-    starts at 0, and the scan is over h itself, not over its logarithm: what is kept lies between 0 and 1, so that
-    nothing overflows.
+    Weights are uniform in +- 1/sqrt(inputs of the map). Source: Feng et al. 2024, section 3.1 and appendix B.
+    Departures: h starts at 0, where the paper's logarithms need a start above it; the scan is over h itself, not over
+    its logarithm: what is kept lies between 0 and 1, so that nothing overflows; neither convolutions nor feed-forward
+    maps between the layers, which the paper's language models have.
     """
 
     expand: int = parameter(1, at_least=1)

@@ -130,8 +130,10 @@ class MLSTM(LayeredSpec):
 
     Maps of the gates start at zero; the bias of forget gates from 3 to 6 over the heads, that of input gates Gaussian
     with deviation 0.1. The convolution before queries and keys sees 4 steps. Source: Beck et al. 2024, equations 19 to
-    27 with the stabiliser of equations 15 to 17, in the block that projects up first. Weights of other maps are uniform
-    in +- 1/sqrt(inputs of the map).
+    27 with the stabiliser of equations 15 to 17, in the block that projects up first. Departures: queries, keys and
+    values are full maps within a head (of four channels each in the released programs), root-mean-square norms before
+    the block, where those have layer norms, two heads, and no blocks of the other kind (sLSTM) between. Weights of
+    other maps are uniform in +- 1/sqrt(inputs of the map).
     """
 
     heads: int = parameter(2, at_least=1)

@@ -23,6 +23,8 @@ from quickstudy.cores.core import ABSENT
 from quickstudy.gateway import jnp
 from quickstudy.learners.lanes import grown, rounded
 
+LOOKED_UP = 8192
+"""Steps of a lesson of which there is room at least: short ones share a program."""
 SHORT = 32
 """Sequences up to so many steps are all padded alike: every further length is compiled for itself."""
 
@@ -120,7 +122,7 @@ def packed_lesson(
     # What is only looked up in is rounded more: lessons of other sizes share the program, and no number depends on it.
     count = rounded(len(order), 1)
     plan = PackedPlan(*(_lengthened(array, count) for array in (places, steps.astype(np.int32), asked, shares)))
-    length = rounded(examples.steps, 3) * rounded(examples.count, 1)
+    length = max(LOOKED_UP, rounded(examples.steps * examples.count, 0))
     flat = (array.reshape(-1, *array.shape[2:]) for array in (examples.inputs, examples.targets))
     return tuple(_lengthened(array, length) for array in flat), plan
 
@@ -146,12 +148,17 @@ class GroupedExam(NamedTuple):
     found: NDArray[np.int64]
 
 
-def grouped_exam(lanes: Sequence[Examples], needed: Sequence[NDArray[np.int64]], together: int) -> GroupedExam:
-    """Groups of at most `together` sequences, each of which needs so many of its steps. Lanes are equally long."""
+def grouped_exam(
+    lanes: Sequence[Examples], needed: Sequence[NDArray[np.int64]], together: int, fineness: int = 3
+) -> GroupedExam:
+    """Groups of at most `together` sequences, each of which needs so many of its steps. Lanes are equally long.
+
+    fineness: of rounding the questions of a sequence.
+    """
     most = max(lane.count for lane in lanes)
     rows = min(together, rounded(most, 2))
     groups = rounded(-(-most // rows), 2)
-    tables = [asked_steps(lane) for lane in lanes]
+    tables = [asked_steps(lane, fineness) for lane in lanes]
     width = max(table.shape[1] for table, _ in tables)
     questions = max(lane.questions for lane in lanes)
     inputs, asked, found, steps = [], [], [], np.zeros((groups, 1), np.int32)

@@ -111,7 +111,7 @@ class EvolvedPupil(ReservoirPupil):
         """Features, targets and weights of all questions of a lesson, one pass of it."""
         small, times = whole_lesson(lesson)
         exam = Exam(small.examples)
-        shape = Shape.of(small.examples)
+        shape = Shape.of(small.examples, self._cores)
         if max(lane.questions for lane in small.examples) * 4 * self._width > KEPT:
             raise UsageError("cma holds the features of a whole lesson, and they do not fit; give a smaller core")
         rows = harvest(self._cores, exam, shape)

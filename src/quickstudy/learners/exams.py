@@ -10,6 +10,7 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam
 from quickstudy.learners.batching import GroupedExam, Lengths, grouped_exam, needed_steps, padded_lanes
 from quickstudy.learners.features import KEPT
+from quickstudy.learners.lanes import rounded
 
 PACKED_TOGETHER, PADDED_TOGETHER = 48, 16
 """Sequences of an exam that are read side by side, by a core that takes any length and by one that does not: enough
@@ -33,7 +34,12 @@ def exam_for(core: Any, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None
     leaks = core.leaks
     lanes = padded_lanes(exam.examples, leaks)
     if hasattr(core, "unroll_packed"):
-        return grouped_exam(lanes, [needed_steps(lane) for lane in lanes], PACKED_TOGETHER), None
+        needed = [needed_steps(lane) for lane in lanes]
+        if len(lanes) > 1:
+            return grouped_exam(lanes, needed, PACKED_TOGETHER), None
+        # No step is made that is not needed: exams of about the same size share a program.
+        roomy = [lanes[0].padded(rounded(lanes[0].steps, 0))]
+        return grouped_exam(roomy, needed, PACKED_TOGETHER, 0), None
     needed = [lane.lengths + 1 if leaks else needed_steps(lane) for lane in lanes]
     together = PADDED_TOGETHER
     if hasattr(core, "unroll_at"):  # more sequences, for no more memory than all their steps would take

@@ -36,6 +36,11 @@ features."""
 CHUNK = 64
 """Steps of one sequence that are read at a time, by a program that reads as many as there are, and knows the state
 behind the last whole ones."""
+SHORT = 256
+"""Steps up to which sequences that are read step by step stand in one shape, as many of them as may be: to read all of
+the padding takes less time than to compile another program."""
+ASKED = (1, 16, 128, SHORT)
+"""Questions of such a sequence for which there is room."""
 FEW, MANY = 64, 512
 """The most sequences side by side through a large core, and through a small one, which they keep busy; of each of
 several lanes a quarter."""
@@ -49,10 +54,15 @@ class Shape(NamedTuple):
     rows: int
 
     @classmethod
-    def of(cls, examples: Sequence[Examples]) -> Shape:
-        """Large enough for any of the examples, rounded so that seeds share compiled programs."""
-        steps = rounded(max(lane.steps for lane in examples), 4)
+    def of(cls, examples: Sequence[Examples], cores: Any) -> Shape:
+        """Large enough for any of the examples, rounded so that seeds share compiled programs: lessons and exams too,
+        where the cores are read step by step, and no step is made that is not needed.
+        """
+        longest = max(lane.steps for lane in examples)
         questions = max(int(lane.asked.sum(axis=0).max(initial=1)) for lane in examples)
+        if _by_steps(cores, len(examples)) and longest <= SHORT:
+            return cls(SHORT, TOGETHER, TOGETHER * next(some for some in ASKED if some >= questions))
+        steps = rounded(longest, 4)
         most = TOGETHER if len(examples) == 1 else BESIDE_LANES
         together = min(most, rounded(max(lane.count for lane in examples), 2))
         return cls(steps, together, together * (steps if 2 * questions > steps else rounded(questions, 2)))
@@ -102,13 +112,18 @@ def rows_until(cores: Any, inputs: Any, positions: Any, steps: Any) -> Any:
     return lax.fori_loop(0, steps, step, (start, blank))[1][None]
 
 
+def _by_steps(cores: Any, lanes: int) -> bool:
+    """Whether sequences side by side are read by `rows_until`: one lane, and a core whose unroll is a scan of steps."""
+    return lanes == 1 and bool(cores.scans)
+
+
 def harvest(cores: Any, exam: Exam, shape: Shape, fineness: int = 2) -> Any:
     """(lane, row, feature): the features of question q of the exam are row q; what follows the last is padding.
 
     fineness: of rounding the rows of one lane, less where they are only looked up in, and programs can be shared.
     """
     lanes = len(exam.examples)
-    if lanes == 1 and type(cores).unroll is Core.unroll:
+    if _by_steps(cores, lanes):
         return _harvest_by_length(cores, exam, shape, fineness)
     starts = range(0, max(lane.count for lane in exam.examples), shape.together)
     parts = [
@@ -150,12 +165,13 @@ def _harvest_by_length(cores: Any, exam: Exam, shape: Shape, fineness: int) -> A
         positions = np.full((1, shape.rows, 2), shape.steps)
         positions[0, : len(questions)] = np.stack([found[questions, 0], column[questions]], axis=1)
         inputs = grown(sorted_inputs[:, first : first + shape.together], shape.steps, shape.together)
-        piece = rows_until(cores, jnp.asarray(inputs)[None], jnp.asarray(positions), jnp.asarray(needed[order[first]]))
+        piece = rows_until(cores, np.asarray(inputs)[None], positions, np.asarray(needed[order[first]]))
         if rows is None:
-            rows = jnp.zeros((1, rounded(len(found), fineness), piece.shape[2]), piece.dtype)
+            count = shape.rows if examples.count <= shape.together else rounded(len(found), fineness)
+            rows = np.zeros((1, count, piece.shape[2]), piece.dtype)
         numbers = np.full(shape.rows, rows.shape[1])  # out of reach
         numbers[: len(questions)] = questions
-        rows = _scattered(rows, piece, jnp.asarray(numbers))
+        rows = _scattered(rows, piece, numbers)
     return rows
 
 

@@ -262,6 +262,16 @@ def place(text: str) -> str:
     return f"{file.absolute()}{rest}" if dot and text not in _brought and file.is_file() else text
 
 
+def without_place(text: str) -> str:
+    """The name as people know it: of a learner in a file, without the folders.
+
+    >>> without_place("/home/me/model.py:Model:units=8"), without_place("recorded:file=runs/model.py.jsonl")
+    ('model.py:Model:units=8', 'recorded:file=runs/model.py.jsonl')
+    """
+    path, dot, rest = text.partition(".py")
+    return f"{pathlib.PurePath(path + dot).name}{rest}" if dot and "=" not in path and text not in _brought else text
+
+
 def _from_file(text: str, convention: str, asked: str) -> Choice:
     path, _, rest = text.partition(".py")
     file = pathlib.Path(path + ".py").expanduser()

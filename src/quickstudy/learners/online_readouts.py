@@ -82,7 +82,7 @@ class ReadoutTraining:
 
     id: ClassVar[str]
     batch: ClassVar[int] = 1
-    programs: ClassVar[int] = 4
+    programs: ClassVar[int] = 3
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def check_core(self, core: CoreSpec) -> None:

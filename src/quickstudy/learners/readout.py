@@ -109,7 +109,7 @@ class ReadoutPupil(ReservoirPupil):
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
         """Items start .. stop-1, streamed in chunks of the order."""
         if self._shape is None or self._shape[0] is not lesson:
-            self._shape = lesson, Shape.of(lesson.examples).within(self._room)
+            self._shape = lesson, Shape.of(lesson.examples, self._cores).within(self._room)
         if lesson.item == "example" and self._shape[1].rows > self._room:
             for number in range(start, stop):
                 self._learn_long(lesson, number)
@@ -159,12 +159,12 @@ class ReadoutPupil(ReservoirPupil):
 
     def _kept(self, exam: Exam) -> Any:
         """The features of an exam, arranged; None where there is no room for them."""
-        shape = Shape.of(exam.examples)
+        shape = Shape.of(exam.examples, self._cores)
         if max(shape.rows, *(lane.questions for lane in exam.examples)) > self._room:
             return None
         rows = harvest(self._cores, exam, shape)
         if self.lanes == 1:  # a copy without the padding: every test reads all rows
-            rows = rows[:, : rounded(exam.counted.shape[1], 2)]
+            rows = rows[:, : rounded(exam.counted.shape[1], 1)]
         return self._arranged(rows)
 
     def _arranged(self, rows: Any) -> Any:
@@ -219,7 +219,7 @@ class ReadoutPupil(ReservoirPupil):
     def _peek(self, lesson: Lesson, rows: Any) -> None:
         whole = Exam(lesson.examples)
         if lesson.item == "example":  # those rows are of the first examples only
-            rows = harvest(self._cores, whole, Shape.of(lesson.examples))
+            rows = harvest(self._cores, whole, Shape.of(lesson.examples, self._cores))
         targets, counted = (
             jnp.asarray(grown(array, self.lanes, rows.shape[1])) for array in (whole.targets, whole.counted)
         )

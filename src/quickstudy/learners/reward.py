@@ -49,7 +49,7 @@ class ActorCritic:
     entropy: float = parameter(0.01, at_least=0)
     critic: float = parameter(0.5, at_least=0)
 
-    programs: ClassVar[int] = 2
+    programs: ClassVar[int] = 3
     passes: ClassVar[int] = 1
     batch: ClassVar[int] = 1
     by_question: ClassVar[bool] = False

@@ -40,7 +40,8 @@ def stretch_of(examples: Sequence[Examples]) -> Stretch:
     questions = max(int(lane.asked.sum(axis=0).max(initial=1)) for lane in examples)
     steps = min(STEPS_TOGETHER, rounded(longest, 4))
     together = min(MOST_TOGETHER, STEPS_TOGETHER // steps, rounded(most, 2)) if longest <= steps else 1
-    return Stretch(steps, together, together * min(steps, rounded(questions, 2)))
+    # One long sequence has room for a question at every step: whatever is asked of it, the program is the same.
+    return Stretch(steps, together, together * min(steps, rounded(questions, 2)) if together > 1 else steps)
 
 
 class Sums:
@@ -134,7 +135,7 @@ class Ridge:
 
     batch: ClassVar[int] = 1
     by_question: ClassVar[bool] = False
-    programs: ClassVar[int] = 4
+    programs: ClassVar[int] = 1
     usual_for: ClassVar[tuple[Usual, ...]] = (Usual("reals", frozen=True),)
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 

@@ -51,12 +51,15 @@ def data_efficiency(trace: Trace, convention: str) -> Mapping[str, float]:
     of the evaluation (one per update from 8 sequences) where whole sequences are shown, and 1 + (k - 1) 8 / m for
     evaluation k where single questions are shown, m being the mean number of questions in a sequence. A trace with the
     fact `published_preset` is scored by that preset, T being its array `evaluation`: on reviews, thresholds 0.50 ...
-    0.99 with weights on a line from 1 to 10.
+    0.99 with weights on a line from 1 to 10. One with the fact `thresholds`, a person's, has so many in the formula as
+    printed under every convention: as many as right answers in a row are asked for, since there is nothing between.
 
-    Source: Cisneros, Sivic, Mikolov 2022, equation 1.
+    Source: Cisneros, Sivic, Mikolov 2022, equation 1, and appendix A.
     """
     check_convention(convention)
     accuracy = trace.arrays["accuracy"]
+    if "thresholds" in trace.facts:
+        return {"wade": wade.paper(int(trace.facts["thresholds"])).score(trace.arrays["step"], accuracy)}
     if convention != "published":
         return {"wade": wade.paper(100, training_sequences(trace)).score(trace.arrays["step"], accuracy)}
     return {"wade": published_preset(trace).score(trace.arrays["step"], accuracy)}

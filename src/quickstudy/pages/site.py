@@ -11,8 +11,7 @@ from quickstudy.base.blocks import CONTROL, ORACLE, Block, Cell, Name, Number, P
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
 from quickstudy.pages.cells import EMPTY, table
-from quickstudy.pages.profile.index import read_index
-from quickstudy.pages.profile.tuning import AS_GIVEN
+from quickstudy.pages.profile.index import one_ruleset, read_index
 from quickstudy.render.files import write_page
 from quickstudy.report.build import build_report, days_of, gather
 from quickstudy.report.compare import folders_in
@@ -128,21 +127,15 @@ def _check(merged: Merged, places: Sequence[pathlib.Path]) -> str:
     if not records:
         raise UsageError(f"no runs in {', '.join(map(str, places))}; run something there first, or name another folder")
     _one("conventions", {str(one.what.get("convention")) for one in records}, "make a site of each")
-    by_ruleset: dict[str, list[str]] = {}
+    ruleset = one_ruleset(places, "make a site of each")
     budgets: dict[str, set[str]] = {}
-    for place in places:
-        index = read_index(place)
-        by_ruleset.setdefault(index.get("ruleset", AS_GIVEN), []).append(str(place))
-        if index:
-            budgets.setdefault(index["study"], set()).add(str(index["version"]))
-    if len(by_ruleset) > 1:
-        said = "; ".join(f"{ruleset}: {listing(own)}" for ruleset, own in by_ruleset.items())
-        raise UsageError(f"several rulesets do not stand side by side ({said}); make a site of each")
+    for index in filter(None, map(read_index, places)):
+        budgets.setdefault(index["study"], set()).add(str(index["version"]))
     for study, versions in budgets.items():
         _one(f"versions of {study}", versions, "run the older again")
     for what, versions in _versions(records).items():
         _one(f"versions of {what}", versions, "give only folders of one, or drop the older by `quickstudy forget`")
-    return next(iter(by_ruleset))
+    return ruleset
 
 
 def _one(what: str, found: set[str], hint: str) -> None:

@@ -45,6 +45,7 @@ class DynamicsProtocol:
         "errors", "symbol-errors", "free-running", "in-situ", "balance", "reaching", "climate", "training-length",
     )  # fmt: skip
     question: ClassVar[str] = "What can its memory compute?"
+    programs: ClassVar[int] = 2  # to warm up, and to read its own answers
     headline: ClassVar[str] = "nrmse"
     columns: ClassVar[tuple[str, ...]] = (
         "nrmse", "symbol-error-rate", "free-nrmse", "nrmse-84", "valid-time", "in-situ-nrmse", "held",

@@ -41,6 +41,9 @@ ALONE, BESIDE = _Size(256, 64, 1 << 22), _Size(1 << 14, 512, 1 << 30)
 """For one lane, on a processor, where a reservoir of 200 units takes 1.4 times as long for a step of each of 512 rows as
 of 256; and for several, on an accelerator, to which more rows are no more work.
 """
+COLUMNS = 128
+"""Fewer are filled up to so many where a pupil is compiled, its state is small and strings are short: every number of
+them is a program, which takes longer than its steps do."""
 
 
 def outcomes(
@@ -154,8 +157,11 @@ class _Steps:
         """Read these columns of a block to the end, and mark all rows, each by the column `of` it. Columns are filled
         up to a power of two, or half as many more: each number of them is a program.
         """
-        power = 1 << (len(columns) - 1).bit_length()
-        filled = np.resize(columns, power * 3 // 4 if len(columns) <= power * 3 // 4 else power)
+        short = self._capacity <= 4 * self._size.steps
+        small = short and hasattr(self._pupil, "weight") and COLUMNS * self._pupil.weight(state) <= self._size.bytes
+        count = max(len(columns), COLUMNS if small else 1)
+        power = 1 << (count - 1).bit_length()
+        filled = np.resize(columns, power * 3 // 4 if count <= power * 3 // 4 else power)
         state = self._pupil.rows(state, np.zeros(len(filled), np.int64))
         place, steps = 0, len(block.inputs)
         # Calls are no longer than the strings: behind them there is padding, which is read as well.

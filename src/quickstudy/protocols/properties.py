@@ -59,6 +59,7 @@ class PropertiesProtocol:
 
     measures: ClassVar[tuple[str, ...]] = ("memory-capacity", "processing-capacity", "state-ranks", "stability")
     question: ClassVar[str] = "What does its memory hold?"
+    programs: ClassVar[int] = 3  # every number of streams and steps is one; it learns nothing
     headline: ClassVar[str] = "capacity-over-size"
     columns: ClassVar[tuple[str, ...]] = (
         "capacity-over-size", "memory-capacity", "processing-capacity", "kernel-rank", "generalisation-rank",
@@ -86,13 +87,17 @@ class PropertiesProtocol:
     def _look(
         self, task: Any, shown: _Shown, streams: Sequence[Streams]
     ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        size = shown.last(np.zeros((len(streams), 1, 1))).shape[-1]
+        # By a shape that is read below as well: another one would be a program more.
+        probe = np.zeros((len(streams), task.washout + self.length, 1))
+        size = shown.all(probe).shape[-1]
         steps = max(LEAST_STEPS, STEPS_PER_STATE * size) if self.steps is None else self.steps
         delays = 2 * size if self.delays is None else self.delays
         count = 2 * size if self.streams is None else self.streams
         washout = max(task.washout, delays)
         drives = np.stack([task.signal(stream.numpy("drive"), (washout + 2 * steps, 1)) for stream in streams])
         states = shown.all(drives)[:, washout:, 0]
+        if any((lane == lane[0]).all() for lane in states):
+            raise NotApplicable("its states stay as they are, whatever it reads: there is no memory to measure")
         narrow = np.stack(
             [
                 self.centre + self.near * task.signal(stream.numpy("generalisation"), (task.washout + count, 1))

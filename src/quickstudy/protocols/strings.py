@@ -133,7 +133,7 @@ class Call:
 
     def _asked(self, pupil: Any, material: Sequence[Material]) -> _Asked:
         """How it does on the strings up to the longest shown, and on the tests."""
-        seen = [self._seen(strings, tests) for strings, tests in material]
+        seen = [seen_strings(self._task, strings, tests) for strings, tests in material]
         clock = Clock()
         with clock.timing("answer"):
             least = 10**self._protocol.order
@@ -176,21 +176,27 @@ class Call:
         columns = [name for name in tests if name.startswith("wrong")]
         lane.done = not self._protocol.bits and not any(tests[name].any() for name in columns)
 
-    def _seen(self, strings: list[String], tests: TestList) -> Any:
-        """All strings before the tests where the list has them, and they are not too many; else those shown."""
-        if tests.mode in LISTED and 0 < tests.start <= MOST_SEEN:
-            return TestList(self._task, tests.mode, 0, tests.start)
-        different = {string.tobytes(): string for string in strings}
-        return sorted(different.values(), key=len)
-
     @cached_property
     def _metric(self) -> str:
         if self._task.setup != "next":
             return str(self._task.setup)
         if self._protocol.metric != "usual":
             return str(self._protocol.metric)
-        some = itertools.islice(TestList(self._task, "exhaustive", 0, 8), 8)
-        return "det" if any((self._task.grammar.likely(string)[1:] == 1).any() for string in some) else "cat"
+        return usual_metric(self._task)
+
+
+def seen_strings(task: Any, strings: list[String], tests: TestList, most: int = MOST_SEEN) -> Any:
+    """All strings before the tests where the list has them, and they are not too many; else those shown."""
+    if tests.mode in LISTED and 0 < tests.start <= most:
+        return TestList(task, tests.mode, 0, tests.start)
+    different = {string.tobytes(): string for string in strings}
+    return sorted(different.values(), key=len)
+
+
+def usual_metric(task: Any) -> str:
+    """`det` where the language has places at which the next symbol is certain, else `cat`."""
+    some = itertools.islice(TestList(task, "exhaustive", 0, 8), 8)
+    return "det" if any((task.grammar.likely(string)[1:] == 1).any() for string in some) else "cat"
 
 
 class _Asked(NamedTuple):

@@ -15,6 +15,7 @@ from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, j
 from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
 from quickstudy.render.svg import drawn
+from quickstudy.render.volume import volume_data, volume_table
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 _LIVE = "; connect-src 'self'"
@@ -108,6 +109,13 @@ class _Writer:
             case blocks.Details(summary, parts, is_open):
                 inside = [self.block(one, depth) for one in parts]
                 return tag("details", tag("summary", named(summary)), *inside, open=is_open)
+            case blocks.Steps(caption, steps):
+                heading = f"h{min(depth + 1, 6)}"
+                shown = [
+                    tag("li", tag(heading, named(title)), *(self.block(one, depth + 2) for one in what))
+                    for title, what in steps
+                ]
+                return tag("figure", tag("figcaption", caption), tag("ol", *shown), class_="steps")
             case blocks.Stored(title=title):
                 return joined(tag("h4", named(title)) if title else "", tag("pre", stored_text(block)))
             case blocks.Section(title, parts, name, note):
@@ -174,10 +182,14 @@ class _Writer:
         if isinstance(block, blocks.Plot) and block.live:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
             extra.append(tag("div", class_="readout", hidden=True))
-        plot = isinstance(block, blocks.Plot)
+        if isinstance(block, blocks.Volume):
+            extra.append(tag("script", _harmless(volume_data(block)), type="application/json", class_="places"))
+            extra.append(tag("details", tag("summary", "In numbers"), self._table(volume_table(block))))
+        plot = isinstance(block, blocks.Plot | blocks.Volume)
         caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"), "" if plot else _MORE)
         box = joined(*drawn(block)) if plot else tag("div", *drawn(block), class_="across", tabindex=0)
-        return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_="live" if extra else None)
+        kind = "turns" if isinstance(block, blocks.Volume) else "live" if extra else None
+        return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_=kind)
 
     def _files(self, name: str, *endings: str) -> Iterator[Markup]:
         found = [file for ending in endings if (file := f"{name}.{ending}") in self.beside]

@@ -67,6 +67,7 @@ def _float(table: blocks.Table) -> str:
         [
             r"\begin{table}",
             rf"\centering{size}",
+            r"\setlength{\belowcaptionskip}{6pt}",
             rf"\caption{{{escape(table.caption)}}}",
             rf"\label{{tab:{anchor(table.name)}}}",
             "\n\\par\\medskip\n".join(tabulars),

@@ -9,13 +9,14 @@ from functools import cached_property
 from itertools import groupby, product
 from typing import Any
 
-from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot
+from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot, Volume
 from quickstudy.base.wording import shortened
 from quickstudy.render.drawing import WIDE, Drawing, breadth, spread, text
 from quickstudy.render.graph import graph_drawing
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import NOTHING, score
 from quickstudy.render.plot import plot_drawings
+from quickstudy.render.volume import volume_drawings, volume_rows
 
 LEVELS = 9
 """Colours of the style sheet."""
@@ -28,7 +29,7 @@ _LEGIBLE = 44.0
 
 def drawn(block: Picture) -> list[Markup]:
     """The elements of a page: one for a wide and one for a narrow window, or one for both, which is hardly shrunk."""
-    least = 0.0 if isinstance(block, Plot) else 0.8
+    least = 0.0 if isinstance(block, Plot | Volume) else 0.8
     return [drawing.inline(least * drawing.width) for drawing in _drawings(block)]
 
 
@@ -46,6 +47,8 @@ def _rows(block: Picture) -> Iterator[Sequence[Any]]:
     match block:
         case Graph(edges=edges):
             yield from (("source", "target", "label", "kind", "weight"), *map(astuple, edges))
+        case Volume():
+            yield from volume_rows(block)
         case HeatMap(rows=rows, columns=columns, values=values):
             yield "row", "column", "part", "value"
             for row, column in product(range(len(rows)), range(len(columns))):
@@ -63,6 +66,8 @@ def _drawings(block: Picture) -> list[Drawing]:
     match block:
         case Plot():
             return plot_drawings(block)
+        case Volume():
+            return volume_drawings(block)
         case HeatMap():
             return [_Map(block).drawing()]
         case Graph():

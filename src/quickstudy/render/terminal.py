@@ -78,6 +78,10 @@ def _parts(parts: Sequence[blocks.Block], width: int, *, whole: bool) -> Iterato
                 yield _words(text, _STYLES.get(kind, ""))
             case blocks.Terms(items) if whole:
                 yield from (_words(f"{term}: {meaning}") for term, meaning, _ in items)
+            case blocks.Steps(caption, steps) if whole:
+                yield _words(caption, "dim")
+                for title, what in steps:
+                    yield from (_heading(title, ""), *_parts(what, width, whole=True))
             case blocks.Stored(title=title) if whole:
                 yield from (*([_words(title, "bold")] if title else []), _words(stored_text(block)))
             case blocks.Table():

@@ -8,7 +8,7 @@ import pathlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
-from quickstudy.base.blocks import LEARNER, REPLAY, ROLES, Block, Details, Page, Section, Terms, Text
+from quickstudy.base.blocks import LEARNER, PERSON, REPLAY, ROLES, Block, Details, Page, Section, Terms, Text
 from quickstudy.base.errors import UsageError
 from quickstudy.render.files import write_page
 from quickstudy.render.html import as_html
@@ -106,8 +106,13 @@ def _families(data: ReportData) -> list[tuple[str, str, list[tuple[int, TaskTabl
     return [(*key, list(members)) for key, members in numbered]
 
 
+_NAMED = (LEARNING, (PERSON,))
+"""Whom a title names: machines, and people where there are none."""
+
+
 def _title(data: ReportData) -> str:
-    names = sorted({row.learner for found in data.tables for row in found.of_role(*LEARNING)})
+    found = [sorted({row.learner for table in data.tables for row in table.of_role(*roles)}) for roles in _NAMED]
+    names = found[0] or found[1]
     if not names:
         return "Controls and oracles"
     if len(names) > _ALL_NAMED:
@@ -120,9 +125,10 @@ def _counts(data: ReportData) -> str:
     ok, rest = sum(len(row.finished) for row in rows), sum(len(row.unfinished) for row in rows)
     facts = [counted(len({(found.family, found.task) for found in data.tables}), "task")]
     names = {role: {row.learner for row in rows if row.role == role} for role in ROLES}
-    facts += [counted(len(found), role) for role, found in names.items() if role != REPLAY]
+    facts += [counted(len(found), role) for role, found in names.items() if role not in (REPLAY, PERSON)]
     # In the order of the table: after those who see every example once.
     facts[2:2] = [f"{counted(len(names[REPLAY]), LEARNER)} with replay"] if names[REPLAY] else []
+    facts += [counted(len(names[PERSON]), PERSON)] if names[PERSON] else []
     facts.append(counted(ok, "finished run"))
     facts += [f"{counted(rest, 'run')} without result"] if rest else []
     facts.append("convention " + " and ".join(dict.fromkeys(found.convention for found in data.tables)))

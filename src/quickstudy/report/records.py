@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from quickstudy.base import catalogue
-from quickstudy.base.blocks import CONTROL, LEARNER, ORACLE, REPLAY
+from quickstudy.base.blocks import CONTROL, LEARNER, ORACLE, PERSON, REPLAY
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.legend import Legend, read_legend
 from quickstudy.base.record import Record
@@ -105,14 +105,14 @@ def seed_of(record: Record) -> tuple[int, int]:
 
 
 def role_of(record: Record, replay_apart: bool = True) -> str:
-    """learner, replay, control or oracle. A learner that is shown the material several times is one with replay, where
-    the protocol keeps the two apart.
+    """learner, replay, person, control or oracle. A learner that is shown the material several times is one with
+    replay, where the protocol keeps the two apart.
 
     What was shown decides, not what the learner says of itself: one that wraps another may show it everything again.
     Only where that is not known, as of a run that failed, its parameter `passes` does.
     """
     role = record.labels.get("role", LEARNER)
-    if role in (CONTROL, ORACLE) or not replay_apart:
+    if role in (PERSON, CONTROL, ORACLE) or not replay_apart:
         return str(role)
     if record.trace.get("facts", {}).get("passes", 1) > 1:
         return REPLAY

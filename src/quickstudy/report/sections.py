@@ -11,7 +11,7 @@ from typing import Any
 from quickstudy.base import blocks, catalogue
 from quickstudy.base.blocks import Block, Details, Section, Stored, Terms, Text, Traced
 from quickstudy.base.measure import Score
-from quickstudy.base.parameters import configure, parameters_of
+from quickstudy.base.parameters import parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import ExampleTask
 from quickstudy.base.wording import described
@@ -42,7 +42,7 @@ def _example(id: str, parameters: Any, convention: str) -> str:
     Only of a task as it is by default: what is drawn with parameters out of somebody's record may fill the memory.
     """
     try:
-        task = configure(id, catalogue.task.get(id), {}, convention)
+        task = catalogue.typed_task(id, convention)
         # One on data of elsewhere (`ready`) would read them all, and make a vocabulary of them, for a line.
         if not isinstance(task, ExampleTask) or parameters_of(task) != parameters or hasattr(task, "ready"):
             return ""
@@ -88,7 +88,7 @@ def _drawn(figure: str, task: str, rows: Sequence[Traced]) -> Sequence[Block]:
 def _prefixed(parts: Sequence[Block], name: str) -> Iterator[Block]:
     """Blocks whose names, which are anchors and names of files, are no other task's."""
     for block in parts:
-        if isinstance(block, blocks.Table | blocks.Plot | blocks.HeatMap | blocks.Graph):
+        if isinstance(block, blocks.Table | blocks.Picture):
             yield replace(block, name=f"{name}-{block.name}" if block.name else name)
         elif isinstance(block, Section | Details):
             yield replace(block, blocks=list(_prefixed(block.blocks, name)))

@@ -15,6 +15,7 @@ from quickstudy.base.blocks import (
     HALF,
     LEARNER,
     ORACLE,
+    PERSON,
     REPLAY,
     ROLES,
     SCORE,
@@ -41,11 +42,12 @@ _NAME = Column("learner", numeric=False)
 
 
 def marks_of(data: ReportData) -> Marks:
-    """The same mark for a learner in all tables and pictures of a report; those that learn share one row of colours."""
+    """The same mark for a learner in all tables and pictures of a report; people come behind those that learn."""
     names: dict[str, set[str]] = {role: set() for role in ROLES}
     for row in (row for table in data.tables for row in table.rows):
         names[row.role].add(row.learner)
     learning = sorted((name, role) for role in LEARNING for name in names[role])
+    learning += [(name, PERSON) for name in sorted(names[PERSON])]
     found = {(role, name): Mark(role, index) for index, (name, role) in enumerate(learning)}
     for role in (CONTROL, ORACLE):
         found |= {(role, name): Mark(role, index) for index, name in enumerate(sorted(names[role]))}
@@ -58,6 +60,7 @@ def score_table(table: TaskTable, marks: Marks, name: str) -> Table:
     titles = {
         LEARNER: f"Learners: {legend.once}" if legend.replay_apart else "Learners",
         REPLAY: f"Learners with replay: {legend.again}, and ranked apart",
+        PERSON: "People: examined in a shorter form, and ranked apart",
         CONTROL: "Controls: rules that never learn",
         ORACLE: "Oracle: the best that can be done",
     }
@@ -148,7 +151,7 @@ def change_table(change: Change, name: str) -> Table:
 def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
     """The headline of every learner on every task of a family; below, of the best control and the oracle of each."""
     groups = []
-    for role, title in ((LEARNER, ""), (REPLAY, "With replay")):
+    for role, title in ((LEARNER, ""), (REPLAY, "With replay"), (PERSON, "People")):
         names = {row.learner for table in tables for row in table.of_role(role)}
         ordered = sorted(names, key=lambda name: (_rank(name, role, tables), name))
         lines = [

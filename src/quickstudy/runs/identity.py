@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from quickstudy.base import catalogue
+from quickstudy.base.blocks import PERSON
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.legend import Legend, read_legend
@@ -53,7 +54,8 @@ class TaskGroup:
 
 
 def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
-    """Records by what was run, in the order convention, family, task, protocol; then role and learner.
+    """Records by what was run, in the order convention, family, task, protocol; then role and learner. People are
+    examined in a form of their own, and stand in every table of the task that they have played.
 
     A learner has one title in all tables: what tells it from another of its name in one of them is said in all.
     """
@@ -68,7 +70,7 @@ def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
     for convention, family, label in sorted(shelves, key=lambda shelf: (_convention_order(shelf[0]), *shelf[1:])):
         shelved = shelves[convention, family, label]
         further = sorted({part for record in shelved for part in record.what} - _KNOWN)
-        for suffix, members in _split(shelved, ("task", "protocol", *further), tasks.get(label, set())):
+        for suffix, members in _with_people(shelved, ("task", "protocol", *further), tasks.get(label, set())):
             rows: dict[tuple[str, str], list[Record]] = {}
             for record in members:
                 role = str(record.labels.get("role", LEARNER))
@@ -80,6 +82,21 @@ def task_groups(records: Iterable[Record]) -> list[TaskGroup]:
         TaskGroup(convention, family, title, read_legend(members), _learners(rows, said))
         for convention, family, title, members, rows in tables
     ]
+
+
+def _with_people(
+    records: Sequence[Record], parts: Sequence[str], also: Collection[str]
+) -> Iterator[tuple[str, list[Record]]]:
+    """As `_split`, with people beside the others of their task; those who have it to themselves by themselves."""
+    people = [record for record in records if record.labels.get("role") == PERSON]
+    alone = {id(record): record for record in people}
+    for suffix, members in _split([record for record in records if id(record) not in alone], parts, also):
+        own = [record for record in people if record.what.get("task") == members[0].what.get("task")]
+        for record in own:
+            alone.pop(id(record), None)
+        yield suffix, [*members, *own]
+    if alone:
+        yield from _split([*alone.values()], ("task",), also)
 
 
 def _learners(
@@ -235,15 +252,16 @@ class Selection:
 
     def of(self, records: Iterable[Record]) -> list[Record]:
         """The records that fit."""
-        return [
-            record
+        found = {
+            id(record): record  # people may stand in several tables
             for task in task_groups(records)
             for learner in task.learners
             if _fits(self.tasks, (label_of(learner.records[0], "task"), task.title))
             if _fits(self.learners, (label_of(learner.records[0], "learner"), learner.title))
             for record in learner.records
             if not self.statuses or record.status in self.statuses
-        ]
+        }
+        return list(found.values())
 
 
 def shown(

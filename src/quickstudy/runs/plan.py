@@ -147,10 +147,13 @@ def make_plan(
         unfit = getattr(parts.protocol, "unfit", lambda task: "")(parts.task)
         shared = getattr(parts.learner, "shared", "")
         beside = digest({**what, "learner": shared or what["learner"]})
+        programs = parts.learner.programs
+        if programs and names["role"] == "learner":
+            programs += getattr(parts.protocol, "programs", 0)
         for repetition in numbers:
             key = digest({**what, "repetition": repetition})
             shown = (names["task"], names["learner"], names["family"], names["role"])
-            cell = Cell(key, setting, repetition, *shown, *estimate, parts.learner.programs, 1, 1, room, unfit, beside)
+            cell = Cell(key, setting, repetition, *shown, *estimate, programs, 1, 1, room, unfit, beside)
             if cells.setdefault(key, cell) is cell:
                 choices.setdefault(beside, []).append(parts.learner)
     absolute = tuple(str(pathlib.Path(path).expanduser().resolve()) for path in includes)

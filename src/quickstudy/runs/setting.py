@@ -113,9 +113,9 @@ def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
     repetition.
     """
     return {
-        "task": _component(parts.task),
+        "task": component(parts.task),
         "learner": dict(parts.learner.what),
-        "protocol": _component(parts.protocol),
+        "protocol": component(parts.protocol),
         "convention": setting.convention,
         "root": setting.root,
         "repetition": repetition,
@@ -124,17 +124,23 @@ def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
 
 def labels(setting: Setting, parts: Parts) -> dict[str, str]:
     """How task and learner are shown to people: what they would have to type; of the protocol what is not standard."""
-    changed = changed_parameters(parts.task, setting.convention)
     return {
-        "task": parts.task.id + (f":{write_assignments(changed)}" if changed else ""),
-        "family": parts.task.id.partition("/")[0],
+        **task_labels(parts.task, setting.convention),
         "learner": parts.learner.label,
         "role": parts.learner.role,
         "protocol": write_assignments(changed_parameters(parts.protocol, setting.convention)),
     }
 
 
-def _component(instance: Any) -> dict[str, Any]:
+def task_labels(task: Any, convention: str) -> dict[str, str]:
+    """The part of a task in them."""
+    changed = changed_parameters(task, convention)
+    family = task.id.partition("/")[0]
+    return {"task": task.id + (f":{write_assignments(changed)}" if changed else ""), "family": family}
+
+
+def component(instance: Any) -> dict[str, Any]:
+    """A task or a protocol as a part of an identity."""
     return {
         "id": instance.id,
         "version": instance.version,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quickstudy.base import catalogue
-from quickstudy.base.parameters import configure, write_assignments
+from quickstudy.base.parameters import write_assignments
 from quickstudy.base.task import ExampleTask, PureWorldTask, SeriesTask, WorldTask
 from quickstudy.testing.acting import ActingChecks, RehearsingChecks
 from quickstudy.testing.answering import LEARNS_NOTHING, AnsweringChecks
@@ -50,7 +50,7 @@ def _small_form(learner: Any, task: Any) -> tuple[Any, Any]:
     if small := getattr(own, "small", {}):
         learner = f"{learner}:{write_assignments(small)}"
     if task is None and (bound := getattr(own, "checked_on", "")):
-        task = configure(bound, catalogue.task.get(bound), {})
+        task = catalogue.typed_task(bound)
     return learner, task
 
 

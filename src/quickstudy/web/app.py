@@ -28,7 +28,7 @@ _PAGE_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _FILE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-_HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
+HEADERS = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 
 Show = Callable[[Request], Page]
@@ -60,7 +60,7 @@ def application(places: Sequence[pathlib.Path], hosts: Sequence[str] = LOOPBACK)
             content = await run_in_threadpool(path.read_bytes)
         except (Unknown, OSError) as error:
             return _answer(fault_page("Not found", str(error)), status=404)
-        headers = {**_HEADERS, "Content-Security-Policy": _FILE_POLICY}
+        headers = {**HEADERS, "Content-Security-Policy": _FILE_POLICY}
         return Response(content, media_type=f"{SHOWN[path.suffix]}; charset=utf-8", headers=headers)
 
     async def nothing(request: Request, error: Exception) -> Response:
@@ -85,7 +85,7 @@ def _shown(library: Library, show: Show) -> Callable[[Request], Awaitable[Respon
         try:
             mark = await run_in_threadpool(library.mark, name)
             if "mark" in request.query_params:
-                return PlainTextResponse(mark, headers=_HEADERS)
+                return PlainTextResponse(mark, headers=HEADERS)
             return _answer(await run_in_threadpool(show, request), mark)
         except Unknown as error:
             return _answer(fault_page("Not found", str(error)), status=404)
@@ -96,5 +96,5 @@ def _shown(library: Library, show: Show) -> Callable[[Request], Awaitable[Respon
 
 
 def _answer(page: Page, mark: str = "", status: int = 200) -> Response:
-    headers = {**_HEADERS, "Content-Security-Policy": _PAGE_POLICY}
+    headers = {**HEADERS, "Content-Security-Policy": _PAGE_POLICY}
     return HTMLResponse(as_html(page, live=mark), status, headers)

@@ -30,6 +30,7 @@ from quickstudy.base.blocks import (
 from quickstudy.base.errors import QuickstudyError
 from quickstudy.base.record import FAILED, NOT_APPLICABLE, OK, Record
 from quickstudy.base.wording import described
+from quickstudy.render.numbers import written
 from quickstudy.report.build import gather
 from quickstudy.report.page import report_page
 from quickstudy.report.records import number, role_of, seed_of
@@ -113,11 +114,14 @@ def run_page(shelf: Shelf, key: str, record: Record) -> Page:
         ("convention", str(record.what.get("convention", "")), ""),
         ("root seed, repetition", f"{root}, {repetition}", ""),
         ("status", f"{record.status}: {record.reason}" if record.reason else record.status, ""),
+        *_headline_term(record),
         ("started", _when(record.started), ""),
     ]
-    parts: list[Block] = [Terms([("all runs", "of this folder", "../"), *terms]), *_scores(record)]
+    parts: list[Block] = [Terms([("all runs", "of this folder", "../"), *terms])]
     if record.status == OK:
         parts.append(Section("What happened", list(_pictures(shelf, record)), "trace"))
+    if scores := list(_scores(record)):
+        parts.append(Section("All scores", scores, "all-scores"))
     if record.traceback:
         parts.append(Details("What Python said", [Text(record.traceback, "command")], open=True))
     parts.append(Details("The record as it is stored", [Stored({"key": key, **_facts(record)})]))
@@ -148,12 +152,17 @@ def _line(key: str, record: Record) -> Line:
 
 
 def _headline(record: Record) -> Number:
+    """The headline of its family; where a run has none, as a person's in words has not, its first score."""
     wanted = str(record.legend.get("headline", ""))
-    for entry in record.scores.values():
-        values = entry.get("values", {})
-        if wanted in values:
-            return Number(number(values[wanted]), note=wanted)
-    return Number(None, note=record.reason or "none")
+    scores = {name: value for entry in record.scores.values() for name, value in entry.get("values", {}).items()}
+    name = wanted if wanted in scores else next(iter(scores), "")
+    return Number(number(scores[name]), note=name) if name else Number(None, note=record.reason or "none")
+
+
+def _headline_term(record: Record) -> Iterator[tuple[str, str, str]]:
+    found = _headline(record)
+    if found.value is not None:
+        yield str(found.note), written(found), ""
 
 
 def _seconds(record: Record) -> float | None:
@@ -169,7 +178,7 @@ def _scores(record: Record) -> Iterator[Block]:
     ]
     if lines:
         columns = [Column("score", numeric=False), Column("value"), Column("measure", numeric=False), Column("version")]
-        yield Table("scores", "All scores of the run.", columns, [Group(lines)])
+        yield Table("scores", "Every score of the run, with the measure that it is of.", columns, [Group(lines)])
 
 
 def _pictures(shelf: Shelf, record: Record) -> Iterator[Block]:

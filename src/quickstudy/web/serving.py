@@ -1,18 +1,22 @@
-"""The dashboard behind a port."""
+"""The dashboard, and the page to play on, behind a port."""
 
 from __future__ import annotations
 
 import contextlib
 import ipaddress
 import pathlib
+import secrets
 import socket
 import webbrowser
 from collections.abc import Callable, Sequence
 
 import uvicorn
+from starlette.applications import Starlette
 
 from quickstudy.base.errors import UsageError
+from quickstudy.play.keeping import Invitation
 from quickstudy.web.app import LOOPBACK, application
+from quickstudy.web.playing import Room, player
 
 
 def serve_forever(
@@ -30,10 +34,27 @@ def serve_forever(
             webbrowser.open(address)
         # Elsewhere it may be called by any name; here only by those of this machine.
         hosts = [*LOOPBACK, host] if _is_loopback(host) else ["*"]
-        settings = uvicorn.Config(
-            application(places, hosts), log_level="warning", lifespan="off", server_header=False, access_log=False
-        )
-        uvicorn.Server(settings).run(sockets=[listener])
+        _run(application(places, hosts), listener)
+
+
+def play_forever(
+    invitation: Invitation, folder: pathlib.Path | None, port: int, open_it: bool, say: Callable[[str], None]
+) -> None:
+    """Let people play until interrupted, on this machine alone. Raises UsageError for what cannot be played."""
+    invitation.seat()  # what is wrong is said here, not in the browser
+    word = secrets.token_urlsafe(12)
+    with contextlib.closing(_listening(LOOPBACK[0], port)) as listener:
+        address = f"http://{LOOPBACK[0]}:{listener.getsockname()[1]}/{word}/"
+        say(f"Play {invitation.task}: {address}  (Ctrl-C ends it)")
+        say(f"Sessions that end are kept in {folder}" if folder else "Sessions are not kept; give --out to keep them")
+        if open_it:
+            webbrowser.open(address)
+        _run(player(Room(invitation, folder), word), listener)
+
+
+def _run(app: Starlette, listener: socket.socket) -> None:
+    settings = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False, access_log=False)
+    uvicorn.Server(settings).run(sockets=[listener])
 
 
 def _listening(host: str, port: int) -> socket.socket:

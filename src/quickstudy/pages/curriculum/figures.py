@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.base import catalogue
 from quickstudy.base.blocks import (
     BARS,
     LOG,
@@ -25,8 +26,12 @@ from quickstudy.base.blocks import (
     Traced,
 )
 from quickstudy.base.catalogue import figure, typed_task
+from quickstudy.base.errors import NotApplicable
+from quickstudy.base.parameters import configure
 from quickstudy.base.trace import Trace
+from quickstudy.machines.finite import machine_of
 from quickstudy.measures.gradual import ratio_matrix
+from quickstudy.pages.curriculum.machines import machine_graph
 from quickstudy.protocols.curriculum import sessions_of
 
 POINTS = 200
@@ -166,14 +171,29 @@ SIGNS = {1: "+", -1: "-", 0: "."}
 _ACROSS = 76
 _MOST = 40
 """Rows of a session that are shown: the first."""
+_MOST_CONFIGURATIONS, _MOST_STATES = 2000, 40
+"""Of a machine that is quickly made, and of one that can be read as a picture."""
 
 
 @figure("curriculum-life/run", version=1)
 def transcript(what: Mapping[str, Any], trace: Trace) -> list[Block]:
-    """Every task that was met, in turn."""
+    """Every task that was met, in turn; and the task itself as a transducer, where it is one small one."""
     if "replies" not in trace.arrays:
-        return [Text("What was said was not kept; runs with --set replies=true have it.", "remark")]
-    return list(_sessions(what, trace))
+        return [Text("What was said was not kept; runs with --set replies=true have it.", "remark"), *_machine(what)]
+    return [*_sessions(what, trace), *_machine(what)]
+
+
+def _machine(what: Mapping[str, Any]) -> Iterator[Block]:
+    named = what["task"]
+    try:
+        made = configure(named["id"], catalogue.task.get(named["id"]), named["parameters"], what["convention"])
+        found = machine_of(made, _MOST_CONFIGURATIONS)
+    except NotApplicable:  # it is several tasks, or can be in too much
+        return
+    if found.machine.size <= _MOST_STATES:
+        states = f"{found.machine.size} states"
+        caption = f"The task as its smallest transducer, {states}. On a way: shown, reward | replies."
+        yield Details("The task as a machine", [machine_graph("machine", found.machine, caption)])
 
 
 def _sessions(what: Mapping[str, Any], trace: Trace) -> Iterator[Block]:

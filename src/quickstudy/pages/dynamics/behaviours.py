@@ -15,6 +15,7 @@ from quickstudy.base.blocks import (
     Axis,
     Block,
     Cell,
+    Cloud,
     Made,
     Mark,
     Name,
@@ -24,12 +25,12 @@ from quickstudy.base.blocks import (
     Plotted,
     Text,
     Traced,
+    Volume,
 )  # fmt: skip
 from quickstudy.base.catalogue import block, figure
 from quickstudy.measures.charc import AXES, covered, explained, places, spanning
 from quickstudy.pages.cells import table
 from quickstudy.pages.dynamics.figures import counted, mean_of
-from quickstudy.pages.dynamics.space import Cloud, space_plot
 from quickstudy.pages.dynamics.systems import named
 from quickstudy.pages.request import Request
 from quickstudy.report.words import counted as number_of
@@ -70,12 +71,12 @@ def _drawn(row: Traced) -> list[tuple[str, Mark, Floats]]:
     return found
 
 
-def _space(task: str, rows: Sequence[Traced], prefix: str) -> Plot:
+def _space(task: str, rows: Sequence[Traced], prefix: str) -> Volume:
     panels = [
-        (row.learner, [Cloud(label, mark, points, POINTS) for label, mark, points in reversed(_drawn(row))])
+        (row.learner, [Cloud(label, mark, points.tolist()) for label, mark, points in reversed(_drawn(row))])
         for row in rows
     ]
-    return space_plot(
+    return Volume(
         f"{prefix}space",
         "Every core that was tried, in one run; grey: as many drawn at random.",
         f"The behaviours of the cores that were tried on {task}.",

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.blocks import CONTROL, Axis, Block, HeatMap, Made, Mark, Panel, Plot, Plotted
+from quickstudy.base.blocks import CONTROL, LINE, Axis, Block, Cloud, HeatMap, Made, Mark, Panel, Plot, Plotted, Volume
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.study import StudyRow
-from quickstudy.pages.dynamics.space import Cloud, space_plot
 from quickstudy.pages.request import Request, Stage
 from quickstudy.runs.setting import make_task
 
@@ -236,16 +235,16 @@ def _embedded(task: Any, label: str, rng: np.random.Generator, settings: Mapping
     return Panel([Plotted("", Mark(), x[lag:].tolist(), x[:-lag].tolist())], label)
 
 
-def _flow(request: Request, task: Any, row: StudyRow, rng: np.random.Generator) -> Plot:
+def _flow(request: Request, task: Any, row: StudyRow, rng: np.random.Generator) -> Volume:
     steps = int(request.study.settings.get("steps", 3000))
     values = dataclasses.replace(task, raw=True).values(rng, steps)[0][:, :3]
     axes = ("x", "y", "z") if task.width == 3 else ("place 1", "place 2", "place 3")
-    return space_plot(
+    return Volume(
         f"{request.name}-{named(row.label)}",
         f"{row.label}, {steps:,} values, {steps * task.interval:g} time units.",
         f"A path of {row.task}.",
         axes,
-        [("", [Cloud(row.label, Mark(), values)])],
+        [("", [Cloud(row.label, Mark(), values.tolist(), LINE)])],
     )
 
 

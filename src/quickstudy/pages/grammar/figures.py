@@ -6,10 +6,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quickstudy.base.blocks import LOG, POINTS, Axis, Guide, Made, Mark, Panel, Plot, Plotted, Text, Traced
 from quickstudy.base.catalogue import block, figure
@@ -25,7 +23,9 @@ Profile = Mapping[int, Sequence[float]]
 
 @figure("string-outcomes", version=1)
 def string_outcomes(task: str, rows: Sequence[Traced]) -> list[Plot]:
-    """Which share of strings is right, by their size, of learners that were shown the fewest."""
+    """Which share of strings is right, by their size, of learners that were shown the fewest; and how many are right in
+    a row, against how many were shown, with the frontier of the index B.
+    """
     found = [(row, _right_by_size(row.traces)) for row in rows]
     longest = [max(map(float, trace.facts["largest_shown"].values())) for row in rows for trace in row.traces]
     ends = ", ".join(f"{row.learner} asked up to {sizes[-1]:,.0f}" for row, (sizes, _) in found)
@@ -48,8 +48,63 @@ def string_outcomes(task: str, rows: Sequence[Traced]) -> list[Plot]:
                 )
             ],
             live=True,
-        )
+        ),
+        _on_the_frontier(task, rows),
     ]
+
+
+def _on_the_frontier(task: str, rows: Sequence[Traced]) -> Plot:
+    profiles = {row.learner: _by_shown(row.traces) for row in rows}
+    lines = [_median(row.learner, row.mark, profiles[row.learner]) for row in rows]
+    order = max(int(trace.facts["order"]) for row in rows for trace in row.traces)
+    return _frontier("frontier", f"Strings right in a row against strings shown on {task}.", profiles, lines, order)
+
+
+def _by_shown(traces: Sequence[Trace]) -> Profile:
+    """By number of strings shown, how many are right in a row from the first of the tests on; of every factor."""
+    found: dict[int, list[float]] = {}
+    for trace in traces:
+        wrong, tested = trace.arrays[_column(trace)] > 0, trace.arrays["tested"]
+        for factor in np.unique(trace.arrays["factor"]):
+            own = wrong[tested & (trace.arrays["factor"] == factor)]
+            found.setdefault(int(trace.facts["shown"][f"{factor:g}"]), []).append(float(np.append(own, True).argmax()))
+    return found
+
+
+def _median(label: str, mark: Mark, profile: Profile) -> Plotted:
+    """Medians, with the worst and the best run as a band; nothing stands at 1, since the axis is logarithmic."""
+    shown = sorted(profile)
+    middle, low, high = ([max(1.0, float(end(profile[one]))) for one in shown] for end in (np.median, np.min, np.max))
+    return Plotted(label, mark, shown, middle, low, high, dots=True)
+
+
+def _frontier(name: str, label: str, profiles: Mapping[str, Profile], lines: Sequence[Plotted], order: int) -> Plot:
+    """Lines of learners, and the frontier 10^2N / x on which B is read off."""
+    shown = sorted({one for profile in profiles.values() for one in profile})
+    bound = [10.0 ** (2 * order) / one for one in shown]
+    frontier = Plotted("frontier", Mark("oracle"), shown, bound, dots=True)
+    return Plot(
+        name,
+        "Strings right in a row, behind the longest shown, against strings shown: median of the runs, and the "
+        "worst and the best. No more are asked about than the frontier has. A model whose line meets the "
+        "frontier has at least the index b that is written there.",
+        label,
+        Axis(
+            "strings shown (logarithmic)", LOG, ticks=[(one, f"{one:,} (b = {10.0**order / one:g})") for one in shown]
+        ),
+        Axis("strings right in a row (logarithmic)", LOG),
+        [Panel([frontier, *lines])],
+        list(_data("strings right in a row", profiles)),
+        live=True,
+    )
+
+
+def _data(unit: str, profiles: Mapping[str, Profile]) -> Iterator[Sequence[str]]:
+    """Every run."""
+    yield "model", "strings shown", unit
+    for column, profile in profiles.items():
+        for shown, values in sorted(profile.items()):
+            yield from ((column, str(shown), f"{value:g}") for value in values)
 
 
 def _column(trace: Trace) -> str:
@@ -72,50 +127,33 @@ def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
     return [mean[0] for mean in means], [mean[1] for mean in means]
 
 
-def _run_of_right(trace: Trace) -> float:
-    """Strings in a row that are right, from the first of the tests on."""
-    tested: NDArray[Any] = trace.arrays[_column(trace)][trace.arrays["tested"]] > 0
-    return float(np.append(tested, True).argmax())
-
-
-def _largest_right(trace: Trace) -> float:
-    wrong = trace.arrays[_column(trace)] > 0
-    sizes = trace.arrays["size"]
-    right = sizes[sizes < sizes[wrong].min()] if wrong.any() else sizes
-    return float(right.max(initial=0))
+def _largest_right(traces: Sequence[Trace]) -> Profile:
+    """By number of strings shown, the largest size up to which all are right."""
+    found: dict[int, list[float]] = {}
+    for trace in traces:
+        wrong, sizes = trace.arrays[_column(trace)] > 0, trace.arrays["size"]
+        right = sizes[sizes < sizes[wrong].min()] if wrong.any() else sizes
+        (shown,) = trace.facts["shown"].values()
+        found.setdefault(int(shown), []).append(float(right.max(initial=0)))
+    return found
 
 
 class _Profiles(Beside):
     """One line for every model over all rows, which differ in how many strings are shown."""
 
-    def profiles(self, request: Request, reached: Any) -> dict[str, Profile]:
+    def traces(self, request: Request) -> dict[str, list[Trace]]:
         """Of every column that has runs."""
-        found: dict[str, dict[int, list[float]]] = {}
+        found: dict[str, list[Trace]] = {}
         for row in request.rows:
             for column in request.columns:
-                for trace in request.traces(row, row.learner(column, request.convention)).values():
-                    (shown,) = trace.facts["shown"].values()
-                    found.setdefault(column, {}).setdefault(int(shown), []).append(reached(trace))
-        return found  # type: ignore[return-value]
+                if traces := request.traces(row, row.learner(column, request.convention)):
+                    found.setdefault(column, []).extend(traces.values())
+        return found
 
     def plotted(self, request: Request, profiles: Mapping[str, Profile]) -> list[Plotted]:
-        """Medians, with the worst and the best run as a band; nothing stands at 1, since the axis is logarithmic."""
-        lines = []
-        for column, profile in profiles.items():
-            shown = sorted(profile)
-            middle, low, high = (
-                [max(1.0, float(end(profile[one]))) for one in shown] for end in (np.median, np.min, np.max)
-            )
-            mark = Mark(number=request.study.columns.index(column))
-            lines.append(Plotted(column, mark, shown, middle, low, high, dots=True))
-        return lines
-
-    def data(self, unit: str, profiles: Mapping[str, Profile]) -> Iterator[Sequence[str]]:
-        """Every run."""
-        yield "model", "strings shown", unit
-        for column, profile in profiles.items():
-            for shown, values in sorted(profile.items()):
-                yield from ((column, str(shown), f"{value:g}") for value in values)
+        """A line for every column."""
+        columns = request.study.columns
+        return [_median(name, Mark(number=columns.index(name)), profile) for name, profile in profiles.items()]
 
 
 @block("frontier", version=1)
@@ -124,26 +162,12 @@ class Frontier(_Profiles):
 
     def blocks(self, request: Request) -> Made:
         """The picture."""
-        profiles = self.profiles(request, _run_of_right)
+        profiles = {column: _by_shown(traces) for column, traces in self.traces(request).items()}
         if not profiles:
             return Made([Text("Nothing has been run yet.", "note")])
         order = max(int(row.protocol.get("order", 3)) for row in request.rows)
-        shown = sorted({one for profile in profiles.values() for one in profile})
-        bound = [10.0 ** (2 * order) / one for one in shown]
-        frontier = Plotted("frontier", Mark("oracle"), shown, bound, dots=True)
-        ticks = [(one, f"{one:,} (b = {10.0**order / one:g})") for one in shown]
-        plot = Plot(
-            f"{request.name}-frontier",
-            "Strings right in a row, behind the longest shown, against strings shown: median of the runs, and the "
-            "worst and the best. No more are asked about than the frontier has. A model whose line meets the "
-            "frontier has at least the index b that is written there.",
-            f"Strings right in a row against strings shown, of {', '.join(profiles)}.",
-            Axis("strings shown (logarithmic)", LOG, ticks=ticks),
-            Axis("strings right in a row (logarithmic)", LOG),
-            [Panel([frontier, *self.plotted(request, profiles)])],
-            list(self.data("strings right in a row", profiles)),
-            live=True,
-        )
+        label = f"Strings right in a row against strings shown, of {', '.join(profiles)}."
+        plot = _frontier(f"{request.name}-frontier", label, profiles, self.plotted(request, profiles), order)
         return Made([plot], {"frontier": {name: _plain(profile) for name, profile in profiles.items()}})
 
 
@@ -153,7 +177,8 @@ class ReachBySize(_Profiles):
 
     def blocks(self, request: Request) -> Made:
         """The picture."""
-        profiles = self.profiles(request, _largest_right)
+        traced = self.traces(request)
+        profiles = {column: _largest_right(traces) for column, traces in traced.items()}
         if not profiles:
             return Made([Text("Nothing has been run yet.", "note")])
         seen: dict[int, int] = {}
@@ -176,7 +201,7 @@ class ReachBySize(_Profiles):
             Axis("strings shown (logarithmic)", LOG, ticks=[(one, f"{one:,}") for one in shown]),
             Axis("largest n right (logarithmic)", LOG),
             [Panel([maxima, *self.plotted(request, profiles)])],
-            list(self.data("largest n right", profiles)),
+            list(_data("largest n right", profiles)),
             live=True,
         )
         facts = {name: _plain(profile) for name, profile in profiles.items()}

@@ -17,7 +17,8 @@ CONTINUAL_CURVE = "continual-curve"
 _FEWEST_HEIGHTS = 3
 """Different T(α) below which a curve does not show how they are read off it."""
 
-_LINES = ("Solid: learners.", "Solid: learners.", "Dashed grey: rules that never learn.", "Thin grey: oracle.")
+_PEOPLE = "People: right answers in a row, as a share of those that end the game."
+_LINES = ("Solid: learners.", "Solid: learners.", _PEOPLE, "Dashed grey: rules that never learn.", "Thin grey: oracle.")
 """How those of each role are drawn."""
 
 

@@ -11,6 +11,7 @@ from quickstudy.base.blocks import (
     HALF,
     LINEAR,
     ORACLE,
+    PERSON,
     POINTS,
     SECONDS,
     Axis,
@@ -34,7 +35,7 @@ from quickstudy.base.blocks import (
 )
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
-from quickstudy.pages.profile.standing import Family, Standing, Task, name_in, standing
+from quickstudy.pages.profile.standing import Family, Standing, Task, name_in, people_beside, standing
 from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, tuning_seeds, tuning_settings
 from quickstudy.pages.profile.words import in_short, phrase, sentences
 from quickstudy.pages.request import Request, Stage
@@ -67,7 +68,7 @@ class Profile:
         """The card."""
         beside = [one for one in request.study.settings.get("beside", []) if one != examined(request)]
         found = standing(request, examined(request), beside)
-        others = [standing(request, one) for one in beside]
+        others = [*(standing(request, one) for one in beside), *people_beside(found)]
         blocks: list[Block] = [
             Text(in_short(found), "verdict"),
             _summary(found),
@@ -158,14 +159,17 @@ def _beside(found: Sequence[Standing]) -> Table:
         Line([Name(one.learner, strong=place == 0), *(_contrast(family.number) for family in one.families)])
         for place, one in enumerate(found)
     ]
+    people = any(one.learner.partition(":")[0] == PERSON for one in found)
     caption = f"Everybody examined here under the ruleset “{found[0].ruleset}”: scaled, mean over the family's tasks"
+    caption += "; people as far as they have played, in a shorter form" if people else ""
     heading = [Column("learner", numeric=False), *(Column(name, "higher") for name in families)]
     return Table("beside", caption, heading, [Group(lines)], HALF)
 
 
 def _picture(found: Sequence[Standing]) -> Plot:
     families = [family.name for family in found[0].families]
-    colours = sorted(one.learner for one in found)  # as in the pictures of the tasks
+    # As in the pictures of the tasks: people behind those that learn.
+    colours = sorted((one.learner for one in found), key=lambda name: (name.partition(":")[0] == PERSON, name))
     series = []
     for number, one in enumerate(found):
         known = [(place, family) for place, family in enumerate(one.families) if family.number.value is not None]

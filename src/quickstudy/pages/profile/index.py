@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import json
 import pathlib
+from collections.abc import Iterable
 from typing import Any
 
-from quickstudy.pages.profile.tuning import RULESETS
+from quickstudy.base.errors import UsageError
+from quickstudy.pages.profile.tuning import AS_GIVEN, RULESETS
+from quickstudy.report.words import listing
 
 INDEX = "profile.json"
 """The file that says so."""
+
+
+def one_ruleset(folders: Iterable[pathlib.Path], hint: str) -> str:
+    """The ruleset of all folders, as given for those that are no folders of cards. Raises UsageError for several."""
+    found: dict[str, list[str]] = {}
+    for folder in folders:
+        found.setdefault(read_index(folder).get("ruleset", AS_GIVEN), []).append(str(folder))
+    if len(found) > 1:
+        said = "; ".join(f"{ruleset}: {listing(own)}" for ruleset, own in found.items())
+        raise UsageError(f"several rulesets do not stand side by side ({said}); {hint}")
+    return next(iter(found), AS_GIVEN)
 
 
 def read_index(folder: pathlib.Path) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from quickstudy.base import catalogue
-from quickstudy.base.blocks import CONTROL, ORACLE
+from quickstudy.base.blocks import CONTROL, ORACLE, PERSON
 from quickstudy.base.canonical import plain
 from quickstudy.base.record import Record
 from quickstudy.base.study import StudyRow
-from quickstudy.learners.naming import fitted
+from quickstudy.learners.naming import fitted, without_place
 from quickstudy.pages.profile.tuning import TUNED, Chosen, asked_on, chosen, family_of
 from quickstudy.pages.request import Request
 from quickstudy.report.build import build_report
@@ -109,7 +109,7 @@ def standing(request: Request, typed: str, beside: Sequence[str] = ()) -> Standi
         number = scaled_mean(together) if together else Contrast(None, reason="no task has a scale")
         tuning = name_in(request, rows[0], typed)[2]
         families.append(Family(family, _question(rows[0]), tasks, number, tuning))
-    return Standing(typed, str(request.study.settings.get("ruleset", "")), families)
+    return Standing(without_place(typed), str(request.study.settings.get("ruleset", "")), families)
 
 
 def _task(
@@ -125,10 +125,36 @@ def _task(
         found |= {record.key: record for record in records.get(place, [])}
     if not found:
         return Task(row.label, row.task, None, None, left_out, "not run yet")
+    subject = plain(request.found.identity(request.setting(row, name)))
+    found |= {record.key: record for one in records.values() for record in one if _played(record, subject)}
     tables = build_report(found.values(), lambda record: load_trace(request.folder, record)).tables
     wanted = plain(request.found.identity(request.setting(row, name))["learner"])
     own = next((one for one in tables[0].rows if plain(one.setting["learner"]) == wanted), None)
     return Task(row.label, row.task, tables[0], own, left_out, _why(own))
+
+
+def _played(record: Record, subject: Mapping[str, Any]) -> bool:
+    """Whether it is a person's session on a task."""
+    alike = all(record.what[part] == subject[part] for part in ("task", "convention"))
+    return alike and record.labels.get("role") == PERSON
+
+
+def people_beside(found: Standing) -> list[Standing]:
+    """Where everybody stands who has played a task of a card, by the same rules and oracles."""
+    tables = [task.table for family in found.families for task in family.tasks if task.table]
+    names = sorted({row.learner for table in tables for row in table.of_role(PERSON)})
+    return [replace(found, learner=name, families=[_as_played(one, name) for one in found.families]) for name in names]
+
+
+def _as_played(family: Family, name: str) -> Family:
+    tasks = []
+    for task in family.tasks:
+        rows = task.table.of_role(PERSON) if task.table else ()
+        own = next((row for row in rows if row.learner == name), None)
+        tasks.append(replace(task, own=own, left_out=(), why=_why(own) if own else "not played"))
+    together = [scale for task in tasks if (scale := task.scale)]
+    number = scaled_mean(together) if together else Contrast(None, reason="no task played has a scale")
+    return replace(family, tasks=tasks, number=number, tuning=None)
 
 
 def _why(own: Row | None) -> str:

@@ -137,6 +137,128 @@
   });
   preparePlots();
 
+  // A bar with a button for every key that does the same, and words that are read out.
+  const steering = (words, act) => {
+    const bar = document.createElement("div");
+    bar.className = "steering";
+    for (const [key, [sign, label]] of Object.entries(words)) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = sign;
+      button.setAttribute("aria-label", label);
+      button.title = `${label} (${key})`;
+      button.addEventListener("click", () => act(key));
+      bar.append(button);
+    }
+    const told = document.createElement("output");
+    told.setAttribute("aria-live", "polite");
+    bar.append(told);
+    return [bar, told];
+  };
+
+  // A space is turned by dragging it, by its buttons, or by the arrow keys. Everything is drawn already: it moves.
+  const turn = (figure) => {
+    const data = JSON.parse(figure.querySelector("script.places").textContent);
+    let [turned, raised] = [data.turned, data.raised];
+    const draw = () => {
+      const [turning, rising] = [turned, raised].map((angle) => angle * Math.PI / 180);
+      const [ct, st, cr, sr] = [Math.cos(turning), Math.sin(turning), Math.cos(rising), Math.sin(rising)];
+      for (const plot of figure.querySelectorAll("svg")) plot.querySelectorAll("g.space").forEach((space, number) => {
+        const [left, top, scale] = space.dataset.space.split(" ").map(Number);
+        const at = ([x, y, z]) => {
+          const away = st * (x - 0.5) + ct * (y - 0.5);
+          return [left + scale * (ct * (x - 0.5) - st * (y - 0.5)), top - scale * (cr * (z - 0.5) + sr * away), sr * (z - 0.5) - cr * away];
+        };
+        space.querySelectorAll("line.cube").forEach((line, index) => {
+          const [[x1, y1], [x2, y2]] = data.edges[index].map(at);
+          for (const [name, value] of Object.entries({ x1, y1, x2, y2 })) line.setAttribute(name, value.toFixed(1));
+        });
+        space.querySelectorAll("g.cloud").forEach((cloud, index) => {
+          const places = data.panels[number][index].map(at);
+          const path = cloud.querySelector("polyline");
+          if (path) path.setAttribute("points", places.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "));
+          else cloud.querySelectorAll("circle").forEach((dot, which) => {
+            const [x, y, depth] = places[which];
+            dot.setAttribute("cx", x.toFixed(1));
+            dot.setAttribute("cy", y.toFixed(1));
+            dot.setAttribute("r", (2.6 + 1.2 * depth).toFixed(1));
+          });
+        });
+        space.querySelectorAll(":scope > text").forEach((text, index) => {
+          const [x, y] = at(data.names[index]);
+          const half = text.getComputedTextLength() / 2;
+          text.setAttribute("x", Math.max(half, x).toFixed(1));
+          text.setAttribute("y", (y + 4).toFixed(1));
+        });
+      });
+    };
+    const move = (around, up) => {
+      turned = ((turned + around + 540) % 360) - 180;
+      raised = Math.max(-90, Math.min(90, raised + up));
+      draw();
+      told.textContent = `turned ${Math.round(turned)}°, raised ${Math.round(raised)}°`;
+    };
+    const back = () => move(data.turned - turned, data.raised - raised);
+    const moves = { ArrowLeft: [-5, 0], ArrowRight: [5, 0], ArrowUp: [0, 5], ArrowDown: [0, -5] };
+    const words = { ArrowLeft: ["←", "turn to the left"], ArrowRight: ["→", "turn to the right"], ArrowUp: ["↑", "look from higher up"], ArrowDown: ["↓", "look from lower down"], Home: ["⟲", "as at first"] };
+    const [bar, told] = steering(words, (key) => key === "Home" ? back() : move(3 * moves[key][0], 3 * moves[key][1]));
+    told.textContent = "drag it, or use the arrow keys";
+    figure.querySelector("figcaption").before(bar);
+    for (const plot of figure.querySelectorAll("svg")) {
+      plot.setAttribute("tabindex", "0");
+      plot.addEventListener("keydown", (event) => {
+        if (event.key !== "Home" && !moves[event.key]) return;
+        event.preventDefault();
+        event.key === "Home" ? back() : move(...moves[event.key]);
+      });
+      plot.addEventListener("pointerdown", (event) => {
+        plot.setPointerCapture(event.pointerId);
+        let [x, y] = [event.clientX, event.clientY];
+        const drag = (now) => {
+          move((now.clientX - x) / 2, (now.clientY - y) / 2);
+          [x, y] = [now.clientX, now.clientY];
+        };
+        plot.addEventListener("pointermove", drag);
+        plot.addEventListener("lostpointercapture", () => plot.removeEventListener("pointermove", drag), { once: true });
+      });
+    }
+  };
+  // One step at a time: by its buttons, the slider, or the arrow keys.
+  const walk = (figure, number) => {
+    const steps = [...figure.querySelectorAll(":scope > ol > li")];
+    if (steps.length < 2) return;
+    const slider = document.createElement("input");
+    Object.assign(slider, { type: "range", min: 1, max: steps.length, step: 1 });
+    slider.setAttribute("aria-label", "step");
+    let now = 0;
+    const go = (place) => {
+      now = Math.max(0, Math.min(steps.length - 1, place));
+      steps.forEach((step, index) => { step.hidden = index !== now; });
+      slider.value = now + 1;
+      told.textContent = `${now + 1} of ${steps.length}`;
+      slider.setAttribute("aria-valuetext", `${told.textContent}: ${steps[now].firstElementChild.textContent}`);
+      standing.set(number, now);
+    };
+    const moves = { Home: () => 0, ArrowLeft: () => now - 1, ArrowRight: () => now + 1, End: () => steps.length - 1 };
+    const words = { Home: ["⇤", "first step"], ArrowLeft: ["←", "step back"], ArrowRight: ["→", "next step"], End: ["⇥", "last step"] };
+    const [bar, told] = steering(words, (key) => go(moves[key]()));
+    told.before(slider);
+    slider.addEventListener("input", () => go(slider.value - 1));
+    figure.setAttribute("tabindex", "0");
+    figure.addEventListener("keydown", (event) => {
+      if (!moves[event.key] || event.target.closest("svg, .scroll")) return;
+      event.preventDefault();
+      go(moves[event.key]());
+    });
+    figure.querySelector("ol").before(bar);
+    go(standing.get(number) ?? 0);
+  };
+  const standing = new Map();
+  const prepareSteps = () => document.querySelectorAll("figure.steps").forEach(walk);
+  prepareSteps();
+  const prepareSpaces = () => document.querySelectorAll("figure.turns").forEach(turn);
+  prepareSpaces();
+
   // A page that is served asks now and then whether there is anything new. It takes it over where it stands: what is
   // open stays open, how tables are sorted stays, and nothing moves away from under somebody's keyboard.
   let mark = document.body.dataset.mark;
@@ -165,6 +287,8 @@
     }
     prepareBoxes();
     preparePlots();
+    prepareSpaces();
+    prepareSteps();
     return true;
   };
   const look = async () => {

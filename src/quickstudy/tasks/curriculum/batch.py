@@ -13,40 +13,8 @@ from numpy.typing import NDArray
 
 from quickstudy.base.errors import LearnerFault
 from quickstudy.compiled import njit
-from quickstudy.tasks.curriculum.batch_instances import (
-    ANSWERED,
-    ASKED,
-    CURRENT,
-    DRAINING,
-    ECHO,
-    ENDED,
-    HARD,
-    LEFT,
-    LENGTH,
-    LETTERS_AND_ECHO,
-    LONGEST,
-    NAME,
-    NAMED,
-    NOISE,
-    NOISES,
-    NUMBER,
-    NUMBERS,
-    ONE_ANSWER,
-    OPEN,
-    PLACE,
-    RIGHT,
-    RUN,
-    SHOWN,
-    SOFT,
-    SOLVED,
-    TABLE,
-    TEXT,
-    VALUES,
-    TaskNumbers,
-    ask,
-    drawn,
-    joined,
-)  # fmt: skip
+from quickstudy.tasks.curriculum import batch_instances as at
+from quickstudy.tasks.curriculum.batch_instances import TaskNumbers, ask, drawn, joined
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER
 from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW, MICRO_STEPS, NEVER, SPACE
 from quickstudy.tasks.curriculum.tables import FOUR
@@ -60,17 +28,17 @@ class TableBatch:
     def __init__(self, task: str, needed: int, names: Sequence[str]) -> None:
         self._setting = TaskNumbers.of(task, needed)
         given = [f"{name}/instance/".encode() for name in names]
-        self._numbers = np.zeros((len(given), NUMBERS), np.int64)
-        self._bytes = np.zeros((len(given), NAME + max(map(len, given))), np.uint8)
+        self._numbers = np.zeros((len(given), at.NUMBERS), np.int64)
+        self._bytes = np.zeros((len(given), at.NAME + max(map(len, given))), np.uint8)
         self._words = np.zeros((len(given), BUFFER), np.uint32)
-        self._numbers[:, NAMED], self._numbers[:, NUMBER] = [len(name) for name in given], -1
+        self._numbers[:, at.NAMED], self._numbers[:, at.NUMBER] = [len(name) for name in given], -1
         for row, name in zip(self._bytes, given, strict=True):
-            row[NAME : NAME + len(name)] = np.frombuffer(name, np.uint8)
+            row[at.NAME : at.NAME + len(name)] = np.frombuffer(name, np.uint8)
 
     @property
     def ended(self) -> NDArray[np.int64]:
         """How instances ended with the last action."""
-        return self._numbers[:, ENDED]
+        return self._numbers[:, at.ENDED]
 
     def reset(self) -> NDArray[np.int64]:
         """(world,) first bytes; the task anew, with fresh instances."""
@@ -92,7 +60,7 @@ class TableBatch:
 @njit
 def _begun(numbers: Any, contents: Any, buffers: Any, setting: TaskNumbers, seen: Any) -> None:
     for world in range(len(seen)):
-        numbers[world, SOLVED] = 0
+        numbers[world, at.SOLVED] = 0
         seen[world] = drawn(numbers[world], contents[world], buffers[world], setting)
 
 
@@ -103,60 +71,60 @@ def _stepped(
     """One reply in every world; see `loop.micro`. Most are for a byte of a text or of an answer, and done here."""
     for world in range(len(actions)):
         now, own, action = numbers[world], contents[world], actions[world]
-        now[ENDED], done[world], rewards[world] = 0, False, 0
-        if now[DRAINING]:
-            now[PLACE] += 1
-            if now[PLACE] < now[LENGTH]:
-                seen[world], rewards[world] = own[TEXT + now[PLACE]], 0 if action == SPACE else -1
+        now[at.ENDED], done[world], rewards[world] = 0, False, 0
+        if now[at.DRAINING]:
+            now[at.PLACE] += 1
+            if now[at.PLACE] < now[at.LENGTH]:
+                seen[world], rewards[world] = own[at.TEXT + now[at.PLACE]], 0 if action == SPACE else -1
             else:
-                _next(now, now[DRAINING], setting)
-                done[world] = now[SOLVED] >= setting.needed
+                _next(now, now[at.DRAINING], setting)
+                done[world] = now[at.SOLVED] >= setting.needed
                 seen[world] = drawn(now, own, buffers[world], setting)
             continue
-        if now[PLACE] < now[LENGTH] - 1:
-            now[PLACE] += 1
-            seen[world] = own[TEXT + now[PLACE]]
+        if now[at.PLACE] < now[at.LENGTH] - 1:
+            now[at.PLACE] += 1
+            seen[world] = own[at.TEXT + now[at.PLACE]]
             if action != SPACE:
-                now[RUN], rewards[world] = 0, -1
+                now[at.RUN], rewards[world] = 0, -1
             continue
-        value = VALUES + now[CURRENT] * LONGEST
-        late = now[ANSWERED] >= MICRO_STEPS - now[SHOWN] - now[LENGTH]
-        now[ANSWERED] += 1
-        if own[value + now[ANSWERED]] != action:
-            now[RIGHT] = 0
-        if now[ANSWERED] < own[value]:
+        value = at.VALUES + now[at.CURRENT] * at.LONGEST
+        late = now[at.ANSWERED] >= MICRO_STEPS - now[at.SHOWN] - now[at.LENGTH]
+        now[at.ANSWERED] += 1
+        if own[value + now[at.ANSWERED]] != action:
+            now[at.RIGHT] = 0
+        if now[at.ANSWERED] < own[value]:
             if not late:
                 seen[world] = SPACE
                 continue
             ended = 1
         else:
-            rewards[world] = 1 if now[RIGHT] else -1
+            rewards[world] = 1 if now[at.RIGHT] else -1
             ended = _judged(now, own, buffers[world], setting, late)
-            if ended == 0 or now[LENGTH]:
-                now[DRAINING], now[PLACE] = ended, 0
-                seen[world] = own[TEXT]
+            if ended == 0 or now[at.LENGTH]:
+                now[at.DRAINING], now[at.PLACE] = ended, 0
+                seen[world] = own[at.TEXT]
                 continue
         _next(now, ended, setting)
-        done[world] = now[SOLVED] >= setting.needed
+        done[world] = now[at.SOLVED] >= setting.needed
         seen[world] = drawn(now, own, buffers[world], setting)
 
 
 @njit
 def _judged(now: Any, own: Any, buffer: Any, setting: TaskNumbers, late: bool) -> int:
     """An answer is whole: 0, or how the instance ends. The text is what is said after it, with the next question."""
-    now[SHOWN] += now[LENGTH] + now[ANSWERED] - 1
-    now[ASKED] += 1
-    now[RUN] = now[RUN] + 1 if now[RIGHT] else 0
+    now[at.SHOWN] += now[at.LENGTH] + now[at.ANSWERED] - 1
+    now[at.ASKED] += 1
+    now[at.RUN] = now[at.RUN] + 1 if now[at.RIGHT] else 0
     ended = 0
-    if now[RUN] >= IN_A_ROW:
-        ended = 2 if now[ASKED] <= now[SOFT] else 1
+    if now[at.RUN] >= IN_A_ROW:
+        ended = 2 if now[at.ASKED] <= now[at.SOFT] else 1
     else:
-        if now[SOFT] == NEVER and _known(now, setting):
-            now[SOFT] = now[ASKED] + BUDGET
-        if now[ASKED] > now[SOFT]:
-            if now[HARD] == NEVER:
-                now[HARD] = now[ASKED] * 2
-            if now[ASKED] > now[HARD]:
+        if now[at.SOFT] == NEVER and _known(now, setting):
+            now[at.SOFT] = now[at.ASKED] + BUDGET
+        if now[at.ASKED] > now[at.SOFT]:
+            if now[at.HARD] == NEVER:
+                now[at.HARD] = now[at.ASKED] * 2
+            if now[at.ASKED] > now[at.HARD]:
                 ended = 1
     _said(now, own, setting)
     if ended == 0:
@@ -168,42 +136,42 @@ def _judged(now: Any, own: Any, buffer: Any, setting: TaskNumbers, late: bool) -
 @njit
 def _next(now: Any, ended: int, setting: TaskNumbers) -> None:
     """An instance is over. A task that was passed begins anew."""
-    if now[SOLVED] >= setting.needed:
-        now[SOLVED] = 0
-    now[ENDED] = ended
-    now[SOLVED] = now[SOLVED] + 1 if ended == 2 else 0
+    if now[at.SOLVED] >= setting.needed:
+        now[at.SOLVED] = 0
+    now[at.ENDED] = ended
+    now[at.SOLVED] = now[at.SOLVED] + 1 if ended == 2 else 0
 
 
 @njit
 def _known(now: Any, setting: TaskNumbers) -> bool:
     """Whether the answers can be known by now; see `tables`."""
-    question, right = now[CURRENT], now[RIGHT] == 1
-    if setting.kind == ECHO:
+    question, right = now[at.CURRENT], now[at.RIGHT] == 1
+    if setting.kind == at.ECHO:
         return True
-    if setting.kind == ONE_ANSWER or setting.kind == LETTERS_AND_ECHO:
-        known = now[LEFT] == 0 or (right and (setting.kind == ONE_ANSWER or question < FOUR))
-        now[LEFT] -= 0 if right else 1
+    if setting.kind == at.ONE_ANSWER or setting.kind == at.LETTERS_AND_ECHO:
+        known = now[at.LEFT] == 0 or (right and (setting.kind == at.ONE_ANSWER or question < FOUR))
+        now[at.LEFT] -= 0 if right else 1
         return bool(known)
-    if now[OPEN + question] > 0:
-        now[OPEN + question] -= 1
-        if right or now[OPEN + question] == 0:
-            now[OPEN + question] = 0
-            now[LEFT] -= 1
-    return bool(now[LEFT] == 0)
+    if now[at.OPEN + question] > 0:
+        now[at.OPEN + question] -= 1
+        if right or now[at.OPEN + question] == 0:
+            now[at.OPEN + question] = 0
+            now[at.LEFT] -= 1
+    return bool(now[at.LEFT] == 0)
 
 
 @njit
 def _said(now: Any, own: Any, setting: TaskNumbers) -> None:
     """What is said after the answer becomes the text."""
-    now[LENGTH] = 0
-    if setting.kind != TABLE:
+    now[at.LENGTH] = 0
+    if setting.kind != at.TABLE:
         return
-    for place in range(now[NOISE]):
-        own[TEXT + place] = own[NOISES + place]
-    end = joined(own, TEXT + now[NOISE], VALUES + now[CURRENT] * LONGEST)
-    if setting.short and now[RIGHT] and setting.ends >= 0:
+    for place in range(now[at.NOISE]):
+        own[at.TEXT + place] = own[at.NOISES + place]
+    end = joined(own, at.TEXT + now[at.NOISE], at.VALUES + now[at.CURRENT] * at.LONGEST)
+    if setting.short and now[at.RIGHT] and setting.ends >= 0:
         end -= 1
     if setting.closes >= 0:
         own[end] = setting.closes
         end += 1
-    now[LENGTH] = end - TEXT
+    now[at.LENGTH] = end - at.TEXT

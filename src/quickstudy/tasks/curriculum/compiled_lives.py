@@ -55,7 +55,9 @@ class TableLives:
             [np.stack(parts) for parts in zip(*(getattr(lane, name) for lane in self._lanes), strict=True)]
             for name in ("rows", "fixed")
         )
-        state, begins = _programs()(self._after, rows, fixed, np.array([lane.anew for lane in self._lanes]))
+        anew = np.array([lane.anew for lane in self._lanes])
+        before = _blank(rows, fixed) if self._after is None else self._after
+        state, begins = _programs()(before, rows, fixed, anew)
         both = zip(self.showing, np.asarray(begins), strict=True)
         seen = [int(byte) if now is None else now for now, byte in both]
         return state, np.array(seen, np.int32)
@@ -130,6 +132,15 @@ def _functions() -> tuple[Any, Any]:
     return lambda state, action: stepped(state, action)[:3], halts
 
 
+def _blank(rows: Any, fixed: Any) -> Any:
+    """A state of nothing, in the place of the one before the first: with it, a beginning is no program of its own."""
+    from quickstudy.gateway import jax
+    from quickstudy.tasks.curriculum.pure_tables import Fixed, Queue, begun
+
+    kinds = jax.eval_shape(jax.vmap(begun), Queue(*rows), Fixed(*fixed))
+    return jax.tree.map(lambda kind: np.zeros(kind.shape, kind.dtype), kinds)
+
+
 @lru_cache
 def _programs() -> Any:
     from quickstudy.gateway import jax, jnp
@@ -140,8 +151,6 @@ def _programs() -> Any:
         """Lanes at the beginning of a task, or where they were, with a new queue; and what is shown at a beginning."""
         fresh = jax.vmap(begun)(Queue(*rows), Fixed(*fixed))
         first = jax.vmap(seen)(fresh)
-        if after is None:
-            return fresh, first
         kept = after._replace(row=jnp.zeros_like(after.row))
 
         def either(new: Any, old: Any) -> Any:

@@ -8,36 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.compiled import njit
-from quickstudy.tasks.curriculum.batch_instances import (
-    COMING,
-    CURRENT,
-    ECHO,
-    KEYS,
-    LEFT,
-    LENGTH,
-    LETTERS_AND_ECHO,
-    LONGEST,
-    MOST,
-    NAME,
-    NAMED,
-    NOISE,
-    NOISES,
-    NUMBER,
-    NUMBERS,
-    ONE_ANSWER,
-    OPEN,
-    PERMUTED_AND_ECHO,
-    QUESTIONS,
-    TABLE,
-    VALUES,
-    TaskNumbers,
-    ask,
-    drawn,
-)  # fmt: skip
+from quickstudy.tasks.curriculum import batch_instances as at
+from quickstudy.tasks.curriculum.batch_instances import TaskNumbers, ask, drawn
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER
 from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW
 
-DIGITS_BEFORE = COMING - NOISES
+DIGITS_BEFORE = at.COMING - at.NOISES
 """The most random digits before a feedback."""
 
 
@@ -49,18 +25,18 @@ def asked_at_most(kind: int, count: int) -> int:
     each being 12 of 144; in 4 at once; else when every key was asked, at the end of the first deck at the latest.
     """
     known = count * count
-    if kind == ONE_ANSWER:
+    if kind == at.ONE_ANSWER:
         known = 70
-    elif kind == LETTERS_AND_ECHO:
+    elif kind == at.LETTERS_AND_ECHO:
         known = 96 + 27
-    elif kind == PERMUTED_AND_ECHO:
+    elif kind == at.PERMUTED_AND_ECHO:
         known = 3 * 144
-    elif kind == ECHO:
+    elif kind == at.ECHO:
         known = 1
     return 2 * (known + BUDGET + 1) + 1
 
 
-MOST_ASKED = asked_at_most(PERMUTED_AND_ECHO, MOST)
+MOST_ASKED = asked_at_most(at.PERMUTED_AND_ECHO, at.MOST)
 
 
 class Rows(NamedTuple):
@@ -76,8 +52,9 @@ class Rows(NamedTuple):
     def empty(cls, rows: int, asked: int = MOST_ASKED, digits: int = DIGITS_BEFORE) -> Rows:
         """Room for so many instances with at most so many questions, and random digits before each feedback."""
         return cls(
-            np.zeros((rows, 2, MOST, LONGEST), np.uint8), np.zeros((rows, asked), np.uint8),
-            np.zeros((rows, asked, 1 + digits), np.uint8), np.zeros((rows, MOST), np.int32), np.zeros(rows, np.int32),
+            np.zeros((rows, 2, at.MOST, at.LONGEST), np.uint8), np.zeros((rows, asked), np.uint8),
+            np.zeros((rows, asked, 1 + digits), np.uint8), np.zeros((rows, at.MOST), np.int32),
+            np.zeros(rows, np.int32),
         )  # fmt: skip
 
     def after(self, used: int) -> Rows:
@@ -92,9 +69,9 @@ class Source:
     def __init__(self, task: str, name: str, first: int = 0) -> None:
         self.setting = TaskNumbers.of(task, 0)
         given = f"{name}/instance/".encode()
-        self._numbers, self._words = np.zeros(NUMBERS, np.int64), np.zeros(BUFFER, np.uint32)
-        self._bytes = np.concatenate([np.zeros(NAME, np.uint8), np.frombuffer(given, np.uint8)])
-        self._numbers[NAMED], self._numbers[NUMBER] = len(given), first - 1
+        self._numbers, self._words = np.zeros(at.NUMBERS, np.int64), np.zeros(BUFFER, np.uint32)
+        self._bytes = np.concatenate([np.zeros(at.NAME, np.uint8), np.frombuffer(given, np.uint8)])
+        self._numbers[at.NAMED], self._numbers[at.NUMBER] = len(given), first - 1
 
     def fill(self, rows: Rows, first: int = 0) -> None:
         """The next instances into all rows from one on."""
@@ -109,25 +86,25 @@ def _filled(
 ) -> int:
     """One instance with all its questions; what is needed to know its answers."""
     drawn(now, own, buffer, setting)
-    for question in range(MOST):
-        for byte in range(LONGEST):
-            texts[0, question, byte] = own[KEYS + question * LONGEST + byte]
-            texts[1, question, byte] = own[VALUES + question * LONGEST + byte]
-        opens[question] = now[OPEN + question]
-    left = now[LEFT]
-    for place in range(asked_at_most(setting.kind, now[QUESTIONS])):
+    for question in range(at.MOST):
+        for byte in range(at.LONGEST):
+            texts[0, question, byte] = own[at.KEYS + question * at.LONGEST + byte]
+            texts[1, question, byte] = own[at.VALUES + question * at.LONGEST + byte]
+        opens[question] = now[at.OPEN + question]
+    left = now[at.LEFT]
+    for place in range(asked_at_most(setting.kind, now[at.QUESTIONS])):
         if place:
-            now[LENGTH] = 0
+            now[at.LENGTH] = 0
             ask(now, own, buffer, setting)
-        order[place], noise[place, 0] = now[CURRENT], now[NOISE]
-        for digit in range(now[NOISE]):
-            noise[place, 1 + digit] = own[NOISES + digit]
+        order[place], noise[place, 0] = now[at.CURRENT], now[at.NOISE]
+        for digit in range(now[at.NOISE]):
+            noise[place, 1 + digit] = own[at.NOISES + digit]
     return int(left)
 
 
 def least_steps(setting: TaskNumbers) -> int:
     """Steps of an instance that is answered rightly from its beginning on, at the least."""
-    if setting.kind != TABLE:
+    if setting.kind != at.TABLE:
         return IN_A_ROW
     key, value = max(1, setting.keys[0]) + (setting.asks >= 0), max(1, setting.values[0]) + (setting.ends >= 0)
     back = setting.noise[0] + value - setting.short + (setting.closes >= 0)

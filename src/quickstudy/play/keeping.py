@@ -1,0 +1,146 @@
+"""Who may sit where, and how a session becomes a run of an ordinary results folder, scored like any learner's."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from quickstudy.base import catalogue
+from quickstudy.base.blocks import PERSON
+from quickstudy.base.errors import UsageError
+from quickstudy.base.legend import Legend
+from quickstudy.base.parameters import configure, write_assignments
+from quickstudy.base.record import OK, Record
+from quickstudy.base.seeds import Streams
+from quickstudy.play.bytes import BytesSeat
+from quickstudy.play.listener import ListenerSeat
+from quickstudy.play.seat import Seat
+from quickstudy.play.symbols import SymbolsSeat
+from quickstudy.play.words import Game, WordsSeat
+from quickstudy.runs import provenance
+from quickstudy.runs.job import Outcome
+from quickstudy.runs.journal import Journal
+from quickstudy.runs.reader import read_results
+from quickstudy.runs.scoring import find_measures, score_trace
+from quickstudy.runs.setting import component, make_task, protocol_of, task_labels
+from quickstudy.tasks.grammar.strings import StringTask
+
+VERSION = 1
+"""Of how people are examined."""
+_NAME = re.compile(r"[\w .-]{1,40}")
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """What is played, as it is typed. amount: bytes, sequences, strings or episodes at most; None: as usual. ask: see
+    `BytesSeat`. plain: words and symbols as they are, no random letters. name: of the person.
+    """
+
+    task: str
+    convention: str = "corrected"
+    root: int = 0
+    amount: int | None = None
+    ask: str = ""
+    plain: bool = False
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.name and not _NAME.fullmatch(self.name):
+            raise UsageError(f'--name must be 1 to 40 letters, digits, spaces, points or hyphens, got "{self.name}"')
+
+    def seat(self, repetition: int = 0) -> Seat:
+        """A fresh session. Raises UsageError for a task that nobody can play."""
+        task = make_task(self.task, self.convention)
+        streams = Streams(self.root, task.id, repetition)
+        if isinstance(task, StringTask):
+            made: Any = SymbolsSeat
+            given: dict[str, Any] = {"strings": self.amount, "plain": self.plain}
+        elif hasattr(task, "sizes") or hasattr(task, "exam"):
+            made, given = ListenerSeat, {"episodes": self.amount}
+        elif hasattr(task, "sample"):
+            made, given = WordsSeat, {"game": configure("game", Game, {}, self.convention), "most": self.amount}
+            given["plain"] = self.plain
+        else:
+            made, given = BytesSeat, {"steps": self.amount, "ask": self.ask}
+        if self.ask and made is not BytesSeat:
+            raise UsageError("--ask is for tasks of the curriculum; elsewhere, all that is hidden is asked for")
+        return made(task, streams, **{name: value for name, value in given.items() if value is not None})  # type: ignore[no-any-return]
+
+
+@dataclass
+class Sitting:
+    """A person in a seat, from the moment they sit down. folder: where the session is kept; None: nowhere.
+
+    Every session of a person on a task is a repetition of its own, so that nobody meets the same data twice.
+    """
+
+    invitation: Invitation
+    folder: pathlib.Path | None = None
+    repetition: int = 0
+    started: float = field(default_factory=time.time)
+
+    def __post_init__(self) -> None:
+        self.seat = self.invitation.seat(self.repetition)
+
+    @classmethod
+    def after_all(cls, invitation: Invitation, folder: pathlib.Path | None, taken: set[int] = frozenset()) -> Sitting:  # type: ignore[assignment]
+        """The next session of that person. taken: repetitions that are being played."""
+        known = set(taken)
+        if folder is not None:
+            own = learner_of(invitation.name)
+            id = invitation.task.partition(":")[0]
+            known |= {
+                int(record.what["repetition"])
+                for record in read_results(folder).records.values()
+                if record.part("learner") == own and record.part("task").get("id") == id
+                if record.what.get("root") == invitation.root
+            }
+        return cls(invitation, folder, next(number for number in range(len(known) + 1) if number not in known))
+
+    def keep(self) -> Record | None:
+        """Write the session down; None where there is no folder, or nothing in it that can be scored."""
+        if self.folder is None or not self.seat.scored:
+            return None
+        with Journal(self.folder) as journal:
+            return journal.save(self.outcome())
+
+    def outcome(self) -> Outcome:
+        """The session as a run."""
+        seat, task, convention = self.seat, self.seat.task, self.invitation.convention
+        trace, measures = seat.trace(), find_measures(seat.measures)
+        label = write_assignments({"name": self.invitation.name}) if self.invitation.name else ""
+        record = Record(
+            what={
+                "task": component(task),
+                "learner": learner_of(self.invitation.name),
+                "protocol": {"id": PERSON, "version": VERSION, "parameters": dict(seat.parameters)},
+                "convention": convention,
+                "root": self.invitation.root,
+                "repetition": self.repetition,
+            },
+            status=OK,
+            where={
+                "versions": provenance.versions(),
+                "machine": provenance.machine(),
+                "device": PERSON,
+                "lanes": 1,
+                "started": round(self.started, 3),
+                "seconds": round(time.time() - self.started, 3),
+            },
+            scores=score_trace(trace, measures, convention),
+            labels={
+                **task_labels(task, convention),
+                "learner": f"{PERSON}:{label}" if label else PERSON,
+                "role": PERSON,
+            },
+            legend=Legend.of(catalogue.protocol.get(protocol_of(task)), measures).as_facts(),
+        )
+        return Outcome(record, trace)
+
+
+def learner_of(name: str) -> dict[str, Any]:
+    """The identity of a person as a learner."""
+    return {"id": PERSON, "version": VERSION, "parameters": {"name": name} if name else {}}

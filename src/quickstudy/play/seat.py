@@ -1,0 +1,108 @@
+"""A seat: where a person sits in the place of a learner. A terminal and a browser show the same one."""
+
+from __future__ import annotations
+
+import string
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from quickstudy.base.blocks import Picture
+from quickstudy.base.errors import UsageError
+from quickstudy.base.seeds import Streams
+from quickstudy.base.trace import Trace
+
+LETTERS = string.ascii_letters
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a person sees before an answer. text: letter by letter, as a terminal prints it. ask: what is to be typed.
+
+    choices: (what is typed, what it means), where there are few answers. picture: what a page shows besides.
+    """
+
+    text: str
+    ask: str
+    choices: Sequence[tuple[str, str]] = ()
+    picture: Sequence[Picture] = ()
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a person is told of an answer. good: whether it was right, None where that is not said."""
+
+    text: str = ""
+    good: bool | None = None
+
+
+class Seat(ABC):
+    """A session of one person on one task. What is drawn depends on the streams alone.
+
+    measures: ids of those that its trace is scored by. explained: what is going on, in a sentence or two, for somebody
+    who has never seen the task; nothing of what is to be found out. stopped: the person has left.
+    """
+
+    measures: ClassVar[tuple[str, ...]]
+    explained: ClassVar[str]
+    stopped: bool = False
+
+    def __init__(self, task: Any, streams: Streams) -> None:
+        self.task, self.streams = task, streams
+
+    @property
+    @abstractmethod
+    def parameters(self) -> Mapping[str, Any]:
+        """How long the session may be and how it is played: part of its identity."""
+
+    @property
+    @abstractmethod
+    def over(self) -> bool:
+        """Whether nothing more is asked."""
+
+    @property
+    @abstractmethod
+    def scored(self) -> bool:
+        """Whether enough was answered for a score."""
+
+    @property
+    def progress(self) -> str:
+        """How far it is, in a few words."""
+        return ""
+
+    @property
+    def reference(self) -> str:
+        """What is shown once, at the beginning, and may be looked at all the time."""
+        return ""
+
+    @abstractmethod
+    def shown(self) -> Shown:
+        """What is to be answered now; the same until it is."""
+
+    @abstractmethod
+    def answer(self, line: str) -> Said:
+        """Take what was typed. Raises UsageError, and nothing has happened, for what cannot be an answer."""
+
+    def stop(self) -> str:
+        """The person leaves. Gives what is still to be shown."""
+        self.stopped = True
+        return ""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """How it went, in one line."""
+
+    @abstractmethod
+    def trace(self) -> Trace:
+        """The session as a trace of the kind that machines leave on this task."""
+
+
+def renamed(words: Sequence[str], streams: Streams, plain: bool) -> list[str]:
+    """Random letters for words, so that nobody knows them from elsewhere; plain: the words themselves."""
+    if plain:
+        return list(words)
+    if len(words) > len(LETTERS):
+        raise UsageError(f"{streams.task} has {len(words)} words, and there are {len(LETTERS)} letters; give --plain")
+    shuffled = streams.numpy("letters").permutation(len(LETTERS))
+    return [LETTERS[shuffled[place]] for place in range(len(words))]

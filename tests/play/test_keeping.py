@@ -1,0 +1,85 @@
+"""Sessions as runs: in a results folder, scored, beside the machines."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from quickstudy.api import run
+from quickstudy.base.blocks import PERSON
+from quickstudy.cli.main import app
+from quickstudy.play.keeping import Invitation, Sitting
+from quickstudy.play.words import Game
+from quickstudy.report.build import gather
+from quickstudy.runs.identity import Selection
+from quickstudy.runs.reader import read_results
+
+RULES = {"seeds": 2, "workers": 0, "controls": False, "protocol": {"sequences": 20}}
+
+
+def played(folder, lines, name="ann", **how):
+    sitting = Sitting.after_all(Invitation("language/periodic", name=name, **how), folder)
+    for line in lines:
+        sitting.seat.answer(line)
+    sitting.seat.stop()
+    return sitting, sitting.keep()
+
+
+def right(sitting):
+    return " ".join(word[1:-1] for word in sitting.seat.truth.split() if word.startswith("["))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    run(["language/periodic"], ["majority"], out=tmp_path, **RULES)
+    return tmp_path
+
+
+def test_a_person_stands_in_the_table_of_the_machines(folder):
+    first, record = played(folder, ["a", "b", "c"])
+    assert record.scores["wade"]["values"]["wade"] == first.seat.game.score(first.seat.right)
+    (table,) = gather([folder]).tables
+    assert [(row.learner, row.role) for row in table.rows] == [("person:name=ann", PERSON), ("majority", "control")]
+    assert "people" not in table.verdict.text.lower()
+    run(["language/periodic"], ["majority"], out=folder, **{**RULES, "protocol": {"sequences": 30}})
+    tables = gather([folder]).tables
+    assert [len(table.of_role(PERSON)) for table in tables] == [1, 1]
+    assert len(Selection((), ("person*",)).of(read_results(folder).records.values())) == 1
+
+
+def test_a_person_alone_has_a_table(tmp_path):
+    played(tmp_path, ["a"], name="")
+    (table,) = gather([tmp_path]).tables
+    assert [(row.learner, row.role) for row in table.rows] == [(PERSON, PERSON)]
+
+
+def test_nobody_meets_the_same_data_twice(folder):
+    sittings = [played(folder, ["a"])[0] for _ in range(2)] + [played(folder, ["a"], name="ben")[0]]
+    assert [one.repetition for one in sittings] == [0, 1, 0]
+    shown = [Sitting(one.invitation, repetition=one.repetition).seat.shown().text for one in sittings]
+    assert shown[0] != shown[1]
+    assert shown[0] == shown[2]  # another person, the same data as the machines of that seed
+
+
+@pytest.mark.parametrize("convention", ["corrected", "published"])
+def test_the_score_is_that_of_the_game_under_every_convention(tmp_path, convention):
+    sitting = Sitting(Invitation("language/qa", convention), tmp_path)
+    seat = sitting.seat
+    seat.answer("nothing")
+    while not seat.over:
+        seat.answer(right(sitting))
+    game = Game(**Game.conventions.get(convention, {}))
+    assert len(seat.right) == game.series + 1
+    wanted = game.score([False, *[True] * game.series])
+    assert sitting.keep().scores["wade"]["values"]["wade"] == pytest.approx(wanted)
+    again = CliRunner().invoke(app, ["score", str(tmp_path), "--measure", "wade", "--json"])
+    assert again.exit_code == 0
+    (record,) = read_results(tmp_path).records.values()
+    assert record.scores["wade"]["values"]["wade"] == pytest.approx(wanted)
+
+
+def test_too_little_is_not_kept(tmp_path):
+    sitting, record = played(tmp_path, [])
+    assert record is None
+    assert not sitting.seat.scored
+    assert not read_results(tmp_path).records

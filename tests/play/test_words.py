@@ -1,0 +1,109 @@
+"""The game of appendix A: worked examples of its two scores, hidden words, letters, and the command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from quickstudy.base import catalogue
+from quickstudy.base.errors import UsageError
+from quickstudy.base.parameters import configure
+from quickstudy.base.seeds import Streams
+from quickstudy.cli.main import app
+from quickstudy.measures.wade import wade_preset
+from quickstudy.play.words import HIDDEN, Game, WordsSeat
+
+PUBLISHED = Game(**Game.conventions["published"])
+WORKED = [False, True, True, False, *[True] * 10]
+
+
+def score(game, right):
+    return wade_preset("paper", thresholds=game.series).score(*game.curve(right))
+
+
+def session(name, convention="corrected", seed=0, plain=False):
+    id = f"language/{name}"
+    task = configure(id, catalogue.task.get(id), {}, convention)
+    return WordsSeat(task, Streams(seed, id, 0), Game(), plain=plain)
+
+
+def said(seat):
+    """The words of the present sequence, without its number."""
+    return seat.shown().text.split()[1:]
+
+
+def test_worked_example_of_the_paper_and_of_the_published_game():
+    assert score(Game(), WORKED) == pytest.approx((0.3 / 2 + 5.2 / 5) / 5.5)
+    cut = WORKED[:9]
+    assert PUBLISHED.streak(cut) == PUBLISHED.series
+    assert score(PUBLISHED, cut) == pytest.approx((0.2 / 2 + 0.4 / 3 + 0.6 / 7 + 0.8 / 8 + 1 / 9) / 3)
+
+
+def test_perfect_and_hopeless_players():
+    assert score(Game(), [True] * 10) == pytest.approx(1.0)
+    assert score(PUBLISHED, [True] * 5) == pytest.approx(1 / 3)
+    assert score(Game(), [False] * 20) == 0.0
+    assert score(Game(), []) == 0.0
+
+
+def test_who_answers_the_truth_is_right_in_letters_and_in_words():
+    for plain in (False, True):
+        played = session("qa", plain=plain)
+        while not played.over:
+            shown = said(played)
+            truth = played.truth.split()
+            assert HIDDEN in shown
+            assert len(shown) == len(truth)
+            assert all(word in (other, HIDDEN) for word, other in zip(shown, truth, strict=True))
+            assert all((len(word) == 1) != plain or word in "I?._" for word in shown)
+            hidden = [word[1:-1] for word, other in zip(truth, shown, strict=True) if other == HIDDEN]
+            assert played.hidden == len(hidden)
+            assert played.answer(" ".join(hidden)).good
+        assert len(played.right) == 10
+        assert played.trace().arrays["accuracy"].tolist() == [1.0]
+
+
+def test_long_sequences_are_cut_before_the_sixth():
+    played = session("periodic")
+    shown = said(played)
+    assert shown.count(HIDDEN) == played.hidden == 5
+    assert shown[-1] == HIDDEN
+
+
+def test_only_all_hidden_words_together_are_right():
+    played = session("copying" if "language/copying" in catalogue.task else "extra-copy")
+    for spoiled, good in ((slice(-1), False), (slice(None), True)):
+        hidden = [word[1:-1] for word in played.truth.split() if word.startswith("[")]
+        assert played.answer(" ".join(hidden[spoiled])).good is good
+    hidden = [word[1:-1] for word in played.truth.split() if word.startswith("[")]
+    assert not played.answer(" ".join([*hidden, "a"])).good
+
+
+def test_letters_depend_on_the_seed_alone():
+    first, again, other = (said(session("qa", seed=seed)) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_what_cannot_be_played_is_refused():
+    with pytest.raises(UsageError, match="is not played word by word"):
+        WordsSeat(catalogue.task.get("dynamics/narma-10")(), Streams(0, "x", 0), Game())
+
+
+def test_the_command_as_it_is_typed(tmp_path):
+    played = session("qa", seed=3)
+    lines = []
+    for _ in range(4):
+        lines += [word[1:-1] for word in played.truth.split() if word.startswith("[")]
+        played.answer("")
+    lines[1] = "nothing"
+    file = tmp_path / "session.json"
+    arguments = ["play", "language/qa", "--seed", "3", "--record", str(file)]
+    told = CliRunner().invoke(app, arguments, input="\n".join(lines) + "\n")
+    assert told.exit_code == 0
+    wanted = score(Game(), [True, False, True, True])
+    assert f"stopped after 4 sequences, 3 right; WADE {wanted:.4f}" in told.stdout
+    assert json.loads(file.read_text())["right"] == [True, False, True, True]
+    again = CliRunner().invoke(app, ["score", "wade", str(file), "--json"])
+    assert json.loads(again.stdout)["wade"] == pytest.approx(wanted)
