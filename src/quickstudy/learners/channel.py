@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.base.catalogue import training
-from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
@@ -17,14 +17,11 @@ from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.channel_programs import Echo, Settings, learned, performed
-from quickstudy.learners.episodes import begin_episodes
+from quickstudy.learners.episodes import begin_episodes, played_in_parts
 from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Head, Model
 from quickstudy.learners.updates import ADAM, LATE
 from quickstudy.tasks.games.play import GameWorld
-
-TOGETHER = 256
-"""Episodes that are played side by side where nothing is learned."""
 
 
 @training("channel", version=1)
@@ -150,15 +147,11 @@ class ChannelPupil:
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes by the likeliest tokens and decisions."""
-        if stop <= start:
-            raise UsageError(f"no episodes between {start} and {stop}")
-        world, parts = _checked(rehearsal.world), []
-        for first in range(start, stop, TOGETHER):
-            numbers = jnp.tile(jnp.arange(first, min(first + TOGETHER, stop)), (self.lanes, 1))
-            begun = begin_episodes(rehearsal, numbers)
-            keys = rehearsal.keys, self._noise
-            parts.append(jax.tree.map(np.asarray, performed(world, self._pairs, begun, keys, numbers, self.lanes)))
-        return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+        world, keys = _checked(rehearsal.world), (rehearsal.keys, self._noise)
+        return played_in_parts(
+            rehearsal, start, stop,
+            lambda begun, numbers: performed(world, self._pairs, begun, keys, numbers, self.lanes),
+        )  # fmt: skip
 
     def snapshot(self) -> Snapshot:
         """Pairs and moments, with the lane axis."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quickstudy.base.errors import UsageError
 from quickstudy.base.learner import Brief, Cost
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
@@ -17,6 +18,9 @@ from quickstudy.base.task import players_of
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.tasks.worlds import episode_keys
+
+TOGETHER = 256
+"""Episodes that are played side by side where nothing is learned."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,19 @@ def begin_episodes(rehearsal: Rehearsal, numbers: Any) -> Any:
     all who play in a world share. Where episodes are drawn whole, that is most of what there is to compile.
     """
     return _begin(rehearsal.world, rehearsal.keys, numbers, len(numbers))
+
+
+def played_in_parts(rehearsal: Rehearsal, start: int, stop: int, play: Callable[[Any, Any], Any]) -> Transcript:
+    """Episodes start .. stop-1, some at a time: play(what `begin_episodes` gives, numbers (lane, episode)) gives
+    their transcript.
+    """
+    if stop <= start:
+        raise UsageError(f"no episodes between {start} and {stop}")
+    parts = []
+    for first in range(start, stop, TOGETHER):
+        numbers = jnp.tile(jnp.arange(first, min(first + TOGETHER, stop)), (len(rehearsal.keys), 1))
+        parts.append(jax.tree.map(np.asarray, play(begin_episodes(rehearsal, numbers), numbers)))
+    return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
 
 
 @eqx.filter_jit

@@ -19,15 +19,12 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
-from quickstudy.learners.episodes import Lived, as_rows, begin_episodes, by_player, play
+from quickstudy.learners.episodes import Lived, as_rows, begin_episodes, by_player, play, played_in_parts
 from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, size_of, stack_lanes, with_arrays
 from quickstudy.learners.slots import in_batches
 from quickstudy.learners.stepping import Head
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import ADAM, cut, share_of_rate
-
-TOGETHER = 256
-"""Episodes that are played side by side where nothing is learned."""
 
 
 class Actor(eqx.Module):
@@ -155,15 +152,11 @@ class PPOPupil:
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes by the likeliest actions."""
-        parts = []
-        for first in range(start, stop, TOGETHER):
-            numbers = jnp.tile(jnp.arange(first, min(first + TOGETHER, stop)), (self.lanes, 1))
-            begun = begin_episodes(rehearsal, numbers)
-            keys = rehearsal.keys, self._noise
-            parts.append(
-                jax.tree.map(np.asarray, _perform(rehearsal.world, self._actors, begun, keys, numbers, self.lanes))
-            )
-        return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+        world, keys = rehearsal.world, (rehearsal.keys, self._noise)
+        return played_in_parts(
+            rehearsal, start, stop,
+            lambda begun, numbers: _perform(world, self._actors, begun, keys, numbers, self.lanes),
+        )  # fmt: skip
 
     def snapshot(self) -> Snapshot:
         """Actors and moments, with the lane axis."""

@@ -21,15 +21,13 @@ from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.action_values import ActionValues, check_choices, widened
-from quickstudy.learners.episodes import begin_episodes
+from quickstudy.learners.episodes import played_in_parts
 from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
 from quickstudy.learners.r2d2_play import Layout, Settings, empty_replay, entered, lived, performed
 from quickstudy.learners.r2d2_programs import ADAM, learned
 from quickstudy.learners.replay import Pieces, Replay
 from quickstudy.learners.slots import drawn, transcript
 
-TOGETHER = 256
-"""Episodes that are played side by side where nothing is learned."""
 LESSONS = (8, 64)
 """Episodes for every actor that are drawn at once: few, or many."""
 ROOM = 2e9
@@ -180,15 +178,11 @@ class R2D2Pupil:
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes by the actions that are held best."""
-        if stop <= start:
-            raise UsageError(f"no episodes between {start} and {stop}")
-        world, parts = self._checked(rehearsal.world), []
-        for first in range(start, stop, TOGETHER):
-            numbers = jnp.tile(jnp.arange(first, min(first + TOGETHER, stop)), (self.lanes, 1))
-            begun, keys = begin_episodes(rehearsal, numbers), (rehearsal.keys, self._noise)
-            played = performed(world, self._network, begun, keys, numbers, self._layout, self.lanes)
-            parts.append(jax.tree.map(np.asarray, played))
-        return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
+        world, keys = self._checked(rehearsal.world), (rehearsal.keys, self._noise)
+        return played_in_parts(
+            rehearsal, start, stop,
+            lambda begun, numbers: performed(world, self._network, begun, keys, numbers, self._layout, self.lanes),
+        )  # fmt: skip
 
     def _checked(self, world: Any) -> Any:
         """The world, when there is room for what is kept of it."""
