@@ -200,7 +200,9 @@ def as_json(values: Any) -> Any:
     array = np.asarray(values)
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return array.tolist()
-    return np.where(np.isfinite(array), array.astype(object), None).tolist()
+    listed = array.astype(object)
+    listed[~np.isfinite(array)] = None
+    return listed.tolist()
 
 
 def _array(recorded: Any) -> Any:

@@ -70,7 +70,7 @@ def recorded_lines(
 
 def oracle_of(task: Any, convention: str) -> Hosted | None:
     """The rule that knows all answers, where there is one in plain Python."""
-    oracle = getattr(task, "oracle", None)
+    oracle = str(getattr(task, "oracle", None))
     made: Any = choose_learner(oracle, convention, task).make(task) if oracle in catalogue.control else None
     return made if isinstance(made, Hosted) else None
 

@@ -63,25 +63,26 @@ class TestList:
             listed = self.task.listed()
             return (listed[place] for place in range(self.start, self.start + self.count))
         if isinstance(self.task.grammar, Counting):
-            return map(self.task.grammar.string, self.values)
+            return map(self.task.grammar.string, self._counted())
         return getattr(self, f"_{self.mode}")()  # type: ignore[no-any-return]
 
     @cached_property
     def values(self) -> NDArray[np.int64]:
         """(string, variable): the strings of a counter language, without their letters."""
+        shape = self.count, len(self.task.grammar.stops)
+        return np.fromiter(itertools.chain.from_iterable(self._counted()), np.int64, shape[0] * shape[1]).reshape(shape)
+
+    def _counted(self) -> Iterable[tuple[int, ...]]:
         grammar, end = self.task.grammar, self.start + self.count
-        found: Any
         if self.mode == "grid":
-            found = self._grid()
-        elif self.mode == "released":
+            return self._grid()
+        if self.mode == "released":
             listed = self.task.listed()
             own = getattr(listed, "values", lambda place: grammar.values(listed[place]))
-            found = [own(place) for place in range(self.start, end)]
-        elif len(grammar.stops) == 1:
-            found = np.arange(self.start, end) + 1
-        else:
-            found = list(itertools.islice(grammar.in_order(), self.start, end))
-        return np.array(found, np.int64).reshape(self.count, len(grammar.stops))
+            return map(own, range(self.start, end))
+        if len(grammar.stops) == 1:
+            return ((n,) for n in range(self.start + 1, end + 1))
+        return itertools.islice(grammar.in_order(), self.start, end)
 
     @classmethod
     def behind(cls, task: Any, mode: str, shown: Sequence[String], count: int) -> TestList:
