@@ -181,11 +181,15 @@ def test_every_pass_over_the_support_games_is_counted_by_itself():
 
     env = ListenerEnv(repeats=2)
     _, info = env.reset(seed=0)
-    seen, ends, done = {}, [], False
+    seen, ends, places, done = {}, [], {info["mode"]: [info["stimulus_idx"]]}, False
     while not done:
         _, _, done, _, info = env.step(0)
         seen[info["mode"]] = info["nbr_games"]
+        places.setdefault(info["mode"], []).append(info["stimulus_idx"])
         ends += [info["mode"]] if info["end_of_mode"] else []
     assert list(seen) == ends == ["train0", "train1", "test"]
     assert seen["train0"] == seen["train1"] > 0
     assert seen["test"] > 0
+    assert {mode: sorted(set(found)) for mode, found in places.items()} == {
+        mode: list(range(games)) for mode, games in seen.items()
+    }
