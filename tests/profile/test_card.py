@@ -102,7 +102,7 @@ def test_a_person_who_has_played_stands_on_the_card(made: tuple[Path, Any, Any])
 
 
 def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
-    with pytest.raises(qs.UsageError, match="not mixed with profile-quick version 1, tuned"):
+    with pytest.raises(qs.UsageError, match="not mixed with profile-quick version 2, tuned"):
         qs.profile("esn", out=made[0], tuned=True)
     with pytest.raises(qs.UsageError, match="stands for several learners"):
         qs.profile("esn:units=10|20", out=tmp_path)
