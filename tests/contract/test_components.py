@@ -26,8 +26,9 @@ SLOW = {"dcem", "dnc", "esbn"}
 """Half a minute each to compile with a training; test_stepping teaches them, and test_cores takes their gradients."""
 BY_FILE = {"curriculum/file@1"}
 """Tasks that are nothing without a file of the user's."""
-OUTSIDE = ("lines", "zeromq", "openai", "hf")
-"""Learners that are nothing without a program or a server of the user's: looked at with one, in tests of their own."""
+OUTSIDE = ("lines", "zeromq", "openai", "hf", "recorded")
+"""Learners that are nothing without a program, a server or a file of the user's: looked at with one, in tests of their
+own."""
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "adapters")
 
 

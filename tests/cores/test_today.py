@@ -9,6 +9,7 @@ import pytest
 
 from quickstudy.base.errors import UsageError
 from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.cores import layered
 from quickstudy.cores.core import Core
 from quickstudy.cores.deltanet import GatedDeltaNet
 from quickstudy.cores.layered import CHUNK, TAPS
@@ -142,9 +143,13 @@ def test_a_core_is_its_equations(spec: Any) -> None:
         np.testing.assert_allclose(given, exact.norms[-1] * normed(path), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
 @pytest.mark.parametrize("spec", ALL)
-def test_a_long_stream_in_chunks_is_the_scan_of_its_steps(spec: Any) -> None:
-    """More than two chunks, the last one not full; and the state at its end, from which either goes on."""
+def test_a_long_stream_in_chunks_is_the_scan_of_its_steps(spec: Any, device: str, monkeypatch: Any) -> None:
+    """More than two chunks, the last one not full; and the state at its end, from which either goes on. As steps are
+    taken on either kind of device.
+    """
+    monkeypatch.setattr(layered, "device_kind", lambda: device)
     rng = np.random.default_rng(6)
     core = disturbed(spec(units=UNITS, layers=1).build(Tokens(5), rng), rng)
     steps = 2 * CHUNK + 5

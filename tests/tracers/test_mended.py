@@ -63,7 +63,7 @@ def series(streams: Streams) -> Series:
 def test_a_series_costs_no_more_than_its_length(series: Series, streams: Streams) -> None:
     exam = Exam([series.part("training")])
     cores = stack_lanes([EchoState(units=20).build(Reals(1), streams.numpy("core"))])
-    assert harvest(cores, exam, Shape.of(exam.examples)).shape[1] <= 2 * 700
+    assert harvest(cores, exam, Shape.of(exam.examples, cores)).shape[1] <= 2 * 700
 
 
 def test_a_ridge_that_float32_cannot_hold_is_refused() -> None:

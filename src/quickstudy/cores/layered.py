@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_precision
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.gateway import device_kind, eqx, jax, jnp, lax
 
 CHUNK = 32
 """Steps that are taken in parallel; chunks follow one another. Memory then grows with the chunk, not with the stream,
@@ -179,13 +180,30 @@ def normed(x: Array) -> Array:
     return x * lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + SMALL)
 
 
-def linear_scan(before: Array, keep: Array, new: Array) -> Array:
-    """h_t = keep_t h_{t-1} + new_t for all t at once, by an associative scan. before: h of the step before the first.
+def linear_scan(before: Any, keep: Any, new: Any, times: Callable[[Any, Any], Any] = operator.mul) -> Any:
+    """h_t = keep_t h_{t-1} + new_t for all t. before: h of the step before the first. times: the product, where numbers
+    are no arrays but pairs of them.
 
-    (a, b) then (c, d) are together (a c, b c + d), whichever pairs are put together first.
+    On a GPU all steps at once, by an associative scan: (a, b) then (c, d) are together (a c, b c + d), whichever pairs
+    are put together first. On a CPU one after another, which is less work: programs compile in half the time, and a
+    gradient of Mamba takes two thirds.
     """
-    new = jnp.concatenate([(keep[0] * before + new[0])[None], new[1:]])
-    return lax.associative_scan(lambda one, two: (one[0] * two[0], two[0] * one[1] + two[1]), (keep, new))[1]
+
+    def moved(keep: Any, state: Any, new: Any) -> Any:
+        return jax.tree.map(jnp.add, times(keep, state), new)
+
+    if device_kind() == "cpu":
+
+        def step(state: Any, given: tuple[Any, Any]) -> tuple[Any, Any]:
+            state = moved(given[0], state, given[1])
+            return state, state
+
+        return lax.scan(step, before, (keep, new), unroll=4)[1]
+    # The state before is one more thing that is added at the first step.
+    first_keep, first_new = jax.tree.map(lambda leaf: leaf[0], (keep, new))
+    first = moved(first_keep, before, first_new)
+    new = jax.tree.map(lambda one, whole: jnp.concatenate([one[None], whole[1:]]), first, new)
+    return lax.associative_scan(lambda one, two: (times(one[0], two[0]), moved(two[0], one[1], two[1])), (keep, new))[1]
 
 
 def in_chunks(chunk: Callable[[Any, Any], tuple[Any, Array]], state: Any, xs: Any, neutral: Any) -> tuple[Any, Array]:

@@ -10,8 +10,8 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.cores.core import Array
-from quickstudy.cores.layered import LayeredSpec, Mixer, draw_map, in_chunks
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.cores.layered import LayeredSpec, Mixer, draw_map, in_chunks, linear_scan
+from quickstudy.gateway import jax, jnp
 
 
 class LinearRecurrence(Mixer):
@@ -47,17 +47,10 @@ class LinearRecurrence(Mixer):
         return state, self._shown(state, x)
 
     def unroll(self, state: Array, xs: Array) -> tuple[Array, Array]:
-        """By an associative scan over complex numbers, a chunk at a time."""
+        """By a scan over complex numbers, a chunk at a time."""
 
         def chunk(state: Array, given: tuple[Array, ...]) -> tuple[Array, Array]:
-            real, imaginary, *new = given
-            # The state before is one more thing that is added at the first step.
-            first = jnp.stack(_times((real[0], imaginary[0]), (state[0], state[1])))
-            news = tuple(
-                jnp.concatenate([(part[0] + more)[None], part[1:]]) for part, more in zip(new, first, strict=True)
-            )
-            _, hidden = lax.associative_scan(_together, ((real, imaginary), news))
-            both = jnp.stack(hidden, axis=1)
+            both = jnp.stack(linear_scan((state[0], state[1]), given[:2], given[2:], _times), axis=1)
             return both[-1], both
 
         each = (len(xs), 1, self.decay.size)
@@ -82,15 +75,7 @@ def _times(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, A
     return one[0] * two[0] - one[1] * two[1], one[0] * two[1] + one[1] * two[0]
 
 
-def _together(
-    one: tuple[tuple[Array, Array], ...], two: tuple[tuple[Array, Array], ...]
-) -> tuple[tuple[Array, Array], ...]:
-    """(a, b) then (c, d): (a c, b c + d)."""
-    moved = _times(two[0], one[1])
-    return _times(one[0], two[0]), (moved[0] + two[1][0], moved[1] + two[1][1])
-
-
-@core("lru", version=1)
+@core("lru", version=2)
 @dataclass(frozen=True)
 class LinearRecurrentUnit(LayeredSpec):
     """Linear recurrent unit: a diagonal complex recurrence without gates, and a gated map behind it.

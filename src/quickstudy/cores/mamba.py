@@ -56,7 +56,7 @@ class SelectiveStateSpace(Mixer):
         return (window, hidden), self._out((hidden * out_of[..., None, :]).sum(axis=-1), inner, gate)
 
     def unroll(self, state: Any, xs: Array) -> tuple[Any, Array]:
-        """By an associative scan, a chunk at a time: states of all steps never stand in memory at once."""
+        """By a scan, a chunk at a time: states of all steps never stand in memory at once."""
         window, hidden = state
         inner, gate = jnp.split(xs @ self.read, 2, axis=-1)
         window, inner = self.convolution.unroll(window, inner)
@@ -85,7 +85,7 @@ class SelectiveStateSpace(Mixer):
         return ((shown + self.through * inner) * jax.nn.silu(gate)) @ self.out
 
 
-@core("mamba", version=1)
+@core("mamba", version=2)
 @dataclass(frozen=True)
 class Mamba(LayeredSpec):
     """Mamba: a selective state space, gated, behind a short convolution.

@@ -36,7 +36,7 @@ class MinimalGates(Mixer):
         return state, state @ self.out
 
     def unroll(self, state: Array, xs: Array) -> tuple[Array, Array]:
-        """By an associative scan, a chunk at a time."""
+        """By a scan, a chunk at a time."""
 
         def chunk(state: Array, given: tuple[Array, Array]) -> tuple[Array, Array]:
             hidden = linear_scan(state, *given)
@@ -54,7 +54,7 @@ class MinimalGates(Mixer):
         return jax.nn.sigmoid(-update), jax.nn.sigmoid(update) * new
 
 
-@core("mingru", version=1)
+@core("mingru", version=2)
 @dataclass(frozen=True)
 class MinimalGRU(LayeredSpec):
     """Minimal gated recurrent units: an update gate and a new value that depend on the input alone.

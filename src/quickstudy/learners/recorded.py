@@ -38,7 +38,7 @@ CALLS = ("learn", "predict", "states", "act")
 """What a learner is told or asked, by the names of the methods of a host."""
 
 
-class Line(NamedTuple):
+class RecordedLine(NamedTuple):
     """One line of a recording, and its number."""
 
     number: int
@@ -53,7 +53,7 @@ class Recording:
 
     content: str
     pace: Pace
-    runs: Mapping[int, tuple[Mapping[str, Any], tuple[Line, ...]]]
+    runs: Mapping[int, tuple[Mapping[str, Any], tuple[RecordedLine, ...]]]
 
     def made_for(self) -> str:
         """The runs, for people."""
@@ -105,7 +105,7 @@ class Recorded:
 class _Played:
     """A host that goes from line to line. It has the methods of which there are lines, and `learn` and `predict`."""
 
-    def __init__(self, file: str, run: Mapping[str, Any], lines: Sequence[Line]) -> None:
+    def __init__(self, file: str, run: Mapping[str, Any], lines: Sequence[RecordedLine]) -> None:
         self._file, self._run, self._lines, self._place = file, run, lines, 0
         there = {name for line in lines for name in CALLS if name in line.said}
         for name in ("scale", "learns", "parameters"):
@@ -164,8 +164,8 @@ def read_recording(file: str) -> Recording:
 @lru_cache(maxsize=4)
 def _read(path: str, *stamp: int) -> Recording:
     whole = pathlib.Path(path).read_bytes()
-    runs: dict[int, tuple[dict[str, Any], list[Line]]] = {}
-    lines: list[Line] | None = None
+    runs: dict[int, tuple[dict[str, Any], list[RecordedLine]]] = {}
+    lines: list[RecordedLine] | None = None
     for number, text in enumerate(whole.splitlines(), 1):
         try:
             said = json.loads(text)
@@ -185,7 +185,7 @@ def _read(path: str, *stamp: int) -> Recording:
                 f"{path}, line {number}: no recording; quickstudy drive TASK --questions --out FILE writes one"
             )
         else:
-            lines.append(Line(number, said))
+            lines.append(RecordedLine(number, said))
     paces = {run["pace"] for run, _ in runs.values()}
     if len(paces) != 1:
         raise ValueError(f"{path}: " + ("runs of several paces" if paces else "there is no run in it"))

@@ -67,7 +67,7 @@ class SymbolsSeat(Seat):
     def _begin(self) -> None:
         self._place, self._mistakes, self._steps = 0, 0, 0
         string = self._string
-        self._row = Row.of(string, self.task.grammar.likely(string), self.task.grammar, self._marking)
+        self._row = Row.of(string, self.task.grammar.likely(string) == 1, self.task.grammar, self._marking)
         self._reveal()
 
     @property
