@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +87,7 @@ class Sitting:
         self.seat = self.invitation.seat(self.repetition)
 
     @classmethod
-    def after_all(cls, invitation: Invitation, folder: pathlib.Path | None, taken: set[int] = frozenset()) -> Sitting:  # type: ignore[assignment]
+    def after_all(cls, invitation: Invitation, folder: pathlib.Path | None, taken: Collection[int] = ()) -> Sitting:
         """The next session of that person. taken: repetitions that are being played."""
         known = set(taken)
         if folder is not None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import LearnerFault
+from quickstudy.base.learner import finite
 from quickstudy.compiled import njit
 from quickstudy.protocols.marking import Marking, Outcomes, largest
 from quickstudy.tasks.grammar.counting import Counting
@@ -94,8 +94,7 @@ class _States:
     def _tried(self, number: int, symbol: int) -> tuple[int, int]:
         """The state behind a symbol, and the likeliest next one there."""
         state, scores = self._pupil.step(self._rows[number], np.full((1, 1), symbol, np.int32))
-        if not np.isfinite(scores).all():
-            raise LearnerFault("the learner's scores are not finite: it has diverged")
+        finite("the learner's scores", scores)
         then, said = self._known(state), int(largest(np.asarray(scores)[0, 0]))
         self._after[number, symbol], self._answers[number, symbol] = then, said
         return then, said
