@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -163,11 +164,17 @@ def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
     """Copy journals and traces of a stored folder into a results folder, where they are not there yet: how many files.
 
     stored: a results folder, or one with what `quickstudy pack` made of such a folder (`runs.zip`). Folders merge by
-    copying, so nothing of one's own is touched. Raises UsageError where nothing is stored.
+    copying, so nothing of one's own is touched. Raises UsageError where nothing is stored, or it is damaged.
     """
     packed = stored / PACKED
-    root = zipfile.Path(packed) if packed.is_file() else stored
-    rooms = [*root.iterdir()] if packed.is_file() else [root]
+    try:
+        return _taken_over(zipfile.Path(packed) if packed.is_file() else None, stored, folder)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        raise UsageError(f"{packed} cannot be unpacked ({error}); get it again") from error
+
+
+def _taken_over(archive: zipfile.Path | None, stored: pathlib.Path, folder: pathlib.Path) -> int:
+    rooms: list[Any] = [*archive.iterdir()] if archive else [stored]
     files = [path for room in rooms for name in (RUNS, TRACES) for path in _files(room / name)]
     if not files:
         raise UsageError(f"{stored} has no runs to take over: a results folder, with {RUNS}/ in it, is asked for")

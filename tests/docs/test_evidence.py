@@ -102,3 +102,16 @@ def test_stored_runs_are_taken_over_once(tmp_path):
     assert (tmp_path / "other" / "runs" / "a-1-x.jsonl").read_text() == "{}\n"
     with pytest.raises(UsageError, match="has no runs to take over"):
         take_over(tmp_path / "nothing", folder)
+
+
+@pytest.mark.parametrize("place", [0, 40])
+def test_a_damaged_archive_is_told(tmp_path, place):
+    """At its head, and inside of what is packed."""
+    (tmp_path / "stored" / "runs").mkdir(parents=True)
+    (tmp_path / "stored" / "runs" / "a-1-x.jsonl").write_text("{}\n" * 100)
+    pack(tmp_path / "stored", tmp_path / "runs.zip")
+    content = bytearray((tmp_path / "runs.zip").read_bytes())
+    content[place:] = b"" if place == 0 else bytes(byte ^ 255 for byte in content[place:80]) + content[80:]
+    (tmp_path / "runs.zip").write_bytes(content)
+    with pytest.raises(UsageError, match=r"runs\.zip cannot be unpacked .*; get it again"):
+        take_over(tmp_path, tmp_path / "own")

@@ -210,8 +210,9 @@ class _ByWords(ByKind):
             return self._usual(question.kind)
         return YES if self._yes(question, prompt, asked) else NO
 
+    @abstractmethod
     def _yes(self, question: Question, prompt: list[str], asked: list[str]) -> bool:
-        raise NotImplementedError
+        """Whether the answer is YES."""
 
 
 @control("verbatim", version=1, role="control")
