@@ -27,9 +27,8 @@ FORMS = {
     )
 }
 """By task: its first, its second and its third version, which is the default."""
-HEAD = """| task | first version: control | fitted | second version: control | fitted | third version: control | fitted |
-|---|---:|---:|---:|---:|---:|---:|
-"""
+_COLUMNS = (f"{version} version: control | fitted" for version in ("first", "second", "third"))
+HEAD = f"| task | {' | '.join(_COLUMNS)} |\n|---|{6 * '---:|'}\n"
 
 
 def fitted(form: str) -> list[dict[str, Any]]:
