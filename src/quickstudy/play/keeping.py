@@ -59,7 +59,7 @@ class Invitation:
         if isinstance(task, StringTask):
             made: Any = SymbolsSeat
             given: dict[str, Any] = {"strings": self.amount, "plain": self.plain}
-        elif hasattr(task, "sizes") or hasattr(task, "exam"):
+        elif hasattr(task, "exam") or (hasattr(task, "sizes") and not hasattr(task, "vocabulary")):
             made, given = ListenerSeat, {"episodes": self.amount}
         elif hasattr(task, "sample"):
             made, given = WordsSeat, {"game": configure("game", Game, {}, self.convention), "most": self.amount}
