@@ -77,7 +77,7 @@ def _generation(
 @dataclass
 class Island:
     """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`. memory: of all that were
-    evaluated; it saves time and changes nothing.
+    evaluated, here and on other islands; it saves time and changes nothing.
     """
 
     tree: Tree
@@ -88,13 +88,15 @@ class Island:
     memory: Memory = field(default_factory=Memory.empty)
 
     @classmethod
-    def settled(cls, tree: Tree, parts: Parts, generator: np.random.Generator, size: int) -> Island:
+    def settled(
+        cls, tree: Tree, parts: Parts, generator: np.random.Generator, size: int, memory: Memory | None = None
+    ) -> Island:
         """Filled with first networks."""
         rows, bits, desk = np.zeros((size, WIDTH), np.int32), np.zeros((size, 3)), Desk.of(len(tree.read))
         for row, own, draws in zip(rows, bits, generator.random((size, 5 * parts.symbols)), strict=True):
             first_network(row, parts, draws)
             evaluate(row, parts, 0.0, tree, desk, own, math.inf)
-        return cls(tree, parts, generator, rows, bits)
+        return cls(tree, parts, generator, rows, bits, memory or Memory.empty())
 
     @property
     def best(self) -> int:
@@ -156,8 +158,8 @@ class Archipelago:
     members: list[Island] = field(init=False)
 
     def __post_init__(self) -> None:
-        own = self.generator.spawn(self.islands)
-        self.members = [Island.settled(self.tree, self.parts, generator, self.population) for generator in own]
+        own, world, shared = self.generator.spawn(self.islands), (self.tree, self.parts), Memory.empty()
+        self.members = [Island.settled(*world, generator, self.population, shared) for generator in own]
 
     @property
     def done(self) -> bool:
