@@ -108,7 +108,7 @@ class Mdlrnn:
     changes. softmax: the chances of symbols are the softmax of the outputs, not their shares. course: the version of
     the search, worked out. Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward
     cycles are never made; at most 60 units; as many outputs as inputs; exchanges are counted in generations, not by the
-    clock; islands take turns in one process.
+    clock; islands are threads of one process.
     """
 
     activations: str = "linear/relu/tanh"

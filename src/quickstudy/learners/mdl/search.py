@@ -2,12 +2,14 @@
 
 One generation is as many reproductions as there are networks on an island: of two drawn, the one with fewer bits in all
 has a mutated copy that takes the place of the other. Random numbers are drawn a generation at a time, so that an island
-is the same wherever and however often it is interrupted.
+is the same wherever and however often it is interrupted. Islands share nothing, and live in threads of their own.
 """
 
 from __future__ import annotations
 
 import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,7 +49,7 @@ def _pair(draws: Numbers, many: int) -> tuple[int, int]:
     return one, other + (other >= one)
 
 
-@njit
+@njit(nogil=True)
 def _generation(
     rows: Rows, bits: Numbers, elite: Rows, draws: Numbers, child: Rows, found: Numbers,
     parts: Parts, tree: Tree, desk: Desk, memory: Memory,
@@ -77,7 +79,7 @@ def _generation(
 @dataclass
 class Island:
     """Networks that compete. rows (network, place); bits (network, 3): those of `evaluate`. memory: of all that were
-    evaluated, here and on other islands; it saves time and changes nothing.
+    evaluated; it saves time and changes nothing.
     """
 
     tree: Tree
@@ -88,15 +90,13 @@ class Island:
     memory: Memory = field(default_factory=Memory.empty)
 
     @classmethod
-    def settled(
-        cls, tree: Tree, parts: Parts, generator: np.random.Generator, size: int, memory: Memory | None = None
-    ) -> Island:
+    def settled(cls, tree: Tree, parts: Parts, generator: np.random.Generator, size: int) -> Island:
         """Filled with first networks."""
         rows, bits, desk = np.zeros((size, WIDTH), np.int32), np.zeros((size, 3)), Desk.of(len(tree.read))
         for row, own, draws in zip(rows, bits, generator.random((size, 5 * parts.symbols)), strict=True):
             first_network(row, parts, draws)
             evaluate(row, parts, 0.0, tree, desk, own, math.inf)
-        return cls(tree, parts, generator, rows, bits, memory or Memory.empty())
+        return cls(tree, parts, generator, rows, bits)
 
     @property
     def best(self) -> int:
@@ -158,8 +158,8 @@ class Archipelago:
     members: list[Island] = field(init=False)
 
     def __post_init__(self) -> None:
-        own, world, shared = self.generator.spawn(self.islands), (self.tree, self.parts), Memory.empty()
-        self.members = [Island.settled(*world, generator, self.population, shared) for generator in own]
+        own = self.generator.spawn(self.islands)
+        self.members = [Island.settled(self.tree, self.parts, generator, self.population) for generator in own]
 
     @property
     def done(self) -> bool:
@@ -175,8 +175,8 @@ class Archipelago:
     def go_on(self) -> None:
         """A stretch of generations, no further than the next exchange, and that."""
         span = min(SPAN, self.exchange - self.lived % self.exchange, self.generations - self.lived)
-        for island in self.members:
-            island.evolve(span)
+        with ThreadPoolExecutor(min(self.islands, os.cpu_count() or 1)) as side_by_side:
+            list(side_by_side.map(lambda island: island.evolve(span), self.members))
         self.lived += span
         fewest = min(float(island.bits[island.best, :2].sum()) for island in self.members)
         if fewest < self.fewest:
