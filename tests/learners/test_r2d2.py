@@ -98,9 +98,13 @@ def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
 
 
 def test_squeezed_and_giving_back() -> None:
-    pupil, rehearsal = begun(Remember(), 1, rebuild=1.0, rescale=True)
+    """And what is trusted follows softly: it is never what is trained, and not far from it."""
+    pupil, rehearsal = begun(Remember(), 1, rebuild=1.0, rescale=True, soft=0.05)
+    first = pupil._network.advantage.weights
     pupil.rehearse(rehearsal, 0, 16 * 80)
     assert score(pupil, rehearsal)[0] > 0.95
+    now, trusted = pupil._network.advantage.weights, pupil._trusted.advantage.weights
+    assert 0 < np.abs(now - trusted).max() < 0.5 * np.abs(now - first).max()
     missed = np.asarray(pupil.perform(rehearsal, 10_000, 10_256).info["rebuilt"])
     assert missed.shape == (1, 256, 4, 4)
     assert missed.mean() < 0.1

@@ -53,8 +53,10 @@ def learned(
             steps_of, moments = ADAM.update(cut(gradient, settings.clip), moments)
             trained = jax.tree.map(lambda weight, step: weight - settings.rate * step, trained, steps_of)
             priorities = now.priced(chosen, _urgency(errors, settings.peak)).priorities
-            fresh = moments.count % settings.target.astype(jnp.int32) == 0
-            target = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), trained, target)
+            fresh = (moments.count % settings.target.astype(jnp.int32) == 0) & (settings.soft == 0)
+            target = jax.tree.map(
+                lambda new, old: jnp.where(fresh, new, old + settings.soft * (new - old)), trained, target
+            )
             return trained, target, moments, priorities
 
         def perhaps(carry: Any, number: Any) -> Any:
