@@ -62,6 +62,8 @@ class ListenerRule:
 
     languages: ClassVar[tuple[str, ...]] = ("posdis", "quantised")
     """Of the world's speaker: those that the rule can read."""
+    by_dimension: ClassVar[bool] = True
+    """Whether it takes coordinate i of a stimulus for dimension i, which shuffled axes rule out."""
 
     def __init__(self, task: Any, brief: Brief) -> None:
         sizes = task.sizes
@@ -69,7 +71,10 @@ class ListenerRule:
             raise NotApplicable(f"{type(self).__name__} reads whole messages, of {sizes.dimensions} tokens or more")
         if self.languages and sizes.language not in self.languages:
             raise NotApplicable(f"{type(self).__name__} reads token i as dimension i, and {sizes.language} is not so")
-        for name, value in (("sizes", sizes), ("outputs", brief.outputs), ("lenient", task.samples > 1)):
+        if self.languages and self.by_dimension and sizes.shuffled:
+            raise NotApplicable(f"{type(self).__name__} reads token i as coordinate i, and axes are shuffled")
+        given = {"sizes": sizes, "outputs": brief.outputs, "lenient": task.samples > 1, "threshold": task.threshold}
+        for name, value in given.items():
             if name in type(self).__dataclass_fields__:
                 object.__setattr__(self, name, value)
 

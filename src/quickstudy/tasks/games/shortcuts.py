@@ -20,12 +20,15 @@ LENIENT = 0.2
 @dataclass(frozen=True, init=False)
 class Blind(ListenerRule):
     """Ignores what is said of the stimuli: in the query phase it takes one that could be a query target, two of whose
-    values are odd; before, any. How many values there are it knows from the feedback of earlier games.
+    values (as many as the threshold says) are odd; before, any. How many values there are it knows from the feedback of
+    earlier games.
     """
+
+    threshold: int
 
     def agrees(self, heard: Heard, view: View) -> Any:
         """Whether it could be a target."""
-        could = (_numbers(view.stimuli, heard.values) % 2).sum(axis=-1) >= 2
+        could = (_numbers(view.stimuli, heard.values) % 2).sum(axis=-1) >= self.threshold
         return jnp.broadcast_to((could | ~view.query[:, None])[..., None], view.stimuli.shape)
 
 
@@ -71,6 +74,7 @@ class QuantisedListener(ListenerRule):
     lenient: bool
 
     languages: ClassVar[tuple[str, ...]] = ("quantised",)
+    by_dimension: ClassVar[bool] = False
 
     @property
     def counts(self) -> tuple[int, ...]:
