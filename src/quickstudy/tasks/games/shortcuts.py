@@ -64,7 +64,7 @@ class AlwaysNone(ListenerRule):
         return jnp.zeros(view.stimuli.shape, bool)
 
 
-@control("quantised-listener", version=1, role="control", compiled=True)
+@control("quantised-listener", version=1, role="control", compiled=True, anywhere=True)
 @dataclass(frozen=True, init=False)
 class QuantisedListener(ListenerRule):
     """Understands coordinates sent in equal sections, one for every word: which section a token stands for it learns
@@ -111,6 +111,7 @@ class QuantisingPair(QuantisedListener):
     """
 
     languages: ClassVar[tuple[str, ...]] = ("posdis",)
+    players: ClassVar[int] = 2
 
     def step(self, state: Heard, observation: Any, *, key: Any) -> tuple[Heard, Any]:
         """(state, actions of both)."""
