@@ -82,7 +82,7 @@ def test_every_task_names_controls_and_an_oracle_that_exist():
     assert len(LANGUAGE) == 30
     for id in LANGUAGE:
         task = catalogue.task.get(id)
-        assert task.version == (2 if id.endswith(("qa", "qa-counting")) else 1)
+        assert task.version == (3 if id.endswith(("qa", "qa-counting")) else 1)
         assert {catalogue.control.get(name).role for name in task.controls} == {"control"}
         assert catalogue.control.get(task.oracle).role == "oracle"
 
