@@ -104,7 +104,7 @@ def _unit(x: Array) -> Array:
     return x * lax.rsqrt((x * x).sum(axis=-1, keepdims=True) + SMALL)
 
 
-@core("deltanet", version=1)
+@core("deltanet", version=2)
 @dataclass(frozen=True)
 class GatedDeltaNet(LayeredSpec):
     """Gated DeltaNet: fast weights that forget by a gate and replace what a key stands for.

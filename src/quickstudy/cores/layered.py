@@ -15,7 +15,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_precision
-from quickstudy.gateway import device_kind, eqx, jax, jnp, lax
+from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
 
 CHUNK = 32
 """Steps that are taken in parallel; chunks follow one another. Memory then grows with the chunk, not with the stream,
@@ -70,6 +70,31 @@ class LayeredCore(Core):
         """All steps through the first layer, then through the next."""
         return self._through(state, xs, lambda mixer: mixer.unroll)
 
+    @property
+    def stops(self) -> bool:
+        """On a CPU: there a part of a program that is not run takes no time."""
+        return one_by_one()
+
+    def unroll_at(self, xs: Any, places: Array, capacity: int, *, key: Array | None = None) -> Array:
+        """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those that `unroll` gives.
+        Where it stops, chunk by chunk through all layers, and none that begins behind the last of these steps.
+        """
+        steps, rows = len(jax.tree.leaves(xs)[0]), jnp.arange(len(places))[:, None]
+        start = self.start(len(places), capacity)
+        if not self.stops or steps <= CHUNK:
+            return self.unroll(start, xs)[1][places, rows]
+        chunks = jax.tree.map(lambda part: in_pieces(part, 0), xs)
+        last = places.max()
+
+        def read(state: Any, given: Any) -> tuple[Any, Array]:
+            first, some = given
+            blank = jnp.zeros((CHUNK, len(places), self.width), self.norms.dtype)
+            return lax.cond(first <= last, lambda state: self.unroll(state, some), lambda state: (state, blank), state)
+
+        firsts = jnp.arange(-(-steps // CHUNK)) * CHUNK
+        features = lax.scan(read, start, (firsts, chunks))[1]
+        return features.reshape(-1, *features.shape[2:])[places, rows]
+
     def _through(self, state: Any, x: Any, way: Callable[[Mixer], Any]) -> tuple[Any, Array]:
         def layer(x: Array, given: Any) -> tuple[Array, Any]:
             mixer, before, scale = given
@@ -110,7 +135,7 @@ class LayeredSpec:
         embed = rng.uniform(-1.0, 1.0, (inputs.width, units)) / np.sqrt(units)
         layers = jax.tree.map(lambda *same: np.stack(same), *(self.mixer(units, rng) for _ in range(self.layers)))
         built = LayeredCore(InputWeights(embed, inputs), np.ones((self.layers + 1, units)), layers)
-        single = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float32), built)
+        single = handed_over(jax.tree.map(lambda leaf: np.asarray(leaf, np.float32), built))
         return at_precision(single, self.precision)  # type: ignore[no-any-return]
 
     def fitted(self, width: int) -> int:
@@ -180,6 +205,11 @@ def normed(x: Array) -> Array:
     return x * lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + SMALL)
 
 
+def one_by_one() -> bool:
+    """Whether steps are taken one after another, as on a CPU, where that is less work."""
+    return device_kind() == "cpu"
+
+
 def linear_scan(before: Any, keep: Any, new: Any, times: Callable[[Any, Any], Any] = operator.mul) -> Any:
     """h_t = keep_t h_{t-1} + new_t for all t. before: h of the step before the first. times: the product, where numbers
     are no arrays but pairs of them.
@@ -192,7 +222,7 @@ def linear_scan(before: Any, keep: Any, new: Any, times: Callable[[Any, Any], An
     def moved(keep: Any, state: Any, new: Any) -> Any:
         return jax.tree.map(jnp.add, times(keep, state), new)
 
-    if device_kind() == "cpu":
+    if one_by_one():
 
         def step(state: Any, given: tuple[Any, Any]) -> tuple[Any, Any]:
             state = moved(given[0], state, given[1])
@@ -214,11 +244,12 @@ def in_chunks(chunk: Callable[[Any, Any], tuple[Any, Array]], state: Any, xs: An
     steps = len(jax.tree.leaves(xs)[0])
     if steps <= CHUNK:
         return chunk(state, xs)
-    count = -(-steps // CHUNK)
+    state, given = lax.scan(chunk, state, jax.tree.map(in_pieces, xs, neutral))
+    return state, given.reshape(-1, *given.shape[2:])[:steps]
 
-    def cut(array: Array, filler: float) -> Array:
-        margin = [(0, count * CHUNK - steps)] + [(0, 0)] * (array.ndim - 1)
-        return jnp.pad(array, margin, constant_values=filler).reshape(count, CHUNK, *array.shape[1:])
 
-    state, given = lax.scan(chunk, state, jax.tree.map(cut, xs, neutral))
-    return state, given.reshape(count * CHUNK, *given.shape[2:])[:steps]
+def in_pieces(array: Array, filler: float) -> Array:
+    """Steps (T, ...) in chunks, (chunk, step, ...); the last is filled up."""
+    count = -(-len(array) // CHUNK)
+    margin = [(0, count * CHUNK - len(array))] + [(0, 0)] * (array.ndim - 1)
+    return jnp.pad(array, margin, constant_values=filler).reshape(count, CHUNK, *array.shape[1:])

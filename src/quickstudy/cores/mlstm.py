@@ -119,7 +119,7 @@ def _below(length: Array, most: Array) -> Array:
     return jnp.maximum(jnp.abs(length), jnp.exp(jnp.minimum(-most, 80.0))) + SMALL
 
 
-@core("mlstm", version=1)
+@core("mlstm", version=2)
 @dataclass(frozen=True)
 class MLSTM(LayeredSpec):
     """Matrix LSTM: the memory of xLSTM, with exponential input gates and a stabiliser.
