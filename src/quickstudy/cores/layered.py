@@ -89,7 +89,9 @@ class LayeredCore(Core):
         def read(state: Any, given: Any) -> tuple[Any, Array]:
             first, some = given
             blank = jnp.zeros((CHUNK, len(places), self.width), self.norms.dtype)
-            return lax.cond(first <= last, lambda state: self.unroll(state, some), lambda state: (state, blank), state)
+            return lax.cond(  # type: ignore[no-any-return]
+                first <= last, lambda state: self.unroll(state, some), lambda state: (state, blank), state
+            )
 
         firsts = jnp.arange(-(-steps // CHUNK)) * CHUNK
         features = lax.scan(read, start, (firsts, chunks))[1]

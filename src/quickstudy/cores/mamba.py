@@ -68,7 +68,7 @@ class SelectiveStateSpace(Mixer):
         def chunk(hidden: Array, given: tuple[Array, ...]) -> tuple[Array, Array]:
             size, inner, into, out_of = given
             if one_by_one():
-                return lax.scan(jax.checkpoint(lambda *both: self._moved(*both)), hidden, given)  # type: ignore[no-any-return]
+                return lax.scan(jax.checkpoint(lambda *both: self._moved(*both)), hidden, given)
             states = linear_scan(hidden, *self._discrete(size, inner, into))
             return states[-1], (states * out_of[..., None, :]).sum(axis=-1)
 

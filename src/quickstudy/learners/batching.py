@@ -174,7 +174,8 @@ def grouped_exam(
         asked.append(sorted_asked.reshape(groups, rows, width))
         example, number = np.nonzero(there)
         found.append(np.pad(np.argsort(order)[example] * width + number, (0, questions - lane.questions)))
-    return GroupedExam(*handed_over((np.stack(inputs), np.stack(asked))), steps, np.stack(found))
+    given, places = handed_over((np.stack(inputs), np.stack(asked)))
+    return GroupedExam(given, places, steps, np.stack(found))
 
 
 def _going(ends: NDArray[np.int64], rows: tuple[int, ...], steps: int) -> NDArray[np.int64]:
@@ -278,9 +279,11 @@ def padded_lesson(
         shares = [part * own[:, None].astype(np.float32) for part, own in zip(shares, weights, strict=True)]
     width = max(table.shape[1] for table in places)
     inputs = np.stack([grown(lane.inputs, steps, count) for lane in padded])
-    by_question = (np.stack([grown(part, count, width) for part in lanes]) for lanes in (places, targets, shares))
+    where, wanted, counted = (
+        np.stack([grown(part, count, width) for part in lanes]) for lanes in (places, targets, shares)
+    )
     chosen = np.tile(lengths.chosen, (len(padded), 1))
-    return handed_over(PaddedLesson(inputs, *by_question, order.astype(np.int32), chosen)), lengths.allowed
+    return handed_over(PaddedLesson(inputs, where, wanted, counted, order.astype(np.int32), chosen)), lengths.allowed
 
 
 def check_leak(brief: Brief) -> None:

@@ -27,7 +27,7 @@ TOGETHER = 256
 
 @dataclass(frozen=True)
 class Ruled:
-    """A learner made of a compiled control, made(task, brief): a rule with `start` and `step`, the same in every lane."""
+    """A learner made of a compiled control(task, brief): a rule with `start` and `step`, the same in every lane."""
 
     control: Callable[[Any, Brief], Any]
     task: Any
@@ -60,7 +60,7 @@ def among_others(control: Callable[[Any, Brief], Any], task: Any, brief: Brief) 
     rule, rules = control(task, brief), []
     for name in [*getattr(task, "controls", ()), getattr(task, "oracle", None)]:
         other = catalogue.control.get(name) if name else None
-        if getattr(other, "compiled", False):
+        if other is not None and getattr(other, "compiled", False):
             with contextlib.suppress(NotApplicable):
                 rules.append(other(task, brief))
     kept = jax.eval_shape(lambda: rule.start(1, 1))

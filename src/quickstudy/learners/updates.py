@@ -26,9 +26,7 @@ def begun(models: Sequence[Any]) -> tuple[list[Any], Frame, tuple[int, int]]:
     trained = eqx.filter(models[0], models[0].trainable())
     # By NumPy: an array of zeros made by JAX is a call of a program.
     moments = handed_over(
-        jax.tree.map(
-            lambda part: np.zeros((len(models), *part.shape), part.dtype), jax.eval_shape(ADAM.init, trained)
-        )
+        jax.tree.map(lambda part: np.zeros((len(models), *part.shape), part.dtype), jax.eval_shape(ADAM.init, trained))
     )
     whole = size_of(eqx.filter(models[0], eqx.is_inexact_array))
     return *Frame.of((stack_lanes(models), moments)), (size_of(trained), whole - size_of(trained))
