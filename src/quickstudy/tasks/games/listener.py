@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -105,6 +105,8 @@ class Listener(Named, MetaGame):
     pool; decisions without feedback are booked in their own phase; a phase is at most about three times as long as
     usual, which the original reaches in one episode of 100,000.
     """
+
+    seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Whole episodes as sequences."""
