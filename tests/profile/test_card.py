@@ -122,7 +122,7 @@ def test_cards_of_an_old_version_are_left_alone(tmp_path: Path, monkeypatch: Any
     (usual / "profile.json").write_text(json.dumps(index))
     assert request_profile("esn").folder == Path("results", "profile-quick-version-2")
     assert request_profile("esn", budget="standard").folder == Path("results", "profile-standard")
-    with pytest.raises(qs.UsageError, match="has cards of profile-quick version 1.*give another folder by --out"):
+    with pytest.raises(qs.UsageError, match=r"has cards of profile-quick version 1.*give another folder by --out"):
         request_profile("esn", out=usual)
 
 

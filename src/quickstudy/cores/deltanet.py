@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -121,6 +121,8 @@ class GatedDeltaNet(LayeredSpec):
     rates from 1 on (the released programs draw them from 0 to 16). Weights of maps are uniform in +- 1/sqrt(inputs of
     the map).
     """
+
+    stops: ClassVar[bool] = True
 
     heads: int = parameter(2, at_least=1)
 

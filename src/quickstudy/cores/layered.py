@@ -70,18 +70,33 @@ class LayeredCore(Core):
         """All steps through the first layer, then through the next."""
         return self._through(state, xs, lambda mixer: mixer.unroll)
 
+    def _through(self, state: Any, x: Any, way: Callable[[Mixer], Any]) -> tuple[Any, Array]:
+        def layer(x: Array, given: Any) -> tuple[Array, Any]:
+            mixer, before, scale = given
+            after, change = way(mixer)(before, scale * normed(x))
+            return x + change, after
+
+        x, state = lax.scan(layer, self.embed(x), (self.mixers, state, self.norms[:-1]))
+        return state, self.norms[-1] * normed(x)
+
+
+class StoppingCore(LayeredCore):
+    """The same on a CPU, where a part of a program that is not run takes no time, for mixers whose gradients take many
+    seconds to compile: sequences of all lengths then share one program.
+    """
+
     @property
     def stops(self) -> bool:
-        """On a CPU: there a part of a program that is not run takes no time."""
-        return one_by_one()
+        """It does."""
+        return True
 
     def unroll_at(self, xs: Any, places: Array, capacity: int, *, key: Array | None = None) -> Array:
         """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those that `unroll` gives.
-        Where it stops, chunk by chunk through all layers, and none that begins behind the last of these steps.
+        Chunk by chunk through all layers, and none that begins behind the last of these steps.
         """
         steps, rows = len(jax.tree.leaves(xs)[0]), jnp.arange(len(places))[:, None]
         start = self.start(len(places), capacity)
-        if not self.stops or steps <= CHUNK:
+        if steps <= CHUNK:
             return self.unroll(start, xs)[1][places, rows]
         chunks = jax.tree.map(lambda part: in_pieces(part, 0), xs)
         last = places.max()
@@ -97,15 +112,6 @@ class LayeredCore(Core):
         features = lax.scan(read, start, (firsts, chunks))[1]
         return features.reshape(-1, *features.shape[2:])[places, rows]
 
-    def _through(self, state: Any, x: Any, way: Callable[[Mixer], Any]) -> tuple[Any, Array]:
-        def layer(x: Array, given: Any) -> tuple[Array, Any]:
-            mixer, before, scale = given
-            after, change = way(mixer)(before, scale * normed(x))
-            return x + change, after
-
-        x, state = lax.scan(layer, self.embed(x), (self.mixers, state, self.norms[:-1]))
-        return state, self.norms[-1] * normed(x)
-
 
 @dataclass(frozen=True)
 class LayeredSpec:
@@ -117,6 +123,7 @@ class LayeredSpec:
     precision: str = parameter("float32", choices=PRECISIONS)
 
     frozen: ClassVar[bool] = False
+    stops: ClassVar[bool] = False  # whether it is a `StoppingCore` on a CPU
     # In a world that gives rewards every step is a call: a small network takes no longer than none.
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reward": {"units": 32}}
 
@@ -136,7 +143,8 @@ class LayeredSpec:
             raise UsageError(f"units must be a multiple of heads={self.multiple}, got {units}")
         embed = rng.uniform(-1.0, 1.0, (inputs.width, units)) / np.sqrt(units)
         layers = jax.tree.map(lambda *same: np.stack(same), *(self.mixer(units, rng) for _ in range(self.layers)))
-        built = LayeredCore(InputWeights(embed, inputs), np.ones((self.layers + 1, units)), layers)
+        made = StoppingCore if self.stops and one_by_one() else LayeredCore
+        built = made(InputWeights(embed, inputs), np.ones((self.layers + 1, units)), layers)
         single = handed_over(jax.tree.map(lambda leaf: np.asarray(leaf, np.float32), built))
         return at_precision(single, self.precision)  # type: ignore[no-any-return]
 

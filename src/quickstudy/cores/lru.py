@@ -75,7 +75,7 @@ def _times(one: tuple[Array, Array], two: tuple[Array, Array]) -> tuple[Array, A
     return one[0] * two[0] - one[1] * two[1], one[0] * two[1] + one[1] * two[0]
 
 
-@core("lru", version=3)
+@core("lru", version=2)
 @dataclass(frozen=True)
 class LinearRecurrentUnit(LayeredSpec):
     """Linear recurrent unit: a diagonal complex recurrence without gates, and a gated map behind it.

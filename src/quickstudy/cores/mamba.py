@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -112,6 +112,8 @@ class Mamba(LayeredSpec):
     back to the residual path do not start smaller with more layers, and what reads the inputs does not start with a
     deviation of 0.02, as both do in the released programs.
     """
+
+    stops: ClassVar[bool] = True
 
     states: int = parameter(16, at_least=1)
     expand: int = parameter(2, at_least=1)

@@ -54,7 +54,7 @@ class MinimalGates(Mixer):
         return jax.nn.sigmoid(-update), jax.nn.sigmoid(update) * new
 
 
-@core("mingru", version=3)
+@core("mingru", version=2)
 @dataclass(frozen=True)
 class MinimalGRU(LayeredSpec):
     """Minimal gated recurrent units: an update gate and a new value that depend on the input alone.

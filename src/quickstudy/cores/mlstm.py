@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -135,6 +135,8 @@ class MLSTM(LayeredSpec):
     the block, where those have layer norms, two heads, and no blocks of the other kind (sLSTM) between. Weights of
     other maps are uniform in +- 1/sqrt(inputs of the map).
     """
+
+    stops: ClassVar[bool] = True
 
     heads: int = parameter(2, at_least=1)
     expand: int = parameter(2, at_least=1)

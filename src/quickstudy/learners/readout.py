@@ -213,7 +213,8 @@ class ReadoutPupil(ReservoirPupil):
         if self._rule.peek and not self._shown.any() and first == 0:
             self._peek(lesson, rows)
         # Handed over once: it is read by every call that learns from some of it.
-        material = _UpdateRows(*jax.device_put((rows, targets, sequence.astype(np.int32))), offsets)
+        given = jax.device_put((rows, targets, sequence.astype(np.int32)))
+        material = _UpdateRows(given[0], given[1], given[2], offsets)
         self._lesson = lesson, first, material
         return material
 

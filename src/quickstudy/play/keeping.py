@@ -17,7 +17,7 @@ from quickstudy.base.parameters import configure, write_assignments
 from quickstudy.base.record import OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.base.task import ExampleTask, PureWorldTask, WorldTask, spaces_of
+from quickstudy.base.task import ExampleTask, WorldTask, spaces_of
 from quickstudy.play.bytes import BytesSeat
 from quickstudy.play.listener import ListenerSeat
 from quickstudy.play.seat import Seat
@@ -77,7 +77,7 @@ class Invitation:
 
 def _why_not(task: Any) -> str:
     """Why nobody can play a task, and what can be played."""
-    if isinstance(task, ExampleTask | PureWorldTask) and task.id.startswith("games/"):
+    if task.id.startswith("games/"):
         return "has no listener's seat beside a speaker; play games/listener"
     return (
         "is made of real numbers, step after step, and there is no seat for that; "
