@@ -184,12 +184,13 @@ class GameWorld(eqx.Module):
         """
         count, size = numbers.shape[1], together()
         numbers = np.pad(np.asarray(numbers), ((0, 0), (0, -count % size)), mode="edge")
-        parts = [
+        parts: list[Episode] = [
             _drawn(self.sizes, self.rules, keys, numbers[:, first : first + size]) for first in range(0, count, size)
         ]
         if numbers.shape[1] == count == size:  # it stays where it was drawn
             return parts[0]
-        return jax.tree.map(lambda *part: np.concatenate(part, axis=1)[:, :count], *parts)  # type: ignore[no-any-return]
+        joined: Episode = jax.tree.map(lambda *part: np.concatenate(part, axis=1)[:, :count], *parts)
+        return joined
 
     def started(self, episode: Episode) -> tuple[Any, Any]:
         """An episode that was drawn, from its beginning."""
