@@ -144,7 +144,8 @@ def test_letters_are_taken_as_long_as_they_are_right():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["dynamics/narma-10"], "is not played byte by byte"),
+        (["dynamics/narma-10"], "there is no seat for that; play a task of language"),
+        (["games/common"], "games/common has no listener's seat beside a speaker; play games/listener"),
         (["games/pair"], "games/pair has no listener's seat beside a speaker; play games/listener"),
         (["grammar/an-bn:setup=accept"], "is not played symbol by symbol"),
         (["language/qa", "--ask", "gaps"], "--ask is for tasks of the curriculum"),

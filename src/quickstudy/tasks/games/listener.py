@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, key_from_words
-from quickstudy.tasks.games.episodes import Episode, draw_episodes
-from quickstudy.tasks.games.meta import GameSpace, MetaGame, together
-from quickstudy.tasks.games.play import as_vector, begin, observe, spoken
-from quickstudy.tasks.games.settings import Rules, Sizes
-from quickstudy.tasks.worlds import episode_keys
+from quickstudy.tasks.games.episodes import Episode
+from quickstudy.tasks.games.meta import GameSpace, MetaGame
+from quickstudy.tasks.games.play import as_vector, begin, observe, spoken, together
+from quickstudy.tasks.games.settings import Sizes
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Listener(Named, MetaGame):
     An episode has a fresh space of meanings and a fresh renaming of the words. In each game a speaker by rule sees a
     target and names it; the listener sees stimuli and must say which of them is meant, or none; then it sees what the
     speaker saw. In the support phase every value of every dimension is named at least `shots` times; in the query phase
-    targets are new combinations of the same values (at least two odd ones, counted from 0).
+    targets are new combinations of the same values (at least `threshold` odd ones, counted from 0).
 
     Sees: one vector a step: its stimuli, the message one-hot, support or query, result and reward of the last game, the
     round. Answers: at the last round of every game, the place of the target, or the number behind all places. Scored:
@@ -98,14 +97,19 @@ class Listener(Named, MetaGame):
     in order. fair: all K + 2 decisions are equally likely; published: the target is missing with probability
     (K+1)/(K+2).
 
-    unequal: how different the sections of an axis may be. warp: axes are bent by random powers up to e to this. Both
-    defeat a language of fixed sections. held_out: share of structures (values by dimension) that are only tested on.
-    tested_most: the test has structures with a dimension of more than `most` values, up to so many.
+    threshold: odd values that make a meaning one of the query; 2 holds out pairs of values, 3 triples, 1 (with shots=0)
+    values. unequal: how different the sections of an axis may be. warp: axes are bent by random powers up to e to this.
+    Both defeat a language of fixed sections. axes: in every episode anew `shuffled`, so that token i names any
+    coordinate; `mirrored`, of any axis the values run downwards; or `both`. held_out: share of structures (values by
+    dimension) that are only tested on. tested_most: the test has structures with a dimension of more than `most`
+    values, up to so many.
 
     Source: Denamganaï, Missaoui and Walker 2022. Departures: where the original raises, stimuli are topped up from the
     pool; decisions without feedback are booked in their own phase; a phase is at most about three times as long as
     usual, which the original reaches in one episode of 100,000.
     """
+
+    seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Whole episodes as sequences."""
@@ -159,8 +163,8 @@ class Listener(Named, MetaGame):
         world, parts = self.world(tested), []
         views = world.sizes.rounds + world.sizes.feedback
         for start in range(first, first + count, together()):
-            numbers = start + np.arange(together())
-            parts.append(_sequences(world.sizes, world.rules, keys, numbers))
+            numbers = np.tile(start + np.arange(together()), (len(keys), 1))
+            parts.append(_sequences(world.sizes, world.drawn(keys, numbers)))
         if device_kind() == "cpu":  # there, these are views
             parts = [tuple(map(np.asarray, part)) for part in parts]
         found = []
@@ -186,9 +190,9 @@ def _compact(examples: Examples) -> Examples:
 
 
 @partial(jax.jit, static_argnums=0)
-def _sequences(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> tuple[Any, ...]:
-    """Of episodes of these numbers, by key: inputs (lane, time, example, width), targets (lane, time, example), lengths
-    and support games (lane, example), foils (lane, example, game).
+def _sequences(sizes: Sizes, episodes: Episode) -> tuple[Any, ...]:
+    """Of episodes (lane, example): inputs (lane, time, example, width), targets (lane, time, example), lengths and
+    support games (lane, example), foils (lane, example, game).
     """
     views = sizes.rounds + sizes.feedback
 
@@ -208,7 +212,5 @@ def _sequences(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> tuple[Any
         targets = jnp.repeat(episode.correct, views)
         return jnp.where(there[:, None], inputs, 0.0), targets, episode.count * views, episode.support, episode.foil
 
-    own = jax.vmap(lambda key: jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))(keys)
-    found = jax.vmap(single)(draw_episodes(sizes, rules, own.reshape(-1)))
-    inputs, targets, *rest = (part.reshape(*own.shape, *part.shape[1:]) for part in found)
+    inputs, targets, *rest = jax.vmap(jax.vmap(single))(episodes)
     return jnp.swapaxes(inputs, 1, 2), jnp.swapaxes(targets, 1, 2), *rest
