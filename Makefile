@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-OUT ?= results/profile-quick
+# `OUT=FOLDER make run` puts results there; else they go where `quickstudy profile` puts them, results/profile-quick.
+PLACE = $(if $(OUT),--out $(OUT))
 CARDS ?= published/profile-quick
 SEEDS ?= 3
 LEARNER ?= esn
@@ -11,7 +12,7 @@ GALLERY ?= esn lstm gru rnn transformer reca recall bag lru mamba deltanet mlstm
 .PHONY: run test long quick lint bench chaos docs gallery clean
 
 run: .venv/run
-	$(BIN)/quickstudy profile $(LEARNER) --quick --seeds $(SEEDS) --out $(OUT)
+	$(BIN)/quickstudy profile $(LEARNER) --quick --seeds $(SEEDS) $(PLACE)
 
 test: .venv/test lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"

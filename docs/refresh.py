@@ -172,7 +172,7 @@ def made_by(target: str) -> str:
         raise ValueError(f"the Makefile has no recipe for {target}")
     values = dict(re.findall(r"^(\w+) \?= (.+)$", text, flags=re.MULTILINE))
     command = recipe[1].replace("$(BIN)/", "")
-    return " ".join(re.sub(r"\$\((\w+)\)", lambda name: values[name[1]], command).split())
+    return " ".join(re.sub(r"\$\((\w+)\)", lambda name: values.get(name[1], ""), command).split())
 
 
 def _fits(shown: str, printed: str) -> bool:

@@ -91,7 +91,8 @@ def profile(
     - budget: `quick`, `standard` or `full`: the studies `profile-quick` ..., with versions of their own.
     - seeds: repetitions, by default those of the study; more of them extend.
     - out: the results folder; by default results/profile-BUDGET, where everybody examined stands beside. That of the
-      tuned is another, and the two are never mixed.
+      tuned is another, and so is that of a new version of the study, where the first has cards of an old one: these are
+      never mixed.
     - tuned: the ruleset. As given, the learner is examined as it is named. Tuned, its settings are chosen in each
       family on a task and seeds that are not reported: those that the name stands for (`lstm:rate=0.001|0.01`), or
       three learning rates around the usual one. What that costs is on the card.
@@ -150,7 +151,7 @@ def request_profile(
     ruleset = TUNED if tuned else AS_GIVEN
     if not tuned and len(alternatives(typed)) > 1:
         raise UsageError(f"{typed} stands for several learners; give --tuned to have one of them chosen, or name one")
-    folder = pathlib.Path("results", study.runs + ("-tuned" if tuned else "")) if out is None else pathlib.Path(out)
+    folder = _usual_folder(study, ruleset) if out is None else pathlib.Path(out)
     index = read_index(folder)
     if index and (index["study"], index["version"], index["ruleset"]) != (study.id, study.version, ruleset):
         raise UsageError(
@@ -168,6 +169,14 @@ def request_profile(
     ]
     whole = by_protocol(dataclasses.replace(request.study, rows=tuple(named)), study.convention, {})
     return dataclasses.replace(request, study=whole)
+
+
+def _usual_folder(study: Study, ruleset: str) -> pathlib.Path:
+    """Where cards go unless somebody says otherwise; beside those of another version, not among them."""
+    folder = pathlib.Path("results", study.runs + ("-tuned" if ruleset == TUNED else ""))
+    index = read_index(folder)
+    other = index and (index["study"], index["ruleset"]) == (study.id, ruleset) and index["version"] != study.version
+    return folder.with_name(f"{folder.name}-version-{study.version}") if other else folder
 
 
 def _only(study: Study, families: Sequence[str]) -> Study:

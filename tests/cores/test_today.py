@@ -161,6 +161,20 @@ def test_a_long_stream_in_chunks_is_the_scan_of_its_steps(spec: Any, device: str
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=2e-5 * max(1.0, np.abs(other).max()))
 
 
+@pytest.mark.parametrize("spec", [Mamba, GatedDeltaNet, MLSTM])
+def test_no_chunk_behind_the_last_question_is_read(spec: Any) -> None:
+    """What is asked of a long stream is what `unroll` gives there, and what nobody asks for is not touched."""
+    rng = np.random.default_rng(7)
+    core = disturbed(spec(units=UNITS, layers=2).build(Reals(2), rng), rng)
+    steps, places = 3 * CHUNK + 1, jnp.asarray([[3, CHUNK, 0], [CHUNK + 7, 1, 2]])
+    xs = rng.normal(size=(steps, 2, 2)).astype(np.float32)
+    xs[2 * CHUNK :] = np.nan
+    read = jax.jit(lambda xs: core.unroll_at(xs, places, steps))
+    wanted = jax.jit(lambda xs: core.unroll(core.start(2, steps), xs)[1])(np.nan_to_num(xs))
+    assert core.stops
+    np.testing.assert_allclose(read(xs), wanted[places, np.arange(2)[:, None]], rtol=1e-4, atol=2e-5)
+
+
 @pytest.mark.parametrize("spec", ALL)
 @pytest.mark.parametrize("width", [1, 16])
 def test_none_fits_the_units_to_the_budget(spec: Any, width: int) -> None:

@@ -209,7 +209,7 @@ def test_a_person_plays_and_the_session_is_a_trace(typed, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("play", "dynamics/narma-10"), "is not played byte by byte"),
+        (("play", "dynamics/narma-10"), "there is no seat for that; play a task of language"),
         (("play", "curriculum/micro-1", "--ask", "never"), "--ask must be one of"),
         (("run", "curriculum/file", "--learner", "search"), "path must be given"),
         (("run", "curriculum/chain:members=micro-1/micro-99", "--learner", "search"), 'no task "micro-99"'),

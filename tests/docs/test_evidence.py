@@ -56,6 +56,14 @@ def test_a_stored_card_is_what_its_runs_give():
     assert facts == json.loads((folder / "card-bag.json").read_text(encoding="utf-8"))
 
 
+def test_a_stored_standard_card_is_what_its_packed_runs_give(tmp_path):
+    stored = STORED / "profile-standard"
+    take_over(stored, tmp_path)
+    facts = plain(page_of(request_profile("esn", budget="standard", out=tmp_path)).facts["card"])
+    kept = json.loads((stored / "card-esn.json").read_text(encoding="utf-8"))
+    assert (facts["families"], facts["words"]) == (kept["families"], kept["words"])
+
+
 PAGES = ("what-stands", "better-learners", "conventions")
 """Explanations whose tables are printed by studies with stored runs."""
 

@@ -41,6 +41,13 @@ def test_a_life_by_hand_is_the_life_of_a_learner_with_the_same_replies():
     assert own.facts["reward"] == other.facts["reward"] != 0
 
 
+@pytest.mark.parametrize("task", ["periodic", "qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting"])
+def test_every_task_of_words_has_a_seat(task):
+    seat = Invitation(f"language/{task}").seat()
+    assert "_" in seat.shown().text
+    assert seat.answer("").good is False
+
+
 def test_a_life_is_shown_byte_by_byte_with_the_machine_of_its_task():
     sitting = Sitting(Invitation("curriculum/micro-1", amount=30))
     for _ in range(30):
@@ -137,7 +144,8 @@ def test_letters_are_taken_as_long_as_they_are_right():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["dynamics/narma-10"], "is not played byte by byte"),
+        (["dynamics/narma-10"], "there is no seat for that; play a task of language"),
+        (["games/common"], "games/common has no listener's seat beside a speaker; play games/listener"),
         (["games/pair"], "games/pair has no listener's seat beside a speaker; play games/listener"),
         (["grammar/an-bn:setup=accept"], "is not played symbol by symbol"),
         (["language/qa", "--ask", "gaps"], "--ask is for tasks of the curriculum"),

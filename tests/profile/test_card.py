@@ -110,6 +110,22 @@ def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> 
         qs.profile("esn:unist=10", out=tmp_path)
 
 
+def test_cards_of_an_old_version_are_left_alone(tmp_path: Path, monkeypatch: Any) -> None:
+    """Whoever says no folder gets one of his own beside them; whoever names theirs is told what to do."""
+    from quickstudy.profiling import request_profile
+
+    monkeypatch.chdir(tmp_path)
+    usual = Path("results", "profile-quick")
+    assert request_profile("esn").folder == usual
+    usual.mkdir(parents=True)
+    index = {"study": "profile-quick", "version": 1, "ruleset": "as given", "learners": ["esn"]}
+    (usual / "profile.json").write_text(json.dumps(index))
+    assert request_profile("esn").folder == Path("results", "profile-quick-version-2")
+    assert request_profile("esn", budget="standard").folder == Path("results", "profile-standard")
+    with pytest.raises(qs.UsageError, match=r"has cards of profile-quick version 1.*give another folder by --out"):
+        request_profile("esn", out=usual)
+
+
 def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     from quickstudy.pages.site import write_site
 
@@ -197,7 +213,7 @@ qs.profile(sys.argv[1], out=out, workers=0, progress=False, **eval(sys.argv[3]))
 names = [name[4:-1] for name in programs()]
 print(*(name for name in names if not hasattr(jnp, name) and not hasattr(lax, name)))
 """
-TINY = {"start", "rows", "stage", "_where", "_started", "_scattered", "_with_an_axis", "handed_over"}
+TINY = {"start", "rows", "stage", "_where", "_started", "_answer", "_with_an_axis", "handed_over"}
 """Programs of ours that take no fifth of a second to compile, and one of JAX."""
 
 
@@ -220,7 +236,7 @@ def test_a_dry_run_says_how_many_programs_will_be_compiled(tmp_path: Path) -> No
     assert said == len(made)
 
 
-@pytest.mark.parametrize(("learner", "most"), [("esn", 32), ("lstm", 30)])
+@pytest.mark.parametrize(("learner", "most"), [("esn", 23), ("lstm", 25)])
 def test_a_quick_profile_needs_few_programs(learner: str, most: int, tmp_path: Path) -> None:
     said, made = counted(learner, tmp_path)
     assert len(made) <= said <= most, made

@@ -159,7 +159,7 @@ def test_a_transcript_of_a_pure_world_with_players(specimens, streams):
 
 def test_a_pure_world_on_the_host_has_the_episodes_of_a_rehearsal(specimens, streams):
     task = specimens.Signals()
-    pupil = Ruled(lambda brief: specimens.Talkers(task, brief)).begin(None, [streams])
+    pupil = Ruled(specimens.Talkers, task).begin(None, [streams])
     played = pupil.perform(Rehearsal(task, streams.jax("data")[None]), 0, 8)
     world = open_world(task, streams)
     assert [world.reset()["seen"].tolist() for _ in range(8)] == played.info["shown"][0, :, 0].tolist()

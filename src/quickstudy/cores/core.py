@@ -51,6 +51,11 @@ class Core(eqx.Module):
         """Whether sequences side by side are read by that scan, so that who needs fewer steps may make fewer."""
         return type(self).unroll is Core.unroll
 
+    @property
+    def stops(self) -> bool:
+        """Whether `unroll_at` reads no further than it has to, so that sequences of any length share one program."""
+        return False
+
     def rows(self, state: State, numbers: Array) -> State:
         """Some rows of a state, by their numbers (row,), which may repeat: each goes on as it would have.
 

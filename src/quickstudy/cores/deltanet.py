@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def _unit(x: Array) -> Array:
     return x * lax.rsqrt((x * x).sum(axis=-1, keepdims=True) + SMALL)
 
 
-@core("deltanet", version=1)
+@core("deltanet", version=2)
 @dataclass(frozen=True)
 class GatedDeltaNet(LayeredSpec):
     """Gated DeltaNet: fast weights that forget by a gate and replace what a key stands for.
@@ -121,6 +121,8 @@ class GatedDeltaNet(LayeredSpec):
     rates from 1 on (the released programs draw them from 0 to 16). Weights of maps are uniform in +- 1/sqrt(inputs of
     the map).
     """
+
+    stops: ClassVar[bool] = True
 
     heads: int = parameter(2, at_least=1)
 

@@ -15,7 +15,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_precision
-from quickstudy.gateway import device_kind, eqx, jax, jnp, lax
+from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
 
 CHUNK = 32
 """Steps that are taken in parallel; chunks follow one another. Memory then grows with the chunk, not with the stream,
@@ -80,6 +80,39 @@ class LayeredCore(Core):
         return state, self.norms[-1] * normed(x)
 
 
+class StoppingCore(LayeredCore):
+    """The same on a CPU, where a part of a program that is not run takes no time, for mixers whose gradients take many
+    seconds to compile: sequences of all lengths then share one program.
+    """
+
+    @property
+    def stops(self) -> bool:
+        """It does."""
+        return True
+
+    def unroll_at(self, xs: Any, places: Array, capacity: int, *, key: Array | None = None) -> Array:
+        """Features (B, Q, F) at some steps (B, Q) of sequences that are read from the start: those that `unroll` gives.
+        Chunk by chunk through all layers, and none that begins behind the last of these steps.
+        """
+        steps, rows = len(jax.tree.leaves(xs)[0]), jnp.arange(len(places))[:, None]
+        start = self.start(len(places), capacity)
+        if steps <= CHUNK:
+            return self.unroll(start, xs)[1][places, rows]
+        chunks = jax.tree.map(lambda part: in_pieces(part, 0), xs)
+        last = places.max()
+
+        def read(state: Any, given: Any) -> tuple[Any, Array]:
+            first, some = given
+            blank = jnp.zeros((CHUNK, len(places), self.width), self.norms.dtype)
+            return lax.cond(  # type: ignore[no-any-return]
+                first <= last, lambda state: self.unroll(state, some), lambda state: (state, blank), state
+            )
+
+        firsts = jnp.arange(-(-steps // CHUNK)) * CHUNK
+        features = lax.scan(read, start, (firsts, chunks))[1]
+        return features.reshape(-1, *features.shape[2:])[places, rows]
+
+
 @dataclass(frozen=True)
 class LayeredSpec:
     """Parameters that they all have."""
@@ -90,6 +123,7 @@ class LayeredSpec:
     precision: str = parameter("float32", choices=PRECISIONS)
 
     frozen: ClassVar[bool] = False
+    stops: ClassVar[bool] = False  # whether it is a `StoppingCore` on a CPU
     # In a world that gives rewards every step is a call: a small network takes no longer than none.
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"reward": {"units": 32}}
 
@@ -109,8 +143,9 @@ class LayeredSpec:
             raise UsageError(f"units must be a multiple of heads={self.multiple}, got {units}")
         embed = rng.uniform(-1.0, 1.0, (inputs.width, units)) / np.sqrt(units)
         layers = jax.tree.map(lambda *same: np.stack(same), *(self.mixer(units, rng) for _ in range(self.layers)))
-        built = LayeredCore(InputWeights(embed, inputs), np.ones((self.layers + 1, units)), layers)
-        single = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float32), built)
+        made = StoppingCore if self.stops and one_by_one() else LayeredCore
+        built = made(InputWeights(embed, inputs), np.ones((self.layers + 1, units)), layers)
+        single = handed_over(jax.tree.map(lambda leaf: np.asarray(leaf, np.float32), built))
         return at_precision(single, self.precision)  # type: ignore[no-any-return]
 
     def fitted(self, width: int) -> int:
@@ -180,6 +215,11 @@ def normed(x: Array) -> Array:
     return x * lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + SMALL)
 
 
+def one_by_one() -> bool:
+    """Whether steps are taken one after another, as on a CPU, where that is less work."""
+    return device_kind() == "cpu"
+
+
 def linear_scan(before: Any, keep: Any, new: Any, times: Callable[[Any, Any], Any] = operator.mul) -> Any:
     """h_t = keep_t h_{t-1} + new_t for all t. before: h of the step before the first. times: the product, where numbers
     are no arrays but pairs of them.
@@ -192,7 +232,7 @@ def linear_scan(before: Any, keep: Any, new: Any, times: Callable[[Any, Any], An
     def moved(keep: Any, state: Any, new: Any) -> Any:
         return jax.tree.map(jnp.add, times(keep, state), new)
 
-    if device_kind() == "cpu":
+    if one_by_one():
 
         def step(state: Any, given: tuple[Any, Any]) -> tuple[Any, Any]:
             state = moved(given[0], state, given[1])
@@ -214,11 +254,12 @@ def in_chunks(chunk: Callable[[Any, Any], tuple[Any, Array]], state: Any, xs: An
     steps = len(jax.tree.leaves(xs)[0])
     if steps <= CHUNK:
         return chunk(state, xs)
-    count = -(-steps // CHUNK)
+    state, given = lax.scan(chunk, state, jax.tree.map(in_pieces, xs, neutral))
+    return state, given.reshape(-1, *given.shape[2:])[:steps]
 
-    def cut(array: Array, filler: float) -> Array:
-        margin = [(0, count * CHUNK - steps)] + [(0, 0)] * (array.ndim - 1)
-        return jnp.pad(array, margin, constant_values=filler).reshape(count, CHUNK, *array.shape[1:])
 
-    state, given = lax.scan(chunk, state, jax.tree.map(cut, xs, neutral))
-    return state, given.reshape(count * CHUNK, *given.shape[2:])[:steps]
+def in_pieces(array: Array, filler: float) -> Array:
+    """Steps (T, ...) in chunks, (chunk, step, ...); the last is filled up."""
+    count = -(-len(array) // CHUNK)
+    margin = [(0, count * CHUNK - len(array))] + [(0, 0)] * (array.ndim - 1)
+    return jnp.pad(array, margin, constant_values=filler).reshape(count, CHUNK, *array.shape[1:])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -119,7 +119,7 @@ def _below(length: Array, most: Array) -> Array:
     return jnp.maximum(jnp.abs(length), jnp.exp(jnp.minimum(-most, 80.0))) + SMALL
 
 
-@core("mlstm", version=1)
+@core("mlstm", version=2)
 @dataclass(frozen=True)
 class MLSTM(LayeredSpec):
     """Matrix LSTM: the memory of xLSTM, with exponential input gates and a stabiliser.
@@ -135,6 +135,8 @@ class MLSTM(LayeredSpec):
     the block, where those have layer norms, two heads, and no blocks of the other kind (sLSTM) between. Weights of
     other maps are uniform in +- 1/sqrt(inputs of the map).
     """
+
+    stops: ClassVar[bool] = True
 
     heads: int = parameter(2, at_least=1)
     expand: int = parameter(2, at_least=1)

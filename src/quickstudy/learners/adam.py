@@ -166,7 +166,7 @@ class AdamPupil(SteppingPupil):
     def _learn_stream(self, lesson: Lesson, start: int, stop: int) -> None:
         """The same for a lesson that is one of many: an update is a call."""
         if self._streamed is None or self._streamed[0] is not lesson:
-            self._streamed = lesson, Batches.of_lesson(lesson, self._training.batch)
+            self._streamed = lesson, Batches.of_lesson(lesson, self._training.batch, self._core.stops)
             known = self._known.all()
             self._new = np.zeros_like(self._known, np.int64) if known else first_answers(lesson, self._known.shape[1])
         bounds = np.array([start, stop]) // self._training.batch
@@ -189,7 +189,7 @@ class AdamPupil(SteppingPupil):
         material, allowed = (
             (packed_lesson(lesson, batch, weights), None)
             if self._packs
-            else padded_lesson(lesson, batch, self._leaks, weights)
+            else padded_lesson(lesson, batch, self._core, weights)
         )
         train = updating(self._frame, allowed, batch, whole, self._tokens, self.lanes)
         return _Lesson(material, train, batches, self._settings(batches), first)
@@ -243,7 +243,7 @@ class AdamPupil(SteppingPupil):
     def _answered_stream(self, exam: Exam) -> NDArray[np.float32]:
         """In the lengths in which it has learned."""
         if self._tested is None or self._tested[0] is not exam:
-            self._tested = exam, Batches.of_exam(exam)
+            self._tested = exam, Batches.of_exam(exam, self._core.stops)
         batches, program = self._tested[1], answering_streams(self._frame, self.lanes)
         scores = [program(self._arrays, cut.inputs, cut.places) for cut in batches.cuts(0, batches.order.shape[1])]
         return batches.by_question([*map(np.asarray, scores)], exam.counted.shape[1])

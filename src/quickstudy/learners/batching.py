@@ -19,8 +19,8 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Lesson
 from quickstudy.base.spaces import Tokens
-from quickstudy.cores.core import ABSENT
-from quickstudy.gateway import jnp
+from quickstudy.cores.core import ABSENT, Core
+from quickstudy.gateway import handed_over, jnp
 from quickstudy.learners.lanes import grown, rounded
 
 LOOKED_UP = 8192
@@ -174,7 +174,8 @@ def grouped_exam(
         asked.append(sorted_asked.reshape(groups, rows, width))
         example, number = np.nonzero(there)
         found.append(np.pad(np.argsort(order)[example] * width + number, (0, questions - lane.questions)))
-    return GroupedExam(jnp.asarray(np.stack(inputs)), jnp.asarray(np.stack(asked)), steps, np.stack(found))
+    given, places = handed_over((np.stack(inputs), np.stack(asked)))
+    return GroupedExam(given, places, steps, np.stack(found))
 
 
 def _going(ends: NDArray[np.int64], rows: tuple[int, ...], steps: int) -> NDArray[np.int64]:
@@ -226,9 +227,12 @@ class Lengths(NamedTuple):
         return cls(tuple(allowed.tolist()), np.searchsorted(allowed, needed).astype(np.int32))
 
 
-def padded_lanes(examples: Sequence[Examples], leaks: bool) -> list[Examples]:
-    """Lanes of one length, which seeds share; for a core that leaks, with the answers in the inputs."""
-    steps = rounded(max(lane.steps for lane in examples) + leaks, 4)
+def padded_lanes(examples: Sequence[Examples], leaks: bool, stops: bool = False) -> list[Examples]:
+    """Lanes of one length, which seeds share; for a core that leaks, with the answers in the inputs. One that stops is
+    not kept busy by padding, and tasks share its lengths too.
+    """
+    longest = max(lane.steps for lane in examples) + leaks
+    steps = max(SHORT, rounded(longest, 0)) if stops else rounded(longest, 4)
     padded = [lane.padded(steps) for lane in examples]
     return [with_answers(lane) for lane in padded] if leaks else padded
 
@@ -251,31 +255,35 @@ class PaddedLesson(NamedTuple):
 
 
 def padded_lesson(
-    lesson: Lesson, batch: int, leaks: bool, weights: Sequence[NDArray[np.float64]] | None = None
+    lesson: Lesson, batch: int, core: Core, weights: Sequence[NDArray[np.float64]] | None = None
 ) -> tuple[PaddedLesson, tuple[int, ...]]:
     """Device arrays of shapes that seeds share, and the lengths that batches may have.
 
     weights: of each lane's examples, what each counts beside the others.
     """
-    padded = padded_lanes(lesson.examples, leaks)
+    leaks, stops = core.leaks, core.stops
+    padded = padded_lanes(lesson.examples, leaks, stops)
     steps = padded[0].steps
     # Examples are only looked up: lessons of other sizes share the program, and no number depends on the padding.
     count = rounded(max(lane.count for lane in lesson.examples), 1)
     order = grown(lesson.order, len(padded), rounded(lesson.items, 1))
     lengths = Lengths((steps,), np.zeros(order.shape[1] // batch, np.int32))
-    if len(padded) == 1:  # lanes side by side would all wait for the longest
+    if len(padded) == 1 and not stops:  # lanes side by side would all wait for the longest
         needed = lesson.examples[0].lengths[order[0, : len(lengths.chosen) * batch]].reshape(-1, batch).max(axis=1)
         lengths = Lengths.even(needed + leaks, steps) if lesson.stream else Lengths.fitted(needed + leaks, steps)
-    places, there = zip(*(asked_steps(lane, 0 if lesson.stream else 3) for lane in padded), strict=True)
+    fineness = 0 if lesson.stream or stops else 3
+    places, there = zip(*(asked_steps(lane, fineness) for lane in padded), strict=True)
     targets = [lane.targets[table, np.arange(lane.count)[:, None]] for lane, table in zip(padded, places, strict=True)]
     shares = [part / np.maximum(part.sum(axis=1, keepdims=True), 1) for part in there]
     if weights is not None:
         shares = [part * own[:, None].astype(np.float32) for part, own in zip(shares, weights, strict=True)]
     width = max(table.shape[1] for table in places)
     inputs = np.stack([grown(lane.inputs, steps, count) for lane in padded])
-    by_question = (np.stack([grown(part, count, width) for part in lanes]) for lanes in (places, targets, shares))
+    where, wanted, counted = (
+        np.stack([grown(part, count, width) for part in lanes]) for lanes in (places, targets, shares)
+    )
     chosen = np.tile(lengths.chosen, (len(padded), 1))
-    return PaddedLesson(*map(jnp.asarray, (inputs, *by_question, order.astype(np.int32), chosen))), lengths.allowed
+    return handed_over(PaddedLesson(inputs, where, wanted, counted, order.astype(np.int32), chosen)), lengths.allowed
 
 
 def check_leak(brief: Brief) -> None:

@@ -4,18 +4,20 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base import catalogue
+from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Cost
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
-from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
+from quickstudy.gateway import device_kind, eqx, jax, jnp, key_from_words, lax
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.tasks.worlds import episode_keys
 
@@ -25,13 +27,45 @@ TOGETHER = 256
 
 @dataclass(frozen=True)
 class Ruled:
-    """A learner made of make(brief): a rule with `start` and `step`, the same in every lane."""
+    """A learner made of a compiled control(task, brief): a rule with `start` and `step`, the same in every lane."""
 
-    make: Callable[[Brief], Any]
+    control: Callable[[Any, Brief], Any]
+    task: Any
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> RulePupil:
         """The rule, with a lane for every stream; what it throws dice for comes from the stream `noise`."""
-        return RulePupil(self.make(brief), streams)
+        return RulePupil(among_others(self.control, self.task, brief), streams)
+
+
+class OneOf(eqx.Module):
+    """One of some rules that keep the same things in mind. Its number is traced, so that all of them play by one
+    program: what there is to compile is the world, and the rules are little.
+    """
+
+    number: Any
+    rules: tuple[Any, ...] = eqx.field(static=True)
+
+    def start(self, batch: int, capacity: int) -> Any:
+        """As each of them."""
+        return self.rules[0].start(batch, capacity)
+
+    def step(self, state: Any, observation: Any, *, key: Any) -> Any:
+        """What the one does."""
+        steps = [lambda state, seen, key, rule=rule: rule.step(state, seen, key=key) for rule in self.rules]
+        return lax.switch(self.number, steps, state, observation, key)
+
+
+def among_others(control: Callable[[Any, Brief], Any], task: Any, brief: Brief) -> Any:
+    """The rule, as one of those that the task names, where it is one of them."""
+    rule, rules = control(task, brief), []
+    for name in [*getattr(task, "controls", ()), getattr(task, "oracle", None)]:
+        other = catalogue.control.get(name) if name else None
+        if other is not None and getattr(other, "compiled", False):
+            with contextlib.suppress(NotApplicable):
+                rules.append(other(task, brief))
+    kept = jax.eval_shape(lambda: rule.start(1, 1))
+    rules = [other for other in rules if jax.eval_shape(lambda other=other: other.start(1, 1)) == kept]
+    return OneOf(np.int32(rules.index(rule)), tuple(rules)) if rule in rules else rule
 
 
 class RulePupil:
@@ -51,8 +85,8 @@ class RulePupil:
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
         """Play the episodes."""
-        numbers = jnp.tile(jnp.arange(start, stop), (self.lanes, 1))
-        begun = begin_episodes(rehearsal, numbers)
+        numbers = np.tile(np.arange(start, stop, dtype=np.int32), (self.lanes, 1))
+        begun = begin_tests(rehearsal, numbers)
         played = _perform(rehearsal.world, self._rule, begun, rehearsal.keys, self._noise, numbers, self.lanes)
         return jax.block_until_ready(played)  # type: ignore[no-any-return]
 
@@ -68,16 +102,25 @@ def begin_episodes(rehearsal: Rehearsal, numbers: Any) -> Any:
     return _begin(rehearsal.world, rehearsal.keys, numbers, len(numbers))
 
 
+def begin_tests(rehearsal: Rehearsal, numbers: Any) -> Any:
+    """The same, of episodes from which nothing is learned. On a CPU a world that can be read as sequences, too, draws
+    them by the program that does that: it takes longer to compile than to run, on however many episodes.
+    """
+    if device_kind() != "cpu" or not hasattr(rehearsal.world, "drawn"):
+        return begin_episodes(rehearsal, numbers)
+    return _started(rehearsal.world, rehearsal.world.drawn(rehearsal.keys, numbers))
+
+
 def played_in_parts(rehearsal: Rehearsal, start: int, stop: int, play: Callable[[Any, Any], Any]) -> Transcript:
-    """Episodes start .. stop-1, some at a time: play(what `begin_episodes` gives, numbers (lane, episode)) gives
-    their transcript.
+    """Episodes start .. stop-1, some at a time: play(what `begin_tests` gives, numbers (lane, episode)) gives their
+    transcript.
     """
     if stop <= start:
         raise UsageError(f"no episodes between {start} and {stop}")
     parts = []
     for first in range(start, stop, TOGETHER):
-        numbers = jnp.tile(jnp.arange(first, min(first + TOGETHER, stop)), (len(rehearsal.keys), 1))
-        parts.append(jax.tree.map(np.asarray, play(begin_episodes(rehearsal, numbers), numbers)))
+        numbers = np.tile(np.arange(first, min(first + TOGETHER, stop), dtype=np.int32), (len(rehearsal.keys), 1))
+        parts.append(jax.tree.map(np.asarray, play(begin_tests(rehearsal, numbers), numbers)))
     return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
 
 
@@ -87,6 +130,11 @@ def _begin(world: Any, keys: Any, numbers: Any, lanes: int) -> Any:
         return opened(world, jax.vmap(lambda number: episode_keys(key, number)[0])(numbers), numbers)
 
     return over_lanes(single, lanes)(keys, numbers)
+
+
+@eqx.filter_jit
+def _started(world: Any, episodes: Any) -> Any:
+    return jax.vmap(jax.vmap(world.started))(episodes)
 
 
 @eqx.filter_jit

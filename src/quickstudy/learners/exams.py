@@ -31,8 +31,8 @@ def is_large(exam: Exam, width: int, outputs: int) -> bool:
 
 def exam_for(core: Any, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None]:
     """The exam; for a core that does not take any length, with the lengths that its groups may have."""
-    leaks = core.leaks
-    lanes = padded_lanes(exam.examples, leaks)
+    leaks, stops = core.leaks, core.stops
+    lanes = padded_lanes(exam.examples, leaks, stops)
     if hasattr(core, "unroll_packed"):
         needed = [needed_steps(lane) for lane in lanes]
         if len(lanes) > 1:
@@ -42,6 +42,9 @@ def exam_for(core: Any, exam: Exam) -> tuple[GroupedExam, tuple[int, ...] | None
         return grouped_exam(roomy, needed, PACKED_TOGETHER, 0), None
     needed = [lane.lengths + 1 if leaks else needed_steps(lane) for lane in lanes]
     together = PADDED_TOGETHER
+    if stops:
+        grouped = grouped_exam(lanes, needed, PACKED_TOGETHER, 0)
+        return grouped._replace(steps=np.zeros(len(grouped.steps), np.int32)), (lanes[0].steps,)
     if hasattr(core, "unroll_at"):  # more sequences, for no more memory than all their steps would take
         most = max(int(lane.asked.sum(axis=0).max()) for lane in lanes)
         together = min(PACKED_TOGETHER, together * lanes[0].steps // most)

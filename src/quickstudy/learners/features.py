@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam
-from quickstudy.cores.core import Core
+from quickstudy.base.spaces import Tokens
+from quickstudy.cores.core import Core, InputWeights
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.batching import needed_steps
 from quickstudy.learners.lanes import Frame, check_room, grown, lane_by_lane, over_lanes, rounded
@@ -39,8 +40,10 @@ behind the last whole ones."""
 SHORT = 256
 """Steps up to which sequences that are read step by step stand in one shape, as many of them as may be: to read all of
 the padding takes less time than to compile another program."""
-ASKED = (1, 16, 128, SHORT)
+ASKED = (128, SHORT)
 """Questions of such a sequence for which there is room."""
+SYMBOLS = 32
+"""Symbols that there is room for, where only a table of them is larger."""
 FEW, MANY = 64, 512
 """The most sequences side by side through a large core, and through a small one, which they keep busy; of each of
 several lanes a quarter."""
@@ -151,7 +154,7 @@ def harvest(cores: Any, exam: Exam, shape: Shape, fineness: int = 2) -> Any:
 def _harvest_by_length(cores: Any, exam: Exam, shape: Shape, fineness: int) -> Any:
     """The same for one lane and a core that reads step by step, with sequences of about the same length together."""
     (examples,), (found,) = exam.examples, exam.found
-    needed = needed_steps(examples)
+    cores, needed = _with_room(cores), needed_steps(examples)
     order = np.argsort(-needed, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -169,16 +172,21 @@ def _harvest_by_length(cores: Any, exam: Exam, shape: Shape, fineness: int) -> A
         if rows is None:
             count = shape.rows if examples.count <= shape.together else rounded(len(found), fineness)
             rows = np.zeros((1, count, piece.shape[2]), piece.dtype)
-        numbers = np.full(shape.rows, rows.shape[1])  # out of reach
-        numbers[: len(questions)] = questions
-        rows = _scattered(rows, piece, numbers)
+        rows[:, questions] = np.asarray(piece)[:, : len(questions)]
     return rows
 
 
-@partial(jax.jit, donate_argnums=0)
-def _scattered(rows: Any, piece: Any, numbers: Any) -> Any:
-    """Rows with those of a piece written to their numbers, in place."""
-    return rows.at[:, numbers].set(piece, mode="drop")
+def _with_room(cores: Any) -> Any:
+    """The same cores, with room for more symbols than they will read: languages of few symbols share a program."""
+
+    def roomy(part: Any) -> Any:
+        if type(part) is not InputWeights or not isinstance(part.space, Tokens):
+            return part
+        size = max(SYMBOLS, rounded(part.space.size, 0))
+        more = [(0, 0), (0, size - part.space.size), (0, 0)]
+        return InputWeights(np.pad(np.asarray(part.weights), more), Tokens(size))
+
+    return jax.tree.map(roomy, cores, is_leaf=lambda part: isinstance(part, InputWeights))
 
 
 @partial(jax.jit, donate_argnums=0)

@@ -168,7 +168,7 @@ def _control(name: str, given: Mapping[str, Any]) -> Choice:
         if compiled:
             from quickstudy.learners.episodes import Ruled
 
-            return Ruled(lambda brief: control(task, brief))
+            return Ruled(control, task)
         from quickstudy.learners.host import Hosted
 
         return Hosted(lambda brief, seed: control(task, brief, seed), control, control=True)

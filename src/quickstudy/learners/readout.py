@@ -165,7 +165,7 @@ class ReadoutPupil(ReservoirPupil):
         rows = harvest(self._cores, exam, shape)
         if self.lanes == 1:  # a copy without the padding: every test reads all rows
             rows = rows[:, : rounded(exam.counted.shape[1], 1)]
-        return self._arranged(rows)
+        return self._arranged(jax.device_put(rows))
 
     def _arranged(self, rows: Any) -> Any:
         """The rows of an exam, (lane, row, feature), as the rule's `scores` reads them best."""
@@ -212,7 +212,9 @@ class ReadoutPupil(ReservoirPupil):
             sequence = grown(lesson.order, self.lanes, rounded(lesson.items, 2))
         if self._rule.peek and not self._shown.any() and first == 0:
             self._peek(lesson, rows)
-        material = _UpdateRows(rows, jnp.asarray(targets), jnp.asarray(sequence, jnp.int32), offsets)
+        # Handed over once: it is read by every call that learns from some of it.
+        given = jax.device_put((rows, targets, sequence.astype(np.int32)))
+        material = _UpdateRows(given[0], given[1], given[2], offsets)
         self._lesson = lesson, first, material
         return material
 

@@ -18,7 +18,7 @@ from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import CoreSpec, precision_of
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
 
 
@@ -57,8 +57,8 @@ class Head(eqx.Module):
         of_weights, of_bias = core.head_bounds
         weights = rng.uniform(-of_weights, of_weights, (core.width, outputs))
         bias = rng.uniform(-of_bias, of_bias, outputs)
-        kind = precision_of(core)
-        return cls(*(jnp.asarray(np.asarray(part, np.float32), kind) for part in (weights, bias)))
+        # A number of the core's precision is one of the head's; drawn ones are single anyway.
+        return handed_over(cls(*(np.asarray(part, np.float32).astype(precision_of(core)) for part in (weights, bias))))  # type: ignore[no-any-return]
 
     def __call__(self, features: Any) -> Any:
         """(..., V) from (..., F)."""

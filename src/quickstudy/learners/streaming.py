@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from quickstudy.base.examples import Examples
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.gateway import jax, jnp
-from quickstudy.learners.lanes import Frame, over_lanes
+from quickstudy.learners.lanes import Frame, grown, over_lanes
 from quickstudy.learners.updates import answers_at, updated_once
 
 SHORTEST = 64
 """Batches are this long, or a power of two above: on a GPU a program takes ten seconds to compile, and to halve the
 padding would take twice as many."""
+ROOM = 256
+"""The same for a core that stops: what is not read costs nothing, and most lessons have one program."""
 TESTED_TOGETHER = 64
 """Sequences of a test that are read side by side."""
 
@@ -38,39 +40,45 @@ class Cut(NamedTuple):
 
 
 class Batches:
-    """Examples of several lanes in batches. order: (lane, batch, row), their numbers."""
+    """Examples of several lanes in batches. order: (lane, batch, row), their numbers. stops: whether the core reads no
+    further than to the last question: then all batches have one shape.
+    """
 
-    def __init__(self, examples: Sequence[Examples], order: NDArray[np.int64]) -> None:
-        self._examples, self.order = examples, order
+    def __init__(self, examples: Sequence[Examples], order: NDArray[np.int64], stops: bool = False) -> None:
+        self._examples, self.order, self._stops = examples, order, stops
         tables = [_questions(lane) for lane in examples]
         self._places = [places for places, _ in tables]
         self.counts = [counts for _, counts in tables]
         sizes = [max(lane.asked.shape[axis] for lane in examples) for axis in (0, 1)]
-        self._inputs = jnp.stack([_filled(jnp.asarray(lane.inputs), sizes) for lane in examples])
+        # What was drawn on the device stays there; on a CPU it is cut where it lies, by no program.
+        self._cut = _cut_here if all(isinstance(lane.inputs, np.ndarray) for lane in examples) else _cut
+        parts = [_filled(lane.inputs, sizes) for lane in examples]
+        self._inputs = (np if self._cut is _cut_here else jnp).stack(parts)
 
     @classmethod
-    def of_lesson(cls, lesson: Lesson, batch: int) -> Batches:
+    def of_lesson(cls, lesson: Lesson, batch: int, stops: bool = False) -> Batches:
         """Examples that follow one another in the order of the lesson are a batch."""
         order = lesson.order[:, : lesson.items // batch * batch]
-        return cls(lesson.examples, order.reshape(len(order), -1, batch))
+        return cls(lesson.examples, order.reshape(len(order), -1, batch), stops)
 
     @classmethod
-    def of_exam(cls, exam: Exam) -> Batches:
+    def of_exam(cls, exam: Exam, stops: bool = False) -> Batches:
         """By length; the last example fills up the last batch."""
         most = max(lane.count for lane in exam.examples)
         size = -(-most // TESTED_TOGETHER) * TESTED_TOGETHER
         by_length = [np.argsort(lane.lengths, kind="stable") for lane in exam.examples]
         order = np.stack([np.pad(one, (0, size - len(one)), "edge") for one in by_length])
-        return cls(exam.examples, order.reshape(len(order), -1, TESTED_TOGETHER))
+        return cls(exam.examples, order.reshape(len(order), -1, TESTED_TOGETHER), stops)
 
     def cuts(self, first: int, last: int) -> Iterator[Cut]:
         """Batches first .. last-1. Those of about the same length have the same shapes."""
         for number in range(first, last):
             chosen = self.order[:, number]
             own = list(zip(self._examples, chosen, self.counts, self._places, strict=True))
-            length = _power(max(int(lane.lengths[rows].max(initial=1)) for lane, rows, *_ in own), SHORTEST)
+            longest = max(int(lane.lengths[rows].max(initial=1)) for lane, rows, *_ in own)
+            length = _power(longest, ROOM if self._stops else SHORTEST)
             counts = np.stack([known[rows] for _, rows, known, _ in own])
-            width = min(length, _power(int(counts.max(initial=1)), SHORTEST // 2))
+            width = min(length, _power(int(counts.max(initial=1)), (ROOM if self._stops else SHORTEST) // 2))
             places, targets = [], []
             for lane, rows, _, table in own:
                 at = np.zeros((len(rows), width), np.int32)
@@ -79,7 +87,7 @@ class Batches:
                 targets.append(np.asarray(lane.targets)[at, rows[:, None]])
             there = np.arange(width) < counts[..., None]
             shares = there / np.maximum(counts[..., None], 1) / chosen.shape[1]
-            inputs = _cut(self._inputs, chosen.astype(np.int32), length)
+            inputs = self._cut(self._inputs, chosen.astype(np.int32), length)
             yield Cut(inputs, np.stack(places), np.stack(targets), shares.astype(np.float32))
 
     def by_question(self, answered: Sequence[NDArray[Any]], questions: int) -> NDArray[Any]:
@@ -115,7 +123,8 @@ def _questions(examples: Examples) -> tuple[NDArray[np.int32], NDArray[np.int64]
 def _filled(inputs: Any, sizes: Sequence[int]) -> Any:
     """With zeros up to so many steps and examples."""
     more = [(0, size - there) for size, there in zip(sizes, inputs.shape, strict=False)]
-    return jnp.pad(inputs, [*more, *[(0, 0)] * (inputs.ndim - 2)]) if any(one for _, one in more) else inputs
+    pad = np.pad if isinstance(inputs, np.ndarray) else jnp.pad
+    return pad(inputs, [*more, *[(0, 0)] * (inputs.ndim - 2)]) if any(one for _, one in more) else inputs
 
 
 def first_answers(lesson: Lesson, symbols: int) -> NDArray[np.int64]:
@@ -135,6 +144,11 @@ def _cut(inputs: Any, chosen: Any, length: int) -> Any:
     there = min(length, inputs.shape[1])
     taken = jax.vmap(lambda own, numbers: own[:there, numbers])(inputs, chosen)
     return jnp.pad(taken, [(0, 0), (0, length - there), *[(0, 0)] * (taken.ndim - 2)])
+
+
+def _cut_here(inputs: NDArray[Any], chosen: NDArray[np.int32], length: int) -> NDArray[Any]:
+    """The same, on the host."""
+    return np.stack([grown(own[:length, numbers], length) for own, numbers in zip(inputs, chosen, strict=True)])
 
 
 @lru_cache

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax, optax
+from quickstudy.gateway import eqx, handed_over, jax, jnp, key_from_words, lax, optax
 from quickstudy.learners.batching import PaddedLesson, phase_rows
 from quickstudy.learners.lanes import Frame, over_lanes, size_of, stack_lanes
 
@@ -25,8 +25,8 @@ def begun(models: Sequence[Any]) -> tuple[list[Any], Frame, tuple[int, int]]:
     """
     trained = eqx.filter(models[0], models[0].trainable())
     # By NumPy: an array of zeros made by JAX is a call of a program.
-    moments = jax.tree.map(
-        lambda part: jnp.asarray(np.zeros((len(models), *part.shape), part.dtype)), jax.eval_shape(ADAM.init, trained)
+    moments = handed_over(
+        jax.tree.map(lambda part: np.zeros((len(models), *part.shape), part.dtype), jax.eval_shape(ADAM.init, trained))
     )
     whole = size_of(eqx.filter(models[0], eqx.is_inexact_array))
     return *Frame.of((stack_lanes(models), moments)), (size_of(trained), whole - size_of(trained))

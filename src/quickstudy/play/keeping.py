@@ -16,6 +16,8 @@ from quickstudy.base.legend import Legend
 from quickstudy.base.parameters import configure, write_assignments
 from quickstudy.base.record import OK, Record
 from quickstudy.base.seeds import Streams
+from quickstudy.base.spaces import Tokens
+from quickstudy.base.task import ExampleTask, WorldTask, spaces_of
 from quickstudy.play.bytes import BytesSeat
 from quickstudy.play.listener import ListenerSeat
 from quickstudy.play.seat import Seat
@@ -59,16 +61,28 @@ class Invitation:
         if isinstance(task, StringTask):
             made: Any = SymbolsSeat
             given: dict[str, Any] = {"strings": self.amount, "plain": self.plain}
-        elif hasattr(task, "sizes") or hasattr(task, "exam"):
+        elif getattr(task, "seat", "") == "listener":
             made, given = ListenerSeat, {"episodes": self.amount}
-        elif hasattr(task, "sample"):
+        elif isinstance(task, ExampleTask) and isinstance(spaces_of(task)[0], Tokens):
             made, given = WordsSeat, {"game": configure("game", Game, {}, self.convention), "most": self.amount}
             given["plain"] = self.plain
-        else:
+        elif isinstance(task, WorldTask):
             made, given = BytesSeat, {"steps": self.amount, "ask": self.ask}
+        else:
+            raise UsageError(f"{task.id} {_why_not(task)}")
         if self.ask and made is not BytesSeat:
             raise UsageError("--ask is for tasks of the curriculum; elsewhere, all that is hidden is asked for")
         return made(task, streams, **{name: value for name, value in given.items() if value is not None})  # type: ignore[no-any-return]
+
+
+def _why_not(task: Any) -> str:
+    """Why nobody can play a task, and what can be played."""
+    if task.id.startswith("games/"):
+        return "has no listener's seat beside a speaker; play games/listener"
+    return (
+        "is made of real numbers, step after step, and there is no seat for that; "
+        "play a task of language, grammar or the curriculum, or games/listener"
+    )
 
 
 @dataclass

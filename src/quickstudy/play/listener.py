@@ -43,9 +43,9 @@ class Heard:
 
 
 def games_of(task: Any, streams: Streams, episodes: int) -> Iterator[Heard]:
-    """The games of the first test episodes, as every learner of these streams meets them."""
-    if not hasattr(task, "exam") or not hasattr(task, "sizes") or getattr(task, "players", 1) != 1:
-        raise UsageError(f"{task.id} has no listener's seat beside a speaker; play games/listener")
+    """The games of the first test episodes of a task with `seat = "listener"`, as every learner of these streams meets
+    them.
+    """
     if task.sizes.words > len(_TOKENS):
         raise UsageError(f"{task.id} has {task.sizes.words} words, and there are {len(_TOKENS)} letters; give fewer")
     sizes = task.sizes

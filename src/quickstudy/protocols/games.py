@@ -54,7 +54,7 @@ class GamesProtocol:
         "zero-shot-accuracy", "learning-in-games", "reconstruction", "spoken-language", "ease-of-acquisition",
     )  # fmt: skip
     question: ClassVar[str] = "Does it recombine what it has just seen?"
-    programs: ClassVar[int] = 2  # to draw episodes as sequences, and as a world
+    programs: ClassVar[int] = 2  # to draw episodes, and to write them as sequences
     headline: ClassVar[str] = "zero-shot-accuracy"
     second: ClassVar[str] = "support-accuracy"
     columns: ClassVar[tuple[str, ...]] = (

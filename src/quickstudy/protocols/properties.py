@@ -87,15 +87,17 @@ class PropertiesProtocol:
     def _look(
         self, task: Any, shown: _Shown, streams: Sequence[Streams]
     ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        # By a shape that is read below as well: another one would be a program more.
-        probe = np.zeros((len(streams), task.washout + self.length, 1))
-        size = shown.all(probe).shape[-1]
+        size = 0
+        if self.steps is None or self.delays is None:
+            # By a shape that is read below as well: another one would be a program more.
+            size = shown.all(np.zeros((len(streams), task.washout + self.length, 1))).shape[-1]
         steps = max(LEAST_STEPS, STEPS_PER_STATE * size) if self.steps is None else self.steps
         delays = 2 * size if self.delays is None else self.delays
-        count = 2 * size if self.streams is None else self.streams
         washout = max(task.washout, delays)
         drives = np.stack([task.signal(stream.numpy("drive"), (washout + 2 * steps, 1)) for stream in streams])
         states = shown.all(drives)[:, washout:, 0]
+        size = states.shape[-1]
+        count = 2 * size if self.streams is None else self.streams
         if any((lane == lane[0]).all() for lane in states):
             raise NotApplicable("its states stay as they are, whatever it reads: there is no memory to measure")
         narrow = np.stack(
@@ -104,9 +106,11 @@ class PropertiesProtocol:
                 for stream in streams
             ]
         )
-        near = shown.all(narrow)[:, task.washout :, 0]
+        # As long as the drive, where it is shorter: a shape more would be a program more.
+        as_long = np.pad(narrow, [(0, 0), (0, max(0, drives.shape[1] - narrow.shape[1])), (0, 0)])
+        near = shown.all(as_long)[:, task.washout : task.washout + count, 0]
         stretches = np.stack([self._stretches(task, stream.numpy("streams"), count) for stream in streams])
-        ends = shown.last(stretches)
+        ends = shown.last(stretches, size)
         found = []
         for lane in range(len(streams)):
             arrays, facts = _capacities(self, Harvest(states[lane]), drives[lane, :, 0], steps, delays, task)
@@ -163,11 +167,10 @@ class _Shown:
             raise LearnerFault(f"states must have the shape {(*inputs.shape, 'state')}, got {states.shape}")
         return finite("the learner's states", states)
 
-    def last(self, inputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(lane, example, state) after all of inputs (lane, time, example), some examples at a time."""
+    def last(self, inputs: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+        """(lane, example, state) after all of inputs (lane, time, example), some examples at a time, of such a size."""
         lanes, steps, examples = inputs.shape
-        first = self.all(inputs[:, :, :1])
-        together = max(1, STATES_TOGETHER // (4 * lanes * steps * first.shape[-1]))
+        together = max(1, STATES_TOGETHER // (4 * lanes * steps * size))
         groups = np.array_split(np.arange(examples), -(-examples // together))
         largest = max(map(len, groups))
         # All groups have one shape: they share a compiled program.

@@ -98,7 +98,12 @@ class Plan:
     def summary(self, *, retry_failed: bool = False) -> Preview:
         """Counts, programs to compile and estimated seconds."""
         missing = self.missing(retry_failed=retry_failed)
-        programs = {(cell.task, cell.learner, cell.setting.convention): cell.programs for cell in missing}
+        # The rules of a task play by one program.
+        own = [cell.learner if cell.role == "learner" else "" for cell in missing]
+        programs: dict[tuple[str, str, str], int] = {}
+        for cell, learner in zip(missing, own, strict=True):
+            place = cell.task, learner, cell.setting.convention
+            programs[place] = max(programs.get(place, 0), cell.programs)
         return Preview(
             cells=len(self.cells),
             found=len(self.cells) - len(missing),

@@ -33,12 +33,13 @@ def _constants() -> NDArray[np.uint64]:
 
 CONSTANTS = _constants()
 WIDTH = np.uint64(64)
+LEFT = np.arange(64, dtype=np.uint64)
+"""Whole numbers of one kind: written as such in the program, each would have `_turned` compiled again."""
 
 
 @njit
-def _turned(lane: Any, bits: int) -> Any:
+def _turned(lane: Any, left: Any) -> Any:
     """The bits of a lane, turned to the left."""
-    left = np.uint64(bits)
     return (lane << left) | (lane >> (WIDTH - left))
 
 
@@ -57,36 +58,36 @@ def permuted(lanes: Any) -> None:
         c2 = a02 ^ a07 ^ a12 ^ a17 ^ a22
         c3 = a03 ^ a08 ^ a13 ^ a18 ^ a23
         c4 = a04 ^ a09 ^ a14 ^ a19 ^ a24
-        d0 = c4 ^ _turned(c1, 1)
-        d1 = c0 ^ _turned(c2, 1)
-        d2 = c1 ^ _turned(c3, 1)
-        d3 = c2 ^ _turned(c4, 1)
-        d4 = c3 ^ _turned(c0, 1)
+        d0 = c4 ^ _turned(c1, LEFT[1])
+        d1 = c0 ^ _turned(c2, LEFT[1])
+        d2 = c1 ^ _turned(c3, LEFT[1])
+        d3 = c2 ^ _turned(c4, LEFT[1])
+        d4 = c3 ^ _turned(c0, LEFT[1])
         b00 = a00 ^ d0
-        b01 = _turned(a06 ^ d1, 44)
-        b02 = _turned(a12 ^ d2, 43)
-        b03 = _turned(a18 ^ d3, 21)
-        b04 = _turned(a24 ^ d4, 14)
-        b05 = _turned(a03 ^ d3, 28)
-        b06 = _turned(a09 ^ d4, 20)
-        b07 = _turned(a10 ^ d0, 3)
-        b08 = _turned(a16 ^ d1, 45)
-        b09 = _turned(a22 ^ d2, 61)
-        b10 = _turned(a01 ^ d1, 1)
-        b11 = _turned(a07 ^ d2, 6)
-        b12 = _turned(a13 ^ d3, 25)
-        b13 = _turned(a19 ^ d4, 8)
-        b14 = _turned(a20 ^ d0, 18)
-        b15 = _turned(a04 ^ d4, 27)
-        b16 = _turned(a05 ^ d0, 36)
-        b17 = _turned(a11 ^ d1, 10)
-        b18 = _turned(a17 ^ d2, 15)
-        b19 = _turned(a23 ^ d3, 56)
-        b20 = _turned(a02 ^ d2, 62)
-        b21 = _turned(a08 ^ d3, 55)
-        b22 = _turned(a14 ^ d4, 39)
-        b23 = _turned(a15 ^ d0, 41)
-        b24 = _turned(a21 ^ d1, 2)
+        b01 = _turned(a06 ^ d1, LEFT[44])
+        b02 = _turned(a12 ^ d2, LEFT[43])
+        b03 = _turned(a18 ^ d3, LEFT[21])
+        b04 = _turned(a24 ^ d4, LEFT[14])
+        b05 = _turned(a03 ^ d3, LEFT[28])
+        b06 = _turned(a09 ^ d4, LEFT[20])
+        b07 = _turned(a10 ^ d0, LEFT[3])
+        b08 = _turned(a16 ^ d1, LEFT[45])
+        b09 = _turned(a22 ^ d2, LEFT[61])
+        b10 = _turned(a01 ^ d1, LEFT[1])
+        b11 = _turned(a07 ^ d2, LEFT[6])
+        b12 = _turned(a13 ^ d3, LEFT[25])
+        b13 = _turned(a19 ^ d4, LEFT[8])
+        b14 = _turned(a20 ^ d0, LEFT[18])
+        b15 = _turned(a04 ^ d4, LEFT[27])
+        b16 = _turned(a05 ^ d0, LEFT[36])
+        b17 = _turned(a11 ^ d1, LEFT[10])
+        b18 = _turned(a17 ^ d2, LEFT[15])
+        b19 = _turned(a23 ^ d3, LEFT[56])
+        b20 = _turned(a02 ^ d2, LEFT[62])
+        b21 = _turned(a08 ^ d3, LEFT[55])
+        b22 = _turned(a14 ^ d4, LEFT[39])
+        b23 = _turned(a15 ^ d0, LEFT[41])
+        b24 = _turned(a21 ^ d1, LEFT[2])
         a00 = b00 ^ (~b01 & b02)
         a01 = b01 ^ (~b02 & b03)
         a02 = b02 ^ (~b03 & b04)

@@ -16,8 +16,8 @@ from quickstudy.base.spaces import Reals
 from quickstudy.gateway import jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import uniforms
 from quickstudy.tasks.games.listener import Named
-from quickstudy.tasks.games.meta import together
 from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
+from quickstudy.tasks.games.play import together
 from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import Pools, draw_stimuli, drawn_axes, grid, split, stimulus_shape
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,11 +14,10 @@ from quickstudy.base.examples import Examples
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import device_kind, jax, jnp, key_from_words
-from quickstudy.tasks.games.episodes import Episode, draw_episodes
-from quickstudy.tasks.games.meta import GameSpace, MetaGame, together
-from quickstudy.tasks.games.play import as_vector, begin, observe, spoken
-from quickstudy.tasks.games.settings import Rules, Sizes
-from quickstudy.tasks.worlds import episode_keys
+from quickstudy.tasks.games.episodes import Episode
+from quickstudy.tasks.games.meta import GameSpace, MetaGame
+from quickstudy.tasks.games.play import as_vector, begin, observe, spoken, together
+from quickstudy.tasks.games.settings import Sizes
 
 
 @dataclass(frozen=True)
@@ -110,6 +109,8 @@ class Listener(Named, MetaGame):
     usual, which the original reaches in one episode of 100,000.
     """
 
+    seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`
+
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Whole episodes as sequences."""
         return self.examples(key_from_words(rng.integers(2**32, size=2, dtype=np.uint64)), 0, count)
@@ -162,8 +163,8 @@ class Listener(Named, MetaGame):
         world, parts = self.world(tested), []
         views = world.sizes.rounds + world.sizes.feedback
         for start in range(first, first + count, together()):
-            numbers = start + np.arange(together())
-            parts.append(_sequences(world.sizes, world.rules, keys, numbers))
+            numbers = np.tile(start + np.arange(together()), (len(keys), 1))
+            parts.append(_sequences(world.sizes, world.drawn(keys, numbers)))
         if device_kind() == "cpu":  # there, these are views
             parts = [tuple(map(np.asarray, part)) for part in parts]
         found = []
@@ -189,9 +190,9 @@ def _compact(examples: Examples) -> Examples:
 
 
 @partial(jax.jit, static_argnums=0)
-def _sequences(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> tuple[Any, ...]:
-    """Of episodes of these numbers, by key: inputs (lane, time, example, width), targets (lane, time, example), lengths
-    and support games (lane, example), foils (lane, example, game).
+def _sequences(sizes: Sizes, episodes: Episode) -> tuple[Any, ...]:
+    """Of episodes (lane, example): inputs (lane, time, example, width), targets (lane, time, example), lengths and
+    support games (lane, example), foils (lane, example, game).
     """
     views = sizes.rounds + sizes.feedback
 
@@ -211,7 +212,5 @@ def _sequences(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> tuple[Any
         targets = jnp.repeat(episode.correct, views)
         return jnp.where(there[:, None], inputs, 0.0), targets, episode.count * views, episode.support, episode.foil
 
-    own = jax.vmap(lambda key: jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))(keys)
-    found = jax.vmap(single)(draw_episodes(sizes, rules, own.reshape(-1)))
-    inputs, targets, *rest = (part.reshape(*own.shape, *part.shape[1:]) for part in found)
+    inputs, targets, *rest = jax.vmap(jax.vmap(single))(episodes)
     return jnp.swapaxes(inputs, 1, 2), jnp.swapaxes(targets, 1, 2), *rest

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,18 +14,15 @@ import numpy as np
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Space, Tokens
-from quickstudy.gateway import device_kind, jax, jnp
-from quickstudy.tasks.games.episodes import Episode, draw_episodes
+from quickstudy.gateway import jax, jnp
+from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import GameWorld, message_space, view_width
 from quickstudy.tasks.games.recordings import recorded, replayed, table_of
 from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.spaces import grid
-from quickstudy.tasks.worlds import episode_keys
 
 COLUMNS = 16
 """Samples of a value that are drawn even where fewer are shown, so that settings share programs."""
-TOGETHER = {"cpu": 256}
-"""Episodes that one call draws; on an accelerator 2,048."""
 
 
 @dataclass(frozen=True)
@@ -210,11 +207,8 @@ class MetaGame(GameSpace):
 
     def episodes(self, key: Any, first: int, count: int, tested: bool = False) -> Episode:
         """Episodes first .. first+count-1 of a key, in NumPy: those that a `Rehearsal` with that key has."""
-        world, rows = self.world(tested), []
-        for start in range(first, first + count, together()):
-            numbers = start + np.arange(together())
-            rows.append(jax.tree.map(np.asarray, _drawn(world.sizes, world.rules, key, numbers)))
-        return jax.tree.map(lambda *parts: np.concatenate(parts)[:count], *rows)  # type: ignore[no-any-return]
+        drawn = self.world(tested).drawn(key[None], first + np.arange(count)[None])
+        return jax.tree.map(lambda part: np.asarray(part)[0], drawn)  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=64)
@@ -223,13 +217,3 @@ def _world(task: MetaGame, tested: bool) -> GameWorld:
     with jax.ensure_compile_time_eval():
         rules = task.rules(tested)
     return GameWorld(rules, task.sizes, task.players, task.replies, task.inputs, task.outputs)
-
-
-def together() -> int:
-    """Episodes that one call draws."""
-    return TOGETHER.get(device_kind(), 2048)
-
-
-@partial(jax.jit, static_argnums=0)
-def _drawn(sizes: Sizes, rules: Rules, key: Any, numbers: Any) -> Episode:
-    return draw_episodes(sizes, rules, jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))

@@ -7,15 +7,21 @@ more step, in which the listener sees what the speaker saw. Messages arrive one 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from quickstudy.base.spaces import Fields, Tokens
 from quickstudy.base.task import Turn
-from quickstudy.gateway import eqx, jax, jnp
-from quickstudy.tasks.games.episodes import Episode, draw_episode
+from quickstudy.gateway import device_kind, eqx, jax, jnp
+from quickstudy.tasks.games.episodes import Episode, draw_episode, draw_episodes
 from quickstudy.tasks.games.settings import Rules, Sizes
+from quickstudy.tasks.worlds import episode_keys
 
 SPEAKER, LISTENER = 0, 1
+TOGETHER = {"cpu": 256}
+"""Episodes that one call draws; on an accelerator 2,048."""
 KEYS = ("stimulus", "communication_channel", "mode_id", "previous_game_result", "previous_game_reward")
 """What a player observes, by the names of the original."""
 
@@ -172,6 +178,20 @@ class GameWorld(eqx.Module):
         """A fresh episode."""
         return self.started(draw_episode(self.sizes, self.rules, key))
 
+    def drawn(self, keys: Any, numbers: Any) -> Episode:
+        """Episodes of these numbers (lane, episode), of the lanes' keys. To compile this takes longer than all else of
+        a game: whoever plays and whoever reads sequences draw by one program, so many at a time.
+        """
+        count, size = numbers.shape[1], together()
+        numbers = np.pad(np.asarray(numbers), ((0, 0), (0, -count % size)), mode="edge")
+        parts: list[Episode] = [
+            _drawn(self.sizes, self.rules, keys, numbers[:, first : first + size]) for first in range(0, count, size)
+        ]
+        if numbers.shape[1] == count == size:  # it stays where it was drawn
+            return parts[0]
+        joined: Episode = jax.tree.map(lambda *part: np.concatenate(part, axis=1)[:, :count], *parts)
+        return joined
+
     def started(self, episode: Episode) -> tuple[Any, Any]:
         """An episode that was drawn, from its beginning."""
         standing = begin(self.sizes)
@@ -202,3 +222,15 @@ class GameWorld(eqx.Module):
         episode, standing = state
         standing, rewards, info = self.acted(episode, standing, action)
         return (episode, standing), Turn(self.seen(episode, standing), rewards, standing.over, info)
+
+
+def together() -> int:
+    """Episodes that one call draws."""
+    return TOGETHER.get(device_kind(), 2048)
+
+
+@partial(jax.jit, static_argnums=0)
+def _drawn(sizes: Sizes, rules: Rules, keys: Any, numbers: Any) -> Episode:
+    own = jax.vmap(lambda key, numbers: jax.vmap(lambda number: episode_keys(key, number)[0])(numbers))(keys, numbers)
+    found = draw_episodes(sizes, rules, own.reshape(-1))
+    return jax.tree.map(lambda part: part.reshape(*own.shape, *part.shape[1:]), found)  # type: ignore[no-any-return]

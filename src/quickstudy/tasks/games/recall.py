@@ -19,7 +19,7 @@ from quickstudy.base.task import Turn
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.games.episodes import uniforms
-from quickstudy.tasks.games.meta import together
+from quickstudy.tasks.games.play import together
 from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
 from quickstudy.tasks.worlds import episode_keys
 

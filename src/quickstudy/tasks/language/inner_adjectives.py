@@ -70,7 +70,7 @@ class InnerAdjectiveQaCounting(InnerThings, ClosedAdjectiveQaCounting):
     pairs, and one colour or size. Each is followed by its answer, which stays visible.
     Answers: a colour, a size, YES, NO or a number after each question mark; nothing else is asked.
     Scored: share of right answers.
-    Chance: 0.11, the share of the most frequent answer; `question-majority` 0.28. Ceiling: 1, by looking up and by
+    Chance: 0.15, the share of the most frequent answer; `question-majority` 0.28. Ceiling: 1, by looking up and by
     counting.
     Example: `I SEE A CAR AND A PEAR BUT I DO NOT SEE ... . HOW MANY THINGS DO I SEE ? TWO . HOW MANY THINGS ...`.
     Source: Cisneros, Sivic and Mikolov 2022, task 10.
