@@ -186,7 +186,7 @@ def run(
 ) -> Results:
     """Run learners on tasks, or what is still missing of that, and give the results folder.
 
-    - tasks: ids, with parameters after a colon if need be (`language/qa:verbs=1`); patterns such as `language/*`.
+    - tasks: ids, with parameters after a colon if need be (`language/periodic:longest=5`); patterns (`language/*`).
     - learners: names (`esn:units=200`, `esn:units=100|200` for both, `my_model.py:Class`), host classes or learner
       objects. What is defined in the running script or notebook itself is run in this process.
     - seeds: repetitions 0 .. seeds-1.

@@ -423,7 +423,8 @@ def test_a_study_says_under_which_convention_it_is_made(tmp_path: pathlib.Path) 
     assert read(tmp_path, MINI.replace("seeds = 100", 'seeds = 100\nconvention = "written"')).convention == "written"
     wade = [name for name in study_names() if name.startswith("wade-")]
     ours = {name for name in wade if find_study(name).convention == "corrected"}
-    assert ours == {"wade-atlas", "wade-audit", "wade-better", "wade-continual", "wade-figure1", "wade-terms"}
+    named = {"atlas", "audit", "better", "continual", "extra", "figure1", "final", "terms"}
+    assert ours == {f"wade-{name}" for name in named}
 
 
 def test_a_study_that_is_like_another_may_have_another_protocol(tmp_path: pathlib.Path) -> None:

@@ -95,7 +95,7 @@ def here(files, monkeypatch, capsys):
         (
             ["run", "language/qa", "-l", "remaining-share"],
             "remaining-share is a rule of other tasks; language/qa has majority, polarity, polarity-count, "
-            "verbatim, not-before, last-name, qa-oracle",
+            "verbatim, not-before, last-name, inner-name, qa-oracle",
         ),
         (["run", "language/qa", "-l", "majority", "-s", "10000000000", "--dry-run"], "seeds must be at most 1,000,000"),
         (["reproduce", "wade-table4", "--seeds", "-3"], "seeds must be at least 1, got -3"),

@@ -71,6 +71,7 @@ def test_score_grammar(inside, arguments, found):
         (("grammar", "bliss-an-bn", "--language", "an-bn", "--precision", "float16"), 'no precision "float16"'),
         (("grammar", "bliss-an-bn", "--language", "an-bn", "--start", "14999", "--count", "2"), "has 15,000 strings"),
         (("grammar", "none.json", "--language", "an-bn"), "none.json: cannot be read"),
+        (("mdl", "bliss-an-bn", "--language", "an-bn", "--size", "9" * 20), "less than or equal to 100000"),
         (
             ("mdl", "bliss-an-bn", "--language", "an-bn", "--activations", "linear,rleu"),
             'no activation "rleu"; did you mean',

@@ -129,7 +129,7 @@ def test_a_family_of_ones_own_with_a_protocol_of_its_own_is_reproduced(quickstud
     (tmp_path / "coin.py").write_text(FAMILY)
     (tmp_path / "coins.toml").write_text(TABLE)
     common = ("reproduce", "coins.toml", "--include", "coin.py", "--seeds", 2, "--workers", 0)
-    made = quickstudy(*common)
+    made = quickstudy(*common, "--convention", "published")
     assert made.status == 0, made.err
     assert re.search(r"coin 0\.9 +0\.\d{3} ±", made.out)
     hint = "What the corrections change is seen by: quickstudy reproduce coins.toml --include coin.py --seeds 2"

@@ -121,6 +121,13 @@ def test_an_answer_that_is_not_the_next_token_stands_beside_its_input(sample):
     assert sample("language/before", "-n", 1).out == f"{a} {b} {c} -> [{a}] {d} -> [{b}]\n"
 
 
+@pytest.mark.parametrize("task", ["extra-copy", "extra-machine", "qa", "adjective-qa-counting"])
+def test_tasks_of_words_are_shown_in_words(sample, task):
+    said = sample(f"language/{task}", "-n", 2)
+    assert said.status == 0, said.err
+    assert said.out.count("[") >= 2
+
+
 def test_a_mixture_and_a_chain_show_the_same_answers(sample):
     for task in ("language/mixed", "continual/chained"):
         rows = objects(sample(f"{task}:members=before/letters", "-n", 12, "--json"))

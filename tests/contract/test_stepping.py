@@ -19,6 +19,7 @@ from quickstudy.testing.small_tasks import Partners
 
 MATERIAL = CheckMaterial.of(Partners(), 1, 24, 0)
 SMALL = {"esn": "units=10", "rnn": "units=6", "lstm": "units=6", "gru": "units=6", "recall": "lags=3,hops=2,order=2"}
+SMALL |= {"encoded-lstm": "units=6,hidden=6,features=4"}
 SMALL |= {"liquid": "units=18", "delay-node": "units=10", "esbn": "units=6,keys=4,hidden=6,features=4"}
 SMALL |= {"lru": "units=6", "mingru": "units=6", "mamba": "units=4,states=4", "deltanet": "units=6", "mlstm": "units=4"}
 SMALL |= {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -83,9 +85,10 @@ def loss_of(unroll, tokens, start):
     return loss
 
 
+@pytest.mark.parametrize("straight", [False, True])
 @pytest.mark.parametrize("layer", LAYERS)
-def test_the_gradient_is_that_of_the_scan(layer, tokens):
-    core = built(layer)
+def test_the_gradient_is_that_of_the_scan(layer, straight, tokens):
+    core = replace(built(layer), straight=straight)
     rng = np.random.default_rng(4)
     start = tuple(jnp.asarray(rng.normal(size=part.shape), jnp.float32) for part in core.start(BATCH, STEPS))
     ours, scan = (

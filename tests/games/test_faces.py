@@ -175,6 +175,29 @@ def test_the_form_of_the_original(pair):
     assert (both["speaker"]["other_agent_id"] != both["listener"]["other_agent_id"]).all()
 
 
+def test_messages_in_zeros_and_ones_and_stimuli_alone(pair):
+    from gymnasium.utils.env_checker import check_env
+    from pettingzoo.test import parallel_api_test
+
+    parallel_api_test(pair(binary=True, original=True), num_cycles=30)
+    env = gymnasium.make("quickstudy/Listener-v1", binary=True, bare=True, **SMALL).unwrapped
+    plain = gymnasium.make("quickstudy/Listener-v1", **SMALL).unwrapped
+    check_env(env, skip_render_check=True)
+    (seen, info), (whole, _) = env.reset(seed=4), plain.reset(seed=4)
+    assert info["previous_action"] is None
+    for action in (1, 0, 1):
+        assert np.array_equal(seen, whole["stimulus"])
+        assert all(np.array_equal(info[key], whole[key]) for key in whole if key != "stimulus")
+        blocks = info["communication_channel_multi_binary"].reshape(3, 7)
+        assert np.array_equal(blocks.argmax(axis=1), whole["communication_channel"])
+        assert (blocks.sum(axis=1) == 1).all()
+        (seen, reward, *_, info), (whole, *_) = env.step(action), plain.step(action)
+        assert (info["previous_action"], info["previous_reward"]) == (action, reward)
+    both = pair(bare=True)
+    views, _ = both.reset(seed=1)
+    assert all(both.observation_space(player).contains(view) for player, view in views.items())
+
+
 def test_every_pass_over_the_support_games_is_counted_by_itself():
     """Two passes and the query: successes and games begin anew in each, and each has one end."""
     from quickstudy.adapters.games import ListenerEnv

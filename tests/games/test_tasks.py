@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from quickstudy.base import catalogue
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import NotApplicable, UsageError
+from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import PureWorldTask
@@ -31,6 +32,9 @@ GOLDEN = pathlib.Path(__file__).with_name("golden.json")
         ({"language": "bosdis"}, "needs words >= dimensions x most values, got 6 < 15"),
         ({"language": "holistic", "words": 4}, "needs words^length >= most^dimensions, got 64 < 125"),
         ({"shots": -1}, "shots must be at least 0"),
+        ({"threshold": 1}, "needs threshold >= 2 where shots are counted: with 1 no support stimulus has an odd value"),
+        ({"threshold": 3}, "needs 2 query meanings or more in the smallest space, got 1 < 2"),
+        ({"threshold": 3, "query": "shots"}, "needs dimensions >= 4 where shots are counted in the query phase"),
     ],
 )
 def test_what_cannot_be_played_is_refused_with_the_inequality(given, said):
@@ -158,3 +162,27 @@ def test_the_ordinary_game_keeps_query_meanings_for_the_test():
     assert all((lane.inputs == lesson.inputs).all() for lane in together)
     assert (task.exams([streams], 256)[0][0].inputs == exam.inputs).all()
     assert not isinstance(task, PureWorldTask)
+
+
+def test_axes_and_the_threshold(made):
+    """Shuffled axes: a coordinate goes with one dimension, in most episodes another than its own. Mirrored ones: values
+    run up on some axes and down on others. Threshold 3: query meanings have three odd values.
+    """
+    task = made("corrected", axes="both", threshold=3, fewest=4)
+    episodes = task.episodes(Streams(5, "games", 0).jax("data"), 0, 24)
+    ways = []
+    for number in range(24):
+        episode = episodes.alone(number)
+        games = np.arange(episode.count)
+        odd = (episode.target[games] % 2).sum(axis=1)
+        assert ((odd >= 3) == (games >= episode.support)).all()
+        seen, means = episode.speaker[games, 0], episode.speaker_means[games, 0]
+        ties = np.corrcoef(np.concatenate([seen, means], axis=1).T)[:3, 3:]
+        order = np.abs(ties).argmax(axis=1)
+        assert sorted(order) == [0, 1, 2]
+        assert np.abs(ties)[np.arange(3), order].min() > 0.9
+        ways.append((tuple(order), tuple(np.sign(ties[np.arange(3), order]))))
+    assert len({order for order, _ in ways}) == 6
+    assert len({signs for _, signs in ways}) == 8
+    with pytest.raises(NotApplicable, match="token i as coordinate i, and axes are shuffled"):
+        catalogue.control.get("nearest-neighbour")(task, Brief(task.inputs, task.outputs, "reward", 1, 0))

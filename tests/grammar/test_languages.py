@@ -24,6 +24,8 @@ SIX = ("an-bn", "an-bn-cn", "an-bn-cn-dn", "an-bm-cnm", "dyck-1", "dyck-2")
 TEXTS = [
     "a^n b^n [n 0.3]",
     "a^n b^m c^{n+2m+1} a^2 [n 0.5] [m 0.2]",
+    "a^n b^m c^{n+m} [n 0.3 from 0] [m 0.4 from 0]",
+    "a^n b^2n c^m d^{m+1} [n 0.3 from 0] [m 0.4]",
     "S -> a S b S [0.3] | [0.7]",
     "S -> a T [1/2] | b [1/2]; T -> S c [0.9] | T2 [0.1]; T2 -> d [1]",
     "S -> x S [0.5] | x y S [0.25] | [0.25]",
@@ -180,13 +182,14 @@ def test_brackets_are_counted_and_put_in_order():
 
 def test_an_ambiguous_grammar_lists_every_string_once():
     task = make_task("grammar/written", "corrected")
-    object.__setattr__(task, "rules", TEXTS[4])
+    object.__setattr__(task, "rules", TEXTS[-1])
     words = [task.text(string) for string in TestList(task, "exhaustive", 0, 12)]
     assert words[:5] == ["##", "#x#", "#xx#", "#xy#", "#xxx#"]
     assert len(set(words)) == 12
 
 
 BAD = {
+    "a^n b^m a^n [n 0.3] [m 0.3 from 0]": "a letter of its own",
     "S -> a S [0.5] | [0.4]": "the probabilities of S sum to 0.9, not to 1",
     "S -> a [1]\nT -> b [1]": "T cannot be reached",
     "S -> a S [1]": "S never ends",
@@ -224,6 +227,34 @@ def test_a_grammar_of_ones_own_is_a_task_with_its_text_in_its_identity(tmp_path)
     assert make_task(f"grammar/written:rules={tmp_path / 'mine.txt'}", "corrected").rules == task.rules
     with pytest.raises(UsageError, match="already"):
         qs.grammar("an-bn", "a^n b^n [n 0.5]")
+
+
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [("an-bn", "S -> a S b [0.7] | [0.3]"),
+     ("an-bm-cnm", "S -> a S c [0.7] | Y [0.3]; Y -> b Y c [0.7] | [0.3]")],
+)  # fmt: skip
+def test_as_the_appendix_has_it_a_block_may_be_empty(name, rules):
+    """The language with `least=0` is that of the rules, string by string and chance by chance."""
+    task, derived = language(name, least=0), read_grammar(rules)
+    some = list(TestList(task, "exhaustive", 0, 40))
+    assert task.text(some[0]) == "##"
+    lengths = [len(string) for string in some]
+    assert lengths == sorted(lengths)
+    assert len({string.tobytes() for string in some}) == 40
+    for string in some:
+        assert task.grammar.values(string) is not None
+        assert derived.contains(string)
+        assert task.grammar.likely(string) == pytest.approx(derived.likely(string))
+        assert task.grammar.conditionals(string[:-1]) == pytest.approx(derived.conditionals(string[:-1]))
+        values = np.array([task.grammar.values(string)])
+        assert task.grammar.certain(values)[0] == (derived.likely(string)[1:] == 1).sum()
+    assert task.grammar.mean_length == pytest.approx(derived.mean_length)
+    assert task.grammar.entropy == pytest.approx(derived.entropy)
+    with pytest.raises(UsageError, match="least=1"):
+        task.listed()
+    with pytest.raises(UsageError, match="least=1"):
+        task.released(100, 100)
 
 
 def test_accept_or_reject_shows_both(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from quickstudy.base.spaces import Fields, Reals, Tokens
 from quickstudy.base.task import Turn
 from quickstudy.cores.recurrent import GRU
 from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.learners import action_values, r2d2_programs
 from quickstudy.learners.action_values import centred, squeezed, stretched, taken, written
 from quickstudy.learners.r2d2 import R2D2
 from quickstudy.learners.r2d2_programs import _urgency
@@ -96,19 +98,45 @@ def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
 
 
 def test_squeezed_and_giving_back() -> None:
-    pupil, rehearsal = begun(Remember(), 1, rebuild=1.0, rescale=True)
+    """And what is trusted follows softly: it is never what is trained, and not far from it."""
+    pupil, rehearsal = begun(Remember(), 1, rebuild=1.0, rescale=True, soft=0.05)
+    first = pupil._network.advantage.weights
     pupil.rehearse(rehearsal, 0, 16 * 80)
     assert score(pupil, rehearsal)[0] > 0.95
+    now, trusted = pupil._network.advantage.weights, pupil._trusted.advantage.weights
+    assert 0 < np.abs(now - trusted).max() < 0.5 * np.abs(now - first).max()
     missed = np.asarray(pupil.perform(rehearsal, 10_000, 10_256).info["rebuilt"])
     assert missed.shape == (1, 256, 4, 4)
     assert missed.mean() < 0.1
 
 
-def test_burned_in() -> None:
-    """What is shown in the first step is only burned in: it is learned to be read, and not to be kept."""
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_burned_in(kind: str, monkeypatch: Any) -> None:
+    """What is shown in the first step is only burned in: it is learned to be read, and not to be kept. As it is written
+    for a GPU, too: step by step, and both networks side by side.
+    """
+    for module in (action_values, r2d2_programs):
+        monkeypatch.setattr(module, "device_kind", lambda: kind)
     pupil, rehearsal = begun(Remember(), 1, unroll=3, overlap=2, burn_in=1)
     pupil.rehearse(rehearsal, 0, 16 * 80)
     assert score(pupil, rehearsal)[0] > 0.9
+
+
+def test_side_by_side_is_one_after_the_other(monkeypatch: Any) -> None:
+    pupil, _ = begun(Remember(), 1)
+    network, trusted = (
+        jax.tree.map(lambda leaf, by=by: leaf[0] * by if eqx.is_array(leaf) else leaf, pupil._network) for by in (1, 2)
+    )
+    inputs = jnp.asarray(np.random.default_rng(0).normal(size=(6, 5, 7)), jnp.float32)
+    layout = replace(pupil._layout, burn_in=2)
+    found = []
+    for kind in ("cpu", "gpu"):
+        monkeypatch.setattr(r2d2_programs, "device_kind", lambda kind=kind: kind)
+        later, features = r2d2_programs._both(layout, network, trusted, network.start(5, 6), inputs)
+        found.append(np.stack(features))
+    assert later.shape == (4, 5, 7)
+    assert np.abs(found[0][0] - found[0][1]).max() > 0.1
+    np.testing.assert_allclose(found[0], found[1], atol=1e-6)
 
 
 def test_two_players_agree_on_words() -> None:

@@ -94,7 +94,7 @@ def test_another_seed_or_task_is_not_applicable(host: str, tmp_path: pathlib.Pat
         *records(played, tmp_path, seeds=2)[1:],
     ]
     assert {record.status for record in found} == {"not-applicable"}
-    assert "has no answers to this run; it has language/qa version 2, root 0, repetitions 0" in found[0].reason
+    assert "has no answers to this run; it has language/qa version 3, root 0, repetitions 0" in found[0].reason
 
 
 def test_another_length_or_other_parameters_fail_where_they_part(host: str, tmp_path: pathlib.Path) -> None:
@@ -103,7 +103,7 @@ def test_another_length_or_other_parameters_fail_where_they_part(host: str, tmp_
     (longer,) = records(played, tmp_path, protocol={"sequences": 12})
     assert longer.status == "failed"
     assert "is not what the run tells: recorded is learn of" in longer.reason
-    assert "it was recorded for language/qa version 2, sequences=10" in longer.reason
+    assert "it was recorded for language/qa version 3, sequences=10" in longer.reason
     (cut,) = records(written(tmp_path / "b.jsonl", lines[:-1]), tmp_path)
     assert "b.jsonl ends where the run goes on: predict of" in cut.reason
     short = [*lines[:-1], {**lines[-1], "answers": lines[-1]["answers"][:-1]}]

@@ -76,6 +76,9 @@ def test_chance_finds_no_structure_more_often_than_its_level():
     assert sizes.count(1) >= 29
 
 
+COINS = np.random.default_rng(0).integers(2, size=20_000).tolist()
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -84,6 +87,7 @@ def test_chance_finds_no_structure_more_often_than_its_level():
         ({"outputs": [0, 1] * 50, "history": 0}, "history must be at least 1"),
         ({"outputs": [0, 1] * 50, "history": 90}, "short enough for 2 symbols, got 90"),
         ({"outputs": [0, 1], "history": 3}, "2 symbols are too few for histories of 3"),
+        ({"outputs": COINS, "history": 50}, r"histories of 13 symbols come 2\.. times each.* at most 12, not 50"),
     ],
 )
 def test_data_that_say_nothing_are_refused(given, said):

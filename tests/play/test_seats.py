@@ -41,6 +41,13 @@ def test_a_life_by_hand_is_the_life_of_a_learner_with_the_same_replies():
     assert own.facts["reward"] == other.facts["reward"] != 0
 
 
+@pytest.mark.parametrize("task", ["periodic", "qa", "world-qa-counting", "adjective-qa", "adjective-qa-counting"])
+def test_every_task_of_words_has_a_seat(task):
+    seat = Invitation(f"language/{task}").seat()
+    assert "_" in seat.shown().text
+    assert seat.answer("").good is False
+
+
 def test_a_life_is_shown_byte_by_byte_with_the_machine_of_its_task():
     sitting = Sitting(Invitation("curriculum/micro-1", amount=30))
     for _ in range(30):

@@ -79,10 +79,10 @@ def test_coins_are_uniform_and_depend_on_the_prefix_and_the_seed_only():
 
 
 def test_every_task_names_controls_and_an_oracle_that_exist():
-    assert len(LANGUAGE) == 30
+    assert len(LANGUAGE) == 33
     for id in LANGUAGE:
         task = catalogue.task.get(id)
-        assert task.version == (2 if id.endswith(("qa", "qa-counting")) else 1)
+        assert task.version == (3 if id.endswith(("qa", "qa-counting")) else 1)
         assert {catalogue.control.get(name).role for name in task.controls} == {"control"}
         assert catalogue.control.get(task.oracle).role == "oracle"
 

@@ -5,6 +5,7 @@ observation.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,54 @@ except ModuleNotFoundError as error:
     raise MissingExtra("gymnasium", "rl") from error
 
 spaces = gymnasium.spaces
+BINARY = "communication_channel_multi_binary"
 NOISE = 10
 """Numbers of `other_agent_id`."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """In which form an observation is given, as by the wrappers of the original.
+
+    original: with an axis of 1 in front of everything but the stimulus, and the noise by which the other player is
+    known, uniform in 0 .. 1 and drawn anew for every episode. binary: the message also as blocks of zeros with a one,
+    `communication_channel_multi_binary`. bare: the stimulus alone; everything else stands in `info`.
+    """
+
+    original: bool = False
+    binary: bool = False
+    bare: bool = False
+
+    def of(self, view: Mapping[str, Any], other: NDArray[np.float32], words: int) -> dict[str, Any]:
+        """An observation by its keys; other: the noise of the other player."""
+        parts = dict(view)
+        if self.binary:
+            parts[BINARY] = np.eye(words + 1, dtype=np.int8)[view["communication_channel"]].reshape(-1)
+        if not self.original:
+            return parts
+        wide = {key: part if key == "stimulus" else part[None] for key, part in parts.items()}
+        return {**wide, "other_agent_id": other[None].copy()}
+
+    def space(self, plain: Mapping[str, Any]) -> Any:
+        """Of such observations, from the spaces of the plain keys."""
+        parts = dict(plain)
+        if self.bare:
+            return parts["stimulus"]
+        if self.binary:
+            parts[BINARY] = spaces.MultiBinary(int(parts["communication_channel"].nvec.sum()))
+        if self.original:
+            parts = {key: part if key == "stimulus" else _wide(part) for key, part in parts.items()}
+            parts["other_agent_id"] = spaces.Box(0.0, 1.0, (1, NOISE), np.float32)
+        return spaces.Dict(parts)
+
+
+def _wide(part: Any) -> Any:
+    """A space with an axis of 1 in front."""
+    if isinstance(part, spaces.MultiDiscrete):
+        return spaces.MultiDiscrete(part.nvec[None])
+    if isinstance(part, spaces.MultiBinary):
+        return spaces.MultiBinary((1, *part.shape))
+    return spaces.Box(float(part.low.min()), float(part.high.max()), (1, *part.shape), part.dtype)
 
 
 class Actions:
@@ -76,25 +123,3 @@ class Actions:
         mask = np.full(self.space.n, acts, dtype=np.int8)
         mask[-1] = not acts
         return mask
-
-
-def as_original(view: Mapping[str, Any], other: NDArray[np.float32]) -> dict[str, Any]:
-    """An observation in the original's form: an axis of 1 in front of everything but the stimulus, and the noise by
-    which the other player is known, uniform in 0 .. 1 and drawn anew for every episode.
-    """
-    parts = {key: part if key == "stimulus" else part[None] for key, part in view.items()}
-    return {**parts, "other_agent_id": other[None].copy()}
-
-
-def original_space(space: Any) -> Any:
-    """Of such observations."""
-
-    def wide(part: Any) -> Any:
-        if isinstance(part, spaces.MultiDiscrete):
-            return spaces.MultiDiscrete(part.nvec[None])
-        if isinstance(part, spaces.MultiBinary):
-            return spaces.MultiBinary((1, *part.shape))
-        return spaces.Box(float(part.low.min()), float(part.high.max()), (1, *part.shape), part.dtype)
-
-    parts = {key: part if key == "stimulus" else wide(part) for key, part in space.spaces.items()}
-    return spaces.Dict({**parts, "other_agent_id": spaces.Box(0.0, 1.0, (1, NOISE), np.float32)})

@@ -8,7 +8,8 @@
     env = parallel_env(shots=1, samples=4)
 
 Observations have the keys of the original; with `original=True` also its batch axis of 1 and the noise in its
-`other_agent_id`. What a player must not see stands in `info`. The ids of the original are registered too, with its
+`other_agent_id`, with `binary=True` the message as zeros and ones too, with `bare=True` the stimulus alone. What a
+player must not see stands in `info`, and what it did last. The ids of the original are registered too, with its
 defaults. Needs the extras `learners` and `rl`.
 """
 
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from quickstudy.adapters.game_actions import NOISE, Actions, as_original, original_space
+from quickstudy.adapters.game_actions import NOISE, Actions, Form
 from quickstudy.base import catalogue
 from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.parameters import configure
@@ -45,12 +46,12 @@ BUFFERED = 256
 
 
 class Table:
-    """A task's episodes, one after another, played step by step in the program that learners play in. original: what
-    players see has the original's form (`as_original`).
+    """A task's episodes, one after another, played step by step in the program that learners play in. form: of what
+    players see.
     """
 
-    def __init__(self, task: Any, original: bool = False) -> None:
-        self.task, self.sizes, self._original = task, task.sizes, original
+    def __init__(self, task: Any, form: Form) -> None:
+        self.task, self.sizes, self._form = task, task.sizes, form
         self.program = _program(task.sizes, bool(getattr(task, "replies", False)))
         self.open(0)
 
@@ -60,7 +61,7 @@ class Table:
         self._key, self._noise, self._next = streams.jax("data"), streams.numpy("agent-ids"), 0
         self._drawn: list[Episode] = []
 
-    def begin(self) -> dict[str, dict[str, Any]]:
+    def begin(self) -> dict[str, Any]:
         """The next episode: what both players see."""
         if not self._drawn:
             drawn = self.task.episodes(self._key, self._next, BUFFERED)
@@ -68,16 +69,19 @@ class Table:
             self._next += BUFFERED
         self.episode, self._standing = self._drawn.pop(0), begin(self.sizes)
         self._steps, self._right, self._games = 0, 0, 0
+        self._before: tuple[Mapping[str, Any], float] = dict.fromkeys(PLAYERS), 0.0
         self._agents = self._noise.random((len(PLAYERS), NOISE), np.float32)
         return self._views(self.program[0](self.episode, self._standing))
 
-    def step(self, message: Any, decision: int, reply: Any) -> tuple[dict[str, dict[str, Any]], float, bool]:
-        """(views, reward, done). message: None for the speaker by rule."""
+    def step(
+        self, message: Any, decision: int, reply: Any, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], float, bool]:
+        """(views, reward, done). message: None for the speaker by rule. actions: of the players, as they were given."""
         if message is None:
             message = self.program[2](self.episode, self._standing)
         mode = self._mode()
         self._standing, reward, info, views = self.program[1](self.episode, self._standing, message, decision, reply)
-        self._steps += 1
+        self._steps, self._before = self._steps + 1, (actions, float(reward))
         if info["decided"]:
             self._games, self._right = self._games + 1, self._right + int(info["right"])
         if self._mode() != mode:
@@ -94,33 +98,33 @@ class Table:
         game, support = int(self._standing.game), int(self.episode.support)
         return game - support if game >= support else game % max(support // self.sizes.repeats, 1)
 
-    def _views(self, views: Any) -> dict[str, dict[str, Any]]:
+    def _views(self, views: Any) -> dict[str, Any]:
         kinds = {"stimulus": np.float32, "previous_game_reward": np.float32, "communication_channel": np.int64}
-        seen = {}
+        self._seen: dict[str, dict[str, Any]] = {}
         for role, (player, view) in enumerate(zip(PLAYERS, views, strict=True)):
             own = {key: np.asarray(part).astype(kinds.get(key, np.int8)) for key, part in view.items()}
             own["role_id"] = np.eye(2, dtype=np.int8)[role]
-            seen[player] = as_original(own, self._agents[1 - role]) if self._original else own
-        return seen
+            self._seen[player] = self._form.of(own, self._agents[1 - role], self.sizes.words)
+        return {player: own["stimulus"] if self._form.bare else own for player, own in self._seen.items()}
 
     def space(self) -> Any:
         """Of a player's observation."""
         sizes = self.sizes
         width = (sizes.distractors + 1) * sizes.dimensions
-        plain = spaces.Dict(
-            {
-                "stimulus": spaces.Box(-FARTHEST, FARTHEST, (width,), np.float32),
-                "communication_channel": spaces.MultiDiscrete([sizes.words + 1] * sizes.length),
-                "mode_id": spaces.MultiBinary(2),
-                "previous_game_result": spaces.MultiBinary(2),
-                "previous_game_reward": spaces.Box(-2.0, 1.0, (1,), np.float32),
-                "role_id": spaces.MultiBinary(2),
-            }
-        )
-        return original_space(plain) if self._original else plain
+        plain = {
+            "stimulus": spaces.Box(-FARTHEST, FARTHEST, (width,), np.float32),
+            "communication_channel": spaces.MultiDiscrete([sizes.words + 1] * sizes.length),
+            "mode_id": spaces.MultiBinary(2),
+            "previous_game_result": spaces.MultiBinary(2),
+            "previous_game_reward": spaces.Box(-2.0, 1.0, (1,), np.float32),
+            "role_id": spaces.MultiBinary(2),
+        }
+        return self._form.space(plain)
 
     def info(self, player: str, actions: Actions) -> dict[str, Any]:
-        """What is not for learners, by the original's names: latents, round, phase, how it has gone."""
+        """What is not for learners, by the original's names: latents, round, phase, how it has gone; and what the
+        player did last, None at first, with the reward of it.
+        """
         turn, game = int(self._standing.turn), int(self._standing.game)
         feedback, last = turn > self.sizes.rounds, game + 1 >= int(self.episode.count)
         speaker = self.episode.speaker_means[game].copy()
@@ -137,7 +141,11 @@ class Table:
             "nbr_games": self._games,
             "nbr_successes": self._right,
             "running_accuracy": 100.0 * self._right / max(self._games, 1),
+            "previous_action": self._before[0][player],
+            "previous_reward": self._before[1],
         }
+        if self._form.bare:
+            found |= {key: part for key, part in self._seen[player].items() if key != "stimulus"}
         if actions.form == "flat":
             found["action_mask"] = actions.mask(player, turn == self.sizes.rounds)
             found["legal_actions"] = found["action_mask"]
@@ -163,17 +171,18 @@ def _task(id: str, convention: str, parameters: Mapping[str, Any]) -> Any:
 class ListenerEnv(gymnasium.Env[Any, Any]):
     """`games/listener` for one learner; the speaker is the one by rule.
 
-    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages nobody reads. original: its form
-    of an observation (`as_original`). Other arguments are parameters of the task. An action is asked for at every step,
-    and counts where `round_idx` is N.
+    flat: the original's space of 519 actions (for V = 6, L = 3, K = 0), whose messages nobody reads. original, binary,
+    bare: the form of an observation (`Form`). Other arguments are parameters of the task. An action is asked for at
+    every step, and counts where `round_idx` is N.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012, as Gymnasium wants it
 
     def __init__(
-        self, convention: str = "corrected", flat: bool = False, original: bool = False, **parameters: Any
-    ) -> None:
-        self._table = Table(_task("games/listener", convention, parameters), original)
+        self, convention: str = "corrected", flat: bool = False, original: bool = False, binary: bool = False,
+        bare: bool = False, **parameters: Any,
+    ) -> None:  # fmt: skip
+        self._table = Table(_task("games/listener", convention, parameters), Form(original, binary, bare))
         self._actions = Actions(self._table.sizes, "flat" if flat else "decision")
         self.observation_space, self.action_space = self._table.space(), self._actions.space
         self._on = False
@@ -191,7 +200,7 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
         if not self._on:
             raise UsageError("reset the environment before the first step")
         decision, _ = self._actions.read(action, "listener")
-        views, reward, done = self._table.step(None, decision, None)
+        views, reward, done = self._table.step(None, decision, None, {"listener": action})
         self._on = not done
         return views["listener"], reward, done, False, self._table.info("listener", self._actions)
 
@@ -199,16 +208,17 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
 class PairEnv(ParallelEnv[str, Any, Any]):
     """`games/pair`: speaker and listener act at every step, and are given the same reward.
 
-    flat: one number for decision and message. original: the original's form of an observation. Other arguments are
-    parameters of the task.
+    flat: one number for decision and message. original, binary, bare: the form of an observation (`Form`). Other
+    arguments are parameters of the task.
     """
 
     metadata = {"name": "quickstudy_pair_v1", "render_modes": []}  # noqa: RUF012, as PettingZoo wants it
 
     def __init__(
-        self, convention: str = "corrected", flat: bool = False, original: bool = False, **parameters: Any
-    ) -> None:
-        self._table = Table(_task("games/pair", convention, parameters), original)
+        self, convention: str = "corrected", flat: bool = False, original: bool = False, binary: bool = False,
+        bare: bool = False, **parameters: Any,
+    ) -> None:  # fmt: skip
+        self._table = Table(_task("games/pair", convention, parameters), Form(original, binary, bare))
         self._actions = Actions(self._table.sizes, "flat" if flat else "both")
         self.possible_agents = list(PLAYERS)
         self.agents: list[str] = []
@@ -238,7 +248,7 @@ class PairEnv(ParallelEnv[str, Any, Any]):
         if missing := [player for player in PLAYERS if player not in actions]:
             raise UsageError(f"an action of the {missing[0]} is missing")
         read = [self._actions.read(actions[player], player) for player in PLAYERS]
-        views, reward, done = self._table.step(read[SPEAKER][1], read[LISTENER][0], read[LISTENER][1])
+        views, reward, done = self._table.step(read[SPEAKER][1], read[LISTENER][0], read[LISTENER][1], actions)
         everybody = list(PLAYERS)
         self.agents = [] if done else everybody
         ends, cuts = dict.fromkeys(everybody, done), dict.fromkeys(everybody, False)

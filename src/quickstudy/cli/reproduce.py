@@ -118,7 +118,8 @@ def reproduce(
         if not quiet:
             print_page(screen_page(page))
             if request.convention == "published":
-                say(f"What the corrections change is seen by: {command_line()} --convention corrected")
+                typed = command_line().replace(" --convention published", "")
+                say(f"What the corrections change is seen by: {typed} --convention corrected")
         say(
             f"Report: {made.path}" if page.whole else f"All runs: {request.folder / 'report.html'}\nReport: {made.path}"
         )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    tasks: list[str] = typer.Argument(..., help="Tasks, such as language/qa, language/qa:verbs=1 or 'language/*'."),
+    tasks: list[str] = typer.Argument(..., help="Tasks: language/qa, language/periodic:longest=5 or 'language/*'."),
     learner: list[str] = typer.Option(..., "--learner", "-l", help="A learner: esn, esn+rls:units=200, file.py:Class."),
     seeds: int = typer.Option(6, "--seeds", "-s", help="Repetitions 0 .. N-1."),
     out: pathlib.Path = typer.Option(pathlib.Path("results"), "--out", "-o", help="Results folder."),

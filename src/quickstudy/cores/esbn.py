@@ -86,7 +86,8 @@ class SymbolBindingCore(Core):
         weight = jax.nn.softmax(jnp.where(there, alike, -1e30), axis=-1) * there
         sure = jax.nn.sigmoid(self.confidence[0] * alike + self.confidence[1])
         found = (weight[..., None] * keys).sum(axis=1), (weight * sure).sum(axis=-1, keepdims=True)
-        read = jax.nn.sigmoid(self.gate(hidden)) * jnp.concatenate(found, axis=-1)
+        gate = (hidden * self.gate.weights[:, 0]).sum(axis=-1, keepdims=True) + self.gate.bias
+        read = jax.nn.sigmoid(gate) * jnp.concatenate(found, axis=-1)
         here = (jnp.arange(slots) == count % slots)[:, None]
         values = jnp.where(here, seen[:, None], values)
         keys = jnp.where(here, self.write(hidden)[:, None], keys)
@@ -110,7 +111,7 @@ class SymbolBindingCore(Core):
         return state, jnp.concatenate([features.reshape(-1, *features.shape[2:]), rest])
 
 
-@core("esbn", version=3)
+@core("esbn", version=4)
 @dataclass(frozen=True)
 class SymbolBinding:
     """Emergent symbol binding network (Webb et al. 2021): what is seen and what is made of it are kept apart.

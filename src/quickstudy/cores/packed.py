@@ -33,17 +33,11 @@ class Phases(NamedTuple):
     """How the rows of packed sequences follow each other: rows[p] sequences go on together, p = 0, 1 ... in turn.
 
     rows never grow: they are the longest sequences, which stand first. steps: how long each phase lasts, where that is
-    a constant of the program. straight: they are then written out one after another, not as a loop.
+    a constant of the program.
     """
 
     rows: tuple[int, ...]
     steps: tuple[int, ...] | None = None
-    straight: bool = False
-
-    @property
-    def unroll(self) -> bool | None:
-        """As `lax.fori_loop` wants to be told; only loops of constant length can be."""
-        return True if self.straight and self.steps is not None else None
 
     def spans(self, steps: Array | None) -> list[tuple[int, Any, Any]]:
         """For every phase its sequences, its first row among all, and its number of steps."""
@@ -104,7 +98,7 @@ def _run(
             return state, jax.tree.map(lambda all, new: _written(all, new, place), all_kept, kept)
 
         state = tuple(part[:rows] for part in state)
-        state, all_kept = lax.fori_loop(0, number, step, (state, all_kept), unroll=phases.unroll)
+        state, all_kept = lax.fori_loop(0, number, step, (state, all_kept))
     outcome = all_kept[0], state
     return (outcome, (recurrent, bias, *all_kept[1:], drives, steps)) if keep else outcome
 
@@ -137,7 +131,7 @@ def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> An
 
         grow = rows - len(carry[0])
         carry = tuple(jnp.pad(part, [(0, grow), (0, 0)]) for part in carry)
-        carry, found = lax.fori_loop(0, number, step, (carry, found), unroll=phases.unroll)
+        carry, found = lax.fori_loop(0, number, step, (carry, found))
     total = None if steps is None else sum(rows * number for rows, _, number in phases.spans(steps))
     weights = _gram(before[0], found[-1], total)
     of_table = found[0]

@@ -14,6 +14,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_precision
 from quickstudy.cores.packed import Cell, Drives, Phases, States, product, unrolled
+from quickstudy.cores.straight import straight
 from quickstudy.gateway import eqx, jax, jnp
 
 
@@ -57,8 +58,11 @@ class RecurrentCore(Core):
         """The same, with the input's part of all steps taken at once and a gradient made for the purpose."""
         outer, inner = self.biases
         drives = self.inputs(xs) + outer
+        if self.straight:
+            hiddens, state = straight(self.cell, self.recurrent, inner, state, drives)
+            return state, hiddens
         steps, batch = drives.shape[:2]
-        rows, phases = Drives(drives.reshape(steps * batch, -1)), Phases((batch,), (steps,), self.straight)
+        rows, phases = Drives(drives.reshape(steps * batch, -1)), Phases((batch,), (steps,))
         hiddens, state = unrolled(self.cell, phases, self.recurrent, inner, state, rows, None)
         return state, hiddens.reshape(steps, batch, -1)
 

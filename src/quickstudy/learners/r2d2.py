@@ -48,7 +48,8 @@ class R2D2:
     from. replay: observations that are kept. steps: rewards that are added up before a value is trusted (n). urgency,
     importance: exponents of the priority by which a sequence is drawn, and of what it then counts less; peak: a
     priority is so much of the largest error of a sequence and the rest of the mean one. target: updates after which the
-    network that is trusted becomes that which is trained. rate, clip: of Adam (epsilon 1e-12). discount: gamma.
+    network that is trusted becomes that which is trained; soft: above 0, it moves so much of the way there with every
+    update instead (the authors' later programs: 0.0004). rate, clip: of Adam (epsilon 1e-12). discount: gamma.
     rescale: values are learned squeezed. rebuild: weight of the error in giving back the first `numbers` numbers read
     (0: all). Double Q-learning and dueling heads always; parts of an action (tokens of a message) have values that add
     up.
@@ -85,6 +86,7 @@ class R2D2:
     numbers: int = parameter(0, at_least=0)
     vdn: bool = True
     sad: bool = False
+    soft: float = parameter(0.0, at_least=0, at_most=1, added=True)
 
     programs: ClassVar[int] = 4
     passes: ClassVar[int] = 1
@@ -138,7 +140,7 @@ class R2D2Pupil:
         )  # fmt: skip
         values = (
             training.rate, training.clip, training.discount, training.urgency, training.importance, training.peak,
-            training.target, training.exploring, training.rebuild,
+            training.target, training.exploring, training.rebuild, training.soft,
         )  # fmt: skip
         self._settings = Settings(*(jnp.float32(value) for value in values))
 

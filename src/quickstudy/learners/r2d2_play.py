@@ -70,6 +70,7 @@ class Settings(NamedTuple):
     target: Any
     exploring: Any
     rebuild: Any
+    soft: Any
 
 
 class Before(NamedTuple):

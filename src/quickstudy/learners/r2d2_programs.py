@@ -6,7 +6,7 @@ from typing import Any
 
 from quickstudy.base.actions import Policy
 from quickstudy.base.task import players_of
-from quickstudy.gateway import eqx, jax, jnp, lax, optax
+from quickstudy.gateway import device_kind, eqx, jax, jnp, lax, optax
 from quickstudy.learners.action_values import squeezed, stretched
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.learners.r2d2_play import Layout, Settings, flat
@@ -53,8 +53,10 @@ def learned(
             steps_of, moments = ADAM.update(cut(gradient, settings.clip), moments)
             trained = jax.tree.map(lambda weight, step: weight - settings.rate * step, trained, steps_of)
             priorities = now.priced(chosen, _urgency(errors, settings.peak)).priorities
-            fresh = moments.count % settings.target.astype(jnp.int32) == 0
-            target = jax.tree.map(lambda new, old: jnp.where(fresh, new, old), trained, target)
+            fresh = (moments.count % settings.target.astype(jnp.int32) == 0) & (settings.soft == 0)
+            target = jax.tree.map(
+                lambda new, old: jnp.where(fresh, new, old + settings.soft * (new - old)), trained, target
+            )
             return trained, target, moments, priorities
 
         def perhaps(carry: Any, number: Any) -> Any:
@@ -75,6 +77,27 @@ def _urgency(errors: Any, peak: Any) -> Any:
     return peak * sizes.max(axis=0) + (1 - peak) * sizes.mean(axis=0) + 1e-6
 
 
+def _both(layout: Layout, network: Any, trusted: Any, memory: Any, inputs: Any) -> Any:
+    """What is read behind the burn-in, and its features (time, row, feature), of a network and of the one it trusts: on
+    a GPU side by side, since it waits for steps and not for what is in them.
+    """
+    early, later = (
+        jax.tree.map(lambda leaf: leaf[: layout.burn_in], inputs),
+        jax.tree.map(lambda leaf: leaf[layout.burn_in :], inputs),
+    )
+
+    def read(one: Any) -> Any:
+        before = lax.stop_gradient(one.unroll(memory, early)[0]) if layout.burn_in else memory
+        return one.unroll(before, later)[1]
+
+    if device_kind() == "cpu":
+        return later, (read(network), read(trusted))
+    pair = jax.tree.map(
+        lambda one, other: jnp.stack([one, other]) if eqx.is_array(one) else one, network, lax.stop_gradient(trusted)
+    )
+    return later, eqx.filter_vmap(read)(pair)
+
+
 def _loss(
     world: Any, layout: Layout, settings: Settings, network: Any, trusted: Any, batch: Sequences, counted: Any
 ) -> Any:
@@ -84,17 +107,9 @@ def _loss(
     def by_time(tree: Any) -> Any:
         return jax.tree.map(lambda leaf: jnp.swapaxes(leaf, 0, 1).reshape(leaf.shape[1], -1, *leaf.shape[3:]), tree)
 
-    inputs, actions, memory = by_time(batch.inputs), by_time(batch.actions), flat(batch.state)
-    early, later = (jax.tree.map(lambda leaf: leaf[: layout.burn_in], inputs),
-                    jax.tree.map(lambda leaf: leaf[layout.burn_in :], inputs))  # fmt: skip
-    actions, there = (
-        jax.tree.map(lambda leaf: leaf[layout.burn_in :], actions),
-        batch.there.T[layout.burn_in :, :, None],
-    )
-    read = [memory] * 2
-    if layout.burn_in:
-        read = [lax.stop_gradient(one.unroll(memory, early)[0]) for one in (network, trusted)]
-    features, other = network.unroll(read[0], later)[1], trusted.unroll(read[1], later)[1]
+    actions, there = by_time(batch.actions), batch.there.T[layout.burn_in :, :, None]
+    actions = jax.tree.map(lambda leaf: leaf[layout.burn_in :], actions)
+    later, (features, other) = _both(layout, network, trusted, flat(batch.state), by_time(batch.inputs))
 
     def joined(values: Any) -> Any:
         values = values.reshape(len(values), rows, players)

@@ -94,8 +94,9 @@ def rows_of_lanes(examples: Sequence[Examples], reading: RowReader) -> list[Rows
 @dataclass(frozen=True)
 class RowSettings:
     """How batches are made. reading: from examples to rows. rate, batch: of Adam. smallest: places that even the
-    shortest batch is given; with few sizes, many updates are one call. together: places answered in one call.
-    padding_counts: whether a row's padding, up to the longest row of its batch, is part of it.
+    shortest batch is given; with few sizes, many updates are one call. together: places answered in one call. pairs:
+    pairs of places of the same row that are, at most, where each place looks at all others. padding_counts: whether a
+    row's padding, up to the longest row of its batch, is part of it.
     """
 
     reading: RowReader
@@ -103,7 +104,13 @@ class RowSettings:
     batch: int
     smallest: int
     together: int
+    pairs: int | None = None
     padding_counts: bool = False
+
+    def rows_together(self, places: int) -> int:
+        """Rows of so many places that are answered in one call: a power of two."""
+        room = self.together // places if self.pairs is None else min(self.together, self.pairs // places) // places
+        return 1 << max(0, room.bit_length() - 1)
 
 
 class Batch(NamedTuple):
@@ -163,7 +170,7 @@ class RowExam:
         at, done, stop = np.zeros(len(ordered), dtype=np.int64), 0, len(ordered)
         while stop:  # from the longest down, so that a batch has the size of its first
             places = min(rounded(int(ordered[stop - 1]), 2), most)
-            count = 1 << max(0, (settings.together // places).bit_length() - 1)
+            count = settings.rows_together(places)
             first = max(0, stop - count)
             chosen = [np.pad(order[first:stop], (0, count - (stop - first)), mode="edge") for order in orders]
             lanes = [

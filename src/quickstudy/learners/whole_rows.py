@@ -16,7 +16,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Space, Tokens
 from quickstudy.cores.bag import BagCore, BagOfWords
 from quickstudy.cores.core import ABSENT, CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.gateway import device_kind, eqx, jax, jnp, lax
 from quickstudy.learners.row_training import RowPupil
 from quickstudy.learners.rows import Batch, RowSettings, distinct, in_order
 from quickstudy.learners.stepping import Head, Model
@@ -24,6 +24,11 @@ from quickstudy.learners.stepping import Head, Model
 MEMORY = 0.1
 """Part of a new batch in what is remembered."""
 _TINY = 1e-5
+ON_CPU, ON_GPU = (1 << 15, None), (1 << 20, 1 << 26)
+"""Places of test rows that are answered in one call, and pairs of them where each looks at all others. A GPU takes as
+long for a step of few rows as for one of hundreds; what a core that attends keeps there, 8 heads of 2**26 pairs, are 2
+GB a lane.
+"""
 
 
 class Noted(NamedTuple):
@@ -204,8 +209,10 @@ class Pooled:
 
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RowPupil:
         """A fresh pupil."""
+        together, pairs = ON_CPU if device_kind() == "cpu" else ON_GPU
+        attends = hasattr(core, "heads")
         settings = RowSettings(
-            in_order, self.rate, self.batch, smallest=32, together=1 << 15, padding_counts=self._padded(core)
+            in_order, self.rate, self.batch, 32, together, pairs if attends else None, self._padded(core)
         )
         return RowPupil(settings, [self._net(core, brief, stream) for stream in streams], streams)
 

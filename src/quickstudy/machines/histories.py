@@ -6,11 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, chdtri, gammaln
 
+from quickstudy.base.errors import UsageError
 from quickstudy.machines.chains import Floats
 from quickstudy.machines.transducer import Ints
 
 _EXPECTED = 5.0
 """Symbols that are expected less often are tested together: chi-squared would not hold for them."""
+_FEW, _EACH = 1000, 4
+"""Of more different histories than the first, each must have come as often as the second says, on average: of one that
+came once nothing is known, and thousands of them take minutes to be told apart in vain.
+"""
 
 
 class Histories:
@@ -22,7 +27,15 @@ class Histories:
         self.joint, self.shape, self.kinds = joint, (inputs, outputs), inputs * outputs
         self.history, self.level = history, level
         self.first = history + 1
-        self.tables = [self._table(length) for length in range(history + 2)]
+        self.tables = [self._table(length) for length in range(2)]
+        for length in range(2, history + 2):
+            self.tables.append(self._table(length))
+            counted, different = len(joint) - self.first, len(self.tables[-1])
+            if length <= history and different > _FEW and counted < _EACH * different:
+                raise UsageError(
+                    f"histories of {length} symbols come {counted / different:.1f} times each, on average, too rarely "
+                    f"to say what follows them; give more symbols, or a history of at most {length - 1}, not {history}"
+                )
 
     def codes(self, length: int) -> Ints:
         """(step,), from the first that is counted on: the history before it."""

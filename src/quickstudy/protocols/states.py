@@ -28,10 +28,10 @@ Numbers = NDArray[np.int32]
 
 def by_states(pupil: Any, strings: Any, grammar: Any, marking: Marking) -> Outcomes | None:
     """Sizes, steps that count and wrong ones of a list, by a pupil that has fingerprints; None for other strings or
-    marks, and where states do not come back.
+    marks, where blocks may be empty, and where states do not come back.
     """
     counted = isinstance(strings, TestList) and isinstance(grammar, Counting)
-    if not counted or (marking.metric, marking.bits) != ("det", False):
+    if not counted or not grammar.least.all() or (marking.metric, marking.bits) != ("det", False):
         return None
     wrong = _States(pupil, len(grammar.symbols)).wrong(grammar, strings.values)
     if wrong is None:
@@ -79,7 +79,8 @@ class _States:
         lengths, wrong, string = grammar.lengths(values), np.zeros(len(values), np.int64), 0
         # What a memory holds is no part of what tells its states apart: room for the longest is room for all.
         begin, _ = self._tried(self._known(self._pupil.start(1, int(lengths.sum(axis=1).max(initial=0)) + 1)), 0)
-        around = begin, grammar.letters, lengths, grammar.following == 1, wrong
+        ((_, *chances),), _ = grammar.following(np.ones((1, values.shape[1]), np.int64))
+        around = begin, grammar.letters, lengths, np.reshape(chances, (-1, 2)) == 1, wrong
         steps = np.concatenate([[0], np.cumsum(lengths.sum(axis=1))])
         while (found := _walk(self._after, self._answers, *around, string))[0] < len(values):
             string, state, symbol, left = found

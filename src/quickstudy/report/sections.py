@@ -19,7 +19,8 @@ from quickstudy.report.model import LEARNING, MeasureNote, Place, ReportData, Ro
 from quickstudy.report.tables import Marks, run_table
 from quickstudy.report.words import TERMS
 
-_LONGEST_EXAMPLE = 240
+_LONGEST_EXAMPLE, _END_OF_EXAMPLE = 240, 40
+"""Letters of an example that are shown, and those of its end, where the question stands, if that is not all of it."""
 _READ = "/read"
 """Behind a kind of trace: the figure that explains how scores are read off such a trace."""
 
@@ -33,7 +34,14 @@ def about(table: TaskTable) -> Iterator[Block]:
     if summary or table.material:
         yield Text(" ".join(filter(None, (summary, table.material))), "question")
     if summary and (example := _example(id, said.get("parameters"), table.convention)):
-        yield Text(textwrap.shorten(example, _LONGEST_EXAMPLE, placeholder=" …"), "example")
+        yield Text(_shortened(example), "example")
+
+
+def _shortened(example: str) -> str:
+    if len(example) <= _LONGEST_EXAMPLE:
+        return example
+    end = example[-_END_OF_EXAMPLE:].partition(" ")[2]
+    return f"{textwrap.shorten(example, _LONGEST_EXAMPLE - len(end) - 1, placeholder=' …')} {end}"
 
 
 def _example(id: str, parameters: Any, convention: str) -> str:

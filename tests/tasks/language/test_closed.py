@@ -162,12 +162,12 @@ def test_all_four_answers_stand_with_the_noun():
 )
 def test_parameters_that_do_not_fit(make_task, name, given, message):
     with pytest.raises(UsageError, match=message):
-        make_task(f"language/{name}", **given)
+        make_task(f"language/{name}@2", **given)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_oracle_is_right_and_shallow_rules_are_not(make_task, accuracy, name):
-    task = make_task(f"language/{name}")
+    task = make_task(f"language/{name}@2")
     examples = task.sample(np.random.default_rng(6), 600)
     assert accuracy("qa-oracle", task, examples) == 1.0
     bound = {"world-qa-counting": 0.46, "adjective-qa": 0.4, "adjective-qa-counting": 0.4}.get(name, 0.58)

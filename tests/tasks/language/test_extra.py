@@ -25,6 +25,9 @@ WORKED = {
     "named-sum": "a 3 b 4 c 0 d 1 ? a + b 2",
     "image": "a b c ? a d",
     "brackets": "( [ ] { ? }",
+    "least": "d b g | b",
+    "since": "a - c - e f ? e",
+    "machine": "1 2 2 1 2 ? 3",
 }
 
 

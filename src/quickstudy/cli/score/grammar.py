@@ -97,8 +97,8 @@ def check_alphabet(network: Any, task: Any, file: Any) -> None:
     """Raise UsageError unless a network has the symbols of a language."""
     from quickstudy.base.errors import UsageError
 
-    if network.symbols != len(task.vocabulary):
+    if {network.symbols, network.answers} != {len(task.vocabulary)}:
         raise UsageError(
-            f"{file} is a network over {network.symbols} symbols, and {task.id} has {len(task.vocabulary)} "
+            f"{file} is a network {network.sizes}, and {task.id} has {len(task.vocabulary)} "
             f"({' '.join(task.vocabulary)}); name its own language"
         )

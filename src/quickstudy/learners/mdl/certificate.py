@@ -39,7 +39,7 @@ def certified(network: Network, language: str, tried: int = TRIED) -> Certificat
     """Of a network for a language by name, or, without one, for the first over as many symbols that it masters. Raises
     UsageError where there is no such language, or no proof for it.
     """
-    known = dict[str, Counting | None]()
+    network, known = network.spread(), dict[str, Counting | None]()
     for name in catalogue.task.names():
         found = catalogue.task.get(name) if name.startswith("grammar/") else None
         if found and issubclass(found, StringTask) and isinstance(grammar := found().grammar, Counting):

@@ -20,6 +20,7 @@ from quickstudy.learners.mdl.genes import (
     BIAS_UNDER,
     MOST_UNITS,
     TYPE,
+    UNITS,
     Numbers,
     Parts,
     Rows,
@@ -32,6 +33,8 @@ LOOKED_UP = 1024
 """Numbers of which the curve, and of which the logarithm, is kept."""
 FORWARD, BEFORE, SUM = 1, 2, 4
 """Of a unit: all forward edges, all recurrent edges into it come from units that do not move; it sums."""
+_Place = np.uint64
+"""An index that cannot be negative: it is not asked whether it counts from the end, which takes a third of the loop."""
 
 
 class Desk(NamedTuple):
@@ -167,48 +170,48 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits
         return
     count, many = _lay_out(row, symbols, desk)
     first, source, weight = desk.wiring.first, desk.wiring.source, desk.wiring.weight
-    moving, fixed, hears, settled = desk.moving, desk.fixed, desk.parts, desk.settled
+    moving, hears, settled = desk.moving, desk.parts, desk.settled
     sums, biases, values, curve, logarithm = desk.sums, desk.biases, desk.values, desk.curve, desk.logarithm
     read, before, counts = tree.read, tree.parent, tree.counts
-    nodes = len(read)
+    units, nodes = row[UNITS], len(read)
     mixed, exact = 0.0, 0.0
     for node in range(nodes):
-        symbol, parent = read[node], before[node]
-        still, last, past = nodes + symbol, 0, 0
+        symbol, parent, last = read[node], before[node], 0
+        if not settled[symbol]:
+            _settle(row, symbols, symbol, count, nodes + symbol, desk)
+        still, now = values[nodes + symbol], values[node]
+        past = values[parent] if parent >= 0 else still
         if parent >= 0:
             last = read[parent]
-            past = nodes + last
-        if not settled[symbol]:
-            _settle(row, symbols, symbol, count, still, desk)
+        for unit in range(units):
+            now[unit] = still[unit]
         for place in range(many):
             unit = moving[place]
             how = hears[unit]
+            forward, end = _Place(first[0, unit]), _Place(first[0, unit + 1])
+            recurrent, done = _Place(first[1, unit]), _Place(first[1, unit + 1])
             if how & FORWARD:
                 x = sums[0, symbol, unit]
             elif how & SUM:
                 x = 1.0 if unit == symbol else 0.0
-                for edge in range(first[0, unit], first[0, unit + 1]):
-                    other = source[0, edge]
-                    x += weight[0, edge] * values[still if fixed[other] else node, other]
+                for edge in range(forward, end):
+                    x += weight[0, edge] * now[_Place(source[0, edge])]
             else:
                 x = 1.0 if unit == symbol or unit >= symbols else 0.0
-                for edge in range(first[0, unit], first[0, unit + 1]):
-                    other = source[0, edge]
-                    x *= weight[0, edge] * values[still if fixed[other] else node, other]
+                for edge in range(forward, end):
+                    x *= weight[0, edge] * now[_Place(source[0, edge])]
             if parent >= 0:
                 if how & SUM:
                     heard = 0.0
                     if how & BEFORE:
                         heard = sums[1, last, unit]
                     else:
-                        for edge in range(first[1, unit], first[1, unit + 1]):
-                            other = source[1, edge]
-                            heard += weight[1, edge] * values[past if fixed[other] else parent, other]
+                        for edge in range(recurrent, done):
+                            heard += weight[1, edge] * past[_Place(source[1, edge])]
                     x += heard
                 else:
-                    for edge in range(first[1, unit], first[1, unit + 1]):
-                        other = source[1, edge]
-                        x *= weight[1, edge] * values[past if fixed[other] else parent, other]
+                    for edge in range(recurrent, done):
+                        x *= weight[1, edge] * past[_Place(source[1, edge])]
             x = min(max(x + biases[unit], -CLIP), CLIP)
             kind = row[ACTIVATION + unit]
             if kind == 1:
@@ -217,13 +220,13 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits
                 x = _curved(x, curve)
             elif kind != 0:
                 x = activated(kind, x)
-            values[node, unit] = x
+            now[unit] = x
         total, largest = 0.0, -math.inf
         if parts.softmax:
             for unit in range(symbols, 2 * symbols):
-                largest = max(largest, values[still if fixed[unit] else node, unit])
+                largest = max(largest, now[unit])
         for unit in range(symbols, 2 * symbols):
-            value = values[still if fixed[unit] else node, unit]
+            value = now[unit]
             if parts.softmax:
                 total += math.exp(value - largest)
             elif value > 0.0:
@@ -232,8 +235,7 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits
             times = counts[node, target]
             if times == 0.0:
                 continue
-            unit = symbols + target
-            value = values[still if fixed[unit] else node, unit]
+            value = now[symbols + target]
             if parts.softmax:
                 value = math.exp(value - largest)
             chance = value / total if total > EMPTY else 1.0 / symbols

@@ -148,6 +148,7 @@ class Automaton:
     lanes, scale = 1, "probabilities"
 
     def __init__(self, network: Network, margin: Fraction | None = None, clipped: bool = True) -> None:
+        network = network.spread()
         self._network, self._margin, self._clipped = network, margin, clipped
         self._units = [
             (unit, network.into(unit, "forward"), network.into(unit, "recurrent")) for unit in network.order()

@@ -108,7 +108,7 @@ class Mdlrnn:
     changes. softmax: the chances of symbols are the softmax of the outputs, not their shares. course: the version of
     the search, worked out. Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward
     cycles are never made; at most 60 units; as many outputs as inputs; exchanges are counted in generations, not by the
-    clock; islands take turns in one process.
+    clock; islands are threads of one process.
     """
 
     activations: str = "linear/relu/tanh"
@@ -190,11 +190,10 @@ class GivenNetwork:
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A pupil that is finished before it begins. Raises NotApplicable for another alphabet than its own."""
         network = Network.read(self.file)
-        sizes = {brief.inputs.width, brief.outputs.width}
-        if sizes != {network.symbols}:
+        if (brief.inputs.width, brief.outputs.width) != (network.symbols, network.answers):
             raise NotApplicable(
-                f"{pathlib.Path(self.file).name} is a network over {network.symbols} symbols, "
-                f"and there are {' and '.join(map(str, sorted(sizes)))}"
+                f"{pathlib.Path(self.file).name} is a network {network.sizes}, "
+                f"and there are {' and '.join(map(str, sorted({brief.inputs.width, brief.outputs.width})))}"
             )
         return Hosted(lambda brief, seed: _Given(network, self.precision, self.softmax), GivenNetwork).begin(
             brief, streams
@@ -205,7 +204,8 @@ class _Given(NetworkHost):
     learns = False
 
     def __init__(self, network: Network, precision: str, softmax: bool) -> None:
-        super().__init__(network.symbols, network.as_row(), network.symbols, precision, softmax)
+        spread = network.spread()
+        super().__init__(spread.symbols, spread.as_row(), network.answers, precision, softmax)
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Nothing is learned."""

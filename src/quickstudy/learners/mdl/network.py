@@ -2,7 +2,8 @@
 
 The neutral JSON form: `n_inputs`, `n_outputs`, `n_units`; `activations` and `unit_types` ("sum" or "product"), one per
 unit; `biases` [[unit, sign, numerator, denominator], ...]; `forward` and `recurrent`, [[source, target, sign,
-numerator, denominator], ...]. Units: inputs, then outputs, then hidden ones.
+numerator, denominator], ...]. Units: inputs, then outputs, then hidden ones. There are as many outputs as inputs, or
+one: its value, kept between 0 and 1, is the chance of the second of two answers.
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ Weight = tuple[int, int]
 class Network:
     """symbols: inputs, and as many outputs. activations, products: of every unit. biases: by unit. edges: by kind
     ("forward" or "recurrent"), source and target, in any order. language: the task it was found on, if that is known.
+    single: it has one output.
     """
 
     symbols: int
@@ -66,6 +68,7 @@ class Network:
     biases: Mapping[int, Weight]
     edges: Mapping[tuple[str, int, int], Weight]
     language: str = field(default="", compare=False)
+    single: bool = False
 
     @classmethod
     def from_facts(cls, facts: Any, named: str = "the network") -> Network:
@@ -80,10 +83,11 @@ class Network:
         if missing := [name for name in wanted if name not in facts]:
             raise refuse(f"{', '.join(missing)} missing")
         symbols, units = _whole(facts["n_inputs"]), _whole(facts["n_units"])
-        if not symbols or facts["n_outputs"] != symbols:
-            raise refuse(f"n_outputs must be n_inputs, got {facts['n_outputs']!r} and {facts['n_inputs']!r}")
-        if not units or not 2 * symbols <= units <= MOST_UNITS:
-            raise refuse(f"n_units must be from {2 * symbols} to {MOST_UNITS}, got {facts['n_units']!r}")
+        outputs = _whole(facts["n_outputs"])
+        if not symbols or outputs not in (symbols, 1):
+            raise refuse(f"n_outputs must be n_inputs, or 1, got {facts['n_outputs']!r} and {facts['n_inputs']!r}")
+        if not units or not symbols + outputs <= units <= MOST_UNITS:
+            raise refuse(f"n_units must be from {symbols + outputs} to {MOST_UNITS}, got {facts['n_units']!r}")
         for name, known in (("activations", NAMES), ("unit_types", TYPES)):
             if not isinstance(facts[name], list) or len(facts[name]) != units:
                 raise refuse(f"{name} must name one for each of {units} units, got {facts[name]!r:.80}")
@@ -121,7 +125,7 @@ class Network:
         if len(edges) > MOST_EDGES:
             raise refuse(f"at most {MOST_EDGES} edges, got {len(edges)}")
         products = tuple(one == "product" for one in facts["unit_types"])
-        network = cls(symbols, tuple(facts["activations"]), products, biases, edges)
+        network = cls(symbols, tuple(facts["activations"]), products, biases, edges, single=outputs < symbols)
         if cycle := network.cycle():
             raise refuse(f"forward edges make a cycle: {' to '.join(map(str, cycle))}; one of them must be recurrent")
         if twice:  # said last: a file that has a cycle besides is refused for that, which is harder to see
@@ -161,6 +165,41 @@ class Network:
         """How many there are."""
         return len(self.activations)
 
+    @property
+    def answers(self) -> int:
+        """How many it tells apart."""
+        return 2 if self.single else self.symbols
+
+    @property
+    def sizes(self) -> str:
+        """What it reads and tells apart, in words."""
+        return f"over {self.symbols} symbols" + (" with a single output, for two answers" if self.single else "")
+
+    def spread(self) -> Network:
+        """What says the same with as many outputs as inputs: of a single output x, the first two are 1 - x and x, the
+        shares of which are the chances, and the others are silent. Itself, where it has them already.
+        """
+        if not self.single:
+            return self
+        extra, own = self.symbols, 2 * self.symbols  # outputs that are put in; where its own is then
+        if self.units + extra > MOST_UNITS:
+            raise UsageError(f"a single output leaves room for {MOST_UNITS - extra} units, got {self.units}")
+
+        def moved(unit: int) -> int:
+            return unit if unit < self.symbols else unit + extra
+
+        def between(units: tuple[Any, ...], filled: Any) -> tuple[Any, ...]:
+            return (*units[: self.symbols], *[filled] * extra, *units[self.symbols :])
+
+        edges = {(kind, moved(source), moved(target)): weight for (kind, source, target), weight in self.edges.items()}
+        return Network(
+            self.symbols,
+            between(self.activations, "linear"),
+            between(self.products, False),
+            {**{moved(unit): weight for unit, weight in self.biases.items()}, extra: (1, 1)},
+            {**edges, ("forward", own, extra): (-1, 1), ("forward", own, extra + 1): (1, 1)},
+        )
+
     def as_row(self) -> Rows:
         """As a row of genes."""
         row = np.zeros(WIDTH, np.int32)
@@ -182,7 +221,7 @@ class Network:
 
         return {
             "n_inputs": self.symbols,
-            "n_outputs": self.symbols,
+            "n_outputs": 1 if self.single else self.symbols,
             "n_units": self.units,
             "activations": list(self.activations),
             "unit_types": [TYPES[product] for product in self.products],
@@ -220,9 +259,10 @@ class Network:
     def all_bits(self, tree: Tree, activations: Sequence[str], softmax: bool = False) -> tuple[int, float]:
         """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
         bits: Numbers = np.zeros(3)
-        parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True, softmax)
-        evaluate(self.as_row(), parts, 0.0, tree, Desk.of(len(tree.read)), bits, np.inf)
-        return int(bits[0]), float(bits[2])
+        spread = self.spread()
+        parts = Parts(spread.symbols, np.arange(len(activations), dtype=np.int32), True, softmax)
+        evaluate(spread.as_row(), parts, 0.0, tree, Desk.of(len(tree.read)), bits, np.inf)
+        return self.bits(activations), float(bits[2])
 
     def into(self, unit: int, kind: str) -> list[tuple[int, Fraction]]:
         """(source, weight) of the edges of a kind into a unit."""
@@ -287,16 +327,16 @@ class Network:
 
     def graph(self, symbols: Sequence[str], name: str = "network") -> Graph:
         """Its picture: inputs, outputs under the names of their symbols, hidden units; recurrent edges dashed."""
-        inputs, outputs = self.symbols, 2 * self.symbols
+        inputs, outputs = self.symbols, self.symbols + (1 if self.single else self.symbols)
 
         def label(unit: int) -> str:
-            title = symbols[unit % inputs] if unit < outputs else ""
+            title = symbols[unit % inputs] if unit < outputs and not (self.single and unit >= inputs) else ""
             sort = self.activations[unit] + (" ×" if self.products[unit] else "")
             bias = f" {Fraction(*self.biases[unit])}" if unit in self.biases else ""
             return f"{title} {sort if unit >= inputs or sort != 'linear' else ''}{bias}".strip()
 
         used = {unit for _, *ends in self.edges for unit in ends} | set(range(inputs, self.units))
-        kinds = ["input"] * inputs + ["output"] * inputs + ["hidden"] * (self.units - outputs)
+        kinds = ["input"] * inputs + ["output"] * (outputs - inputs) + ["hidden"] * (self.units - outputs)
         nodes = [Node(str(unit), label(unit), kinds[unit]) for unit in sorted(used)]
         edges = [
             Edge(str(source), str(target), str(Fraction(*weight)), "back" if kind == "recurrent" else "")

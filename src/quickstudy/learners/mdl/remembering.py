@@ -28,8 +28,8 @@ from quickstudy.learners.mdl.genes import (
     Rows,
 )
 
-PLACES = 1 << 16
-"""Networks that are remembered at most: 25 MB, of which what is empty takes nothing."""
+PLACES = 1 << 17
+"""Networks that are remembered at most, by an island: 50 MB, of which what is empty takes nothing."""
 LONGEST, LARGEST = 192, 32_767
 """Numbers of a network that is remembered, and the largest of them: others are evaluated every time."""
 FACTOR, DIGITS = 1_000_003, (1 << 40) - 1

@@ -19,7 +19,7 @@ from quickstudy.tasks.games.listener import Named
 from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
 from quickstudy.tasks.games.play import together
 from quickstudy.tasks.games.shelves import Shelves
-from quickstudy.tasks.games.spaces import Pools, draw_stimuli, grid, split, stimulus_shape
+from quickstudy.tasks.games.spaces import Pools, draw_stimuli, drawn_axes, grid, split, stimulus_shape
 
 
 @task("games/common", version=1, controls=["majority"], oracle="the binning of one space is known to nobody who plays")
@@ -92,7 +92,8 @@ def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tu
     shapes = (), stimulus_shape(sizes.dimensions, sizes.most, sizes.columns), names
     of_structure, of_stimuli, of_names = uniforms(space, shapes)
     values = rules.structures[jnp.floor(of_structure * len(rules.structures)).astype(jnp.int32)]
-    stimuli = draw_stimuli(of_stimuli, values, rules.unequal, rules.warp)
+    stimuli = draw_stimuli(of_stimuli, values, rules.unequal, rules.warp, rules.mirrored)
+    axes = drawn_axes(of_stimuli)[None] if sizes.shuffled else None
     pools = split(values, meanings, rules.threshold)
     everything = jnp.where(rules.balanced, pools.query, pools.support | pools.query)
     around = Shelves.counted(jnp.stack([pools.support, everything]).astype(jnp.int32), len(meanings))
@@ -105,7 +106,9 @@ def _games(task: Common, space: Any, key: Any, numbers: Any, tested: bool) -> tu
         count = (pools.query if tested else pools.support).sum()
         target = targets_of[jnp.floor(uniform[-1] * count).astype(jnp.int32)].astype(jnp.int32)
         game = draw_game(sizes, rules, store, uniform[:-1], target, jnp.asarray(tested))
-        shown = [stimuli_of(stimuli[None], 0, meanings[means], own) for means, own in (game.speaker, game.listener)]
+        shown = [
+            stimuli_of(stimuli[None], 0, meanings[means], own, axes) for means, own in (game.speaker, game.listener)
+        ]
         message = named(sizes, names, meanings[target], target, shown[0][0])[: sizes.length]
         tokens = jax.nn.one_hot(message, sizes.words + 1).reshape(-1)
         return jnp.concatenate([shown[1].reshape(-1), tokens]), game.correct, game.foil

@@ -16,7 +16,7 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
 from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.shelves import Shelves
-from quickstudy.tasks.games.spaces import Limits, draw_stimuli, grid, pick_targets, split, stimulus_shape
+from quickstudy.tasks.games.spaces import Limits, draw_stimuli, drawn_axes, grid, pick_targets, split, stimulus_shape
 
 
 class Spaces(eqx.Module):
@@ -103,7 +103,10 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
     drawn = jax.vmap(lambda key: uniforms(key, shapes))(keys)
     of_structure, of_stimuli, of_picks, of_order, of_games, of_words, of_names = drawn
     values = rules.structures[jnp.floor(of_structure * len(rules.structures)).astype(jnp.int32)]
-    stimuli = jax.vmap(draw_stimuli, (0, 0, None, None))(of_stimuli, values, rules.unequal, rules.warp)
+    stimuli = jax.vmap(draw_stimuli, (0, 0, None, None, None))(
+        of_stimuli, values, rules.unequal, rules.warp, rules.mirrored
+    )
+    axes = jax.vmap(drawn_axes)(of_stimuli) if sizes.shuffled else None
     pools = jax.vmap(split, (0, None, None))(values, meanings, rules.threshold)
     limits = Limits(sizes.support, sizes.query)
     picked = pick_targets(
@@ -130,7 +133,9 @@ def draw_games(sizes: Sizes, rules: Rules, keys: Any) -> tuple[Spaces, Games]:
         number = jnp.minimum(at - starts[episode], sizes.games - 1)
         target, query = targets[episode, number], number >= support[episode]
         found = draw_game(sizes, rules, store, of_games[episode, number], target, query, episode, number)
-        shown = [stimuli_of(stimuli, episode, meanings[means], own) for means, own in (found.speaker, found.listener)]
+        shown = [
+            stimuli_of(stimuli, episode, meanings[means], own, axes) for means, own in (found.speaker, found.listener)
+        ]
         alone = jnp.arange(sizes.distractors + 1) > 0
         seen = jnp.where((rules.partial & alone)[:, None], 0.0, shown[0])
         said = named(sizes, names[episode], meanings[target], target, seen[0])

@@ -68,7 +68,7 @@ class Listener(Named, MetaGame):
     An episode has a fresh space of meanings and a fresh renaming of the words. In each game a speaker by rule sees a
     target and names it; the listener sees stimuli and must say which of them is meant, or none; then it sees what the
     speaker saw. In the support phase every value of every dimension is named at least `shots` times; in the query phase
-    targets are new combinations of the same values (at least two odd ones, counted from 0).
+    targets are new combinations of the same values (at least `threshold` odd ones, counted from 0).
 
     Sees: one vector a step: its stimuli, the message one-hot, support or query, result and reward of the last game, the
     round. Answers: at the last round of every game, the place of the target, or the number behind all places. Scored:
@@ -97,9 +97,12 @@ class Listener(Named, MetaGame):
     in order. fair: all K + 2 decisions are equally likely; published: the target is missing with probability
     (K+1)/(K+2).
 
-    unequal: how different the sections of an axis may be. warp: axes are bent by random powers up to e to this. Both
-    defeat a language of fixed sections. held_out: share of structures (values by dimension) that are only tested on.
-    tested_most: the test has structures with a dimension of more than `most` values, up to so many.
+    threshold: odd values that make a meaning one of the query; 2 holds out pairs of values, 3 triples, 1 (with shots=0)
+    values. unequal: how different the sections of an axis may be. warp: axes are bent by random powers up to e to this.
+    Both defeat a language of fixed sections. axes: in every episode anew `shuffled`, so that token i names any
+    coordinate; `mirrored`, of any axis the values run downwards; or `both`. held_out: share of structures (values by
+    dimension) that are only tested on. tested_most: the test has structures with a dimension of more than `most`
+    values, up to so many.
 
     Source: Denamganaï, Missaoui and Walker 2022. Departures: where the original raises, stimuli are topped up from the
     pool; decisions without feedback are booked in their own phase; a phase is at most about three times as long as

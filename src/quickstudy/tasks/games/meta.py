@@ -53,6 +53,8 @@ class GameSpace:
     warp: float = parameter(0.0, at_least=0, at_most=2)
     held_out: float = parameter(0.0, at_least=0, at_most=0.9)
     tested_most: int | None = parameter(None, at_least=2, at_most=20)
+    threshold: int = parameter(2, at_least=1, added=True)
+    axes: str = parameter("fixed", choices=("fixed", "shuffled", "mirrored", "both"), added=True)
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"foils": "mixed", "strict": False, "query": "shots", "fair": False}
@@ -64,16 +66,22 @@ class GameSpace:
 
     def __post_init__(self) -> None:
         largest, smallest = self._largest, self.fewest
-        pools = [_pool_size((smallest,) * self.dimensions, query) for query in (False, True)]
+        pools = [self._pool_size(smallest, query) for query in (False, True)]
         needed = self.distractors + 1 + self.descriptive
         held_out = sum(self._is_held_out(one) for one in self._all(self.most)) if self.held_out else 1
         for holds, said in (
             (self.fewest <= self.most, f"fewest <= most, got {self.fewest} > {self.most}"),
             (largest >= self.most, f"tested_most >= most, got {self.tested_most} < {self.most}"),
             (
-                self.query == "all" or self.dimensions >= 3 or not self.shots,
-                f"dimensions >= 3 where shots are counted in the query phase as well: in {self.dimensions} dimensions "
-                f"no query stimulus has an even value, and {self.shots} shots of it never come",
+                self.threshold >= 2 or not self.shots,
+                f"threshold >= 2 where shots are counted: with {self.threshold} no support stimulus has an odd value, "
+                f"and {self.shots} shots of it never come; give shots=0 to play all of either pool",
+            ),
+            (
+                self.query == "all" or self.dimensions > self.threshold or not self.shots,
+                f"dimensions >= {self.threshold + 1} where shots are counted in the query phase as well: in "
+                f"{self.dimensions} dimensions no query stimulus has an even value, and {self.shots} shots of it never "
+                "come",
             ),
             (
                 needed <= sum(pools),
@@ -98,17 +106,17 @@ class GameSpace:
         """What shapes depend on. Limits leave one episode in some 100,000 to be hurried."""
         scale = self.dimensions * self._largest / 15
         support = math.ceil((24 + 32 * self.shots) * scale)
-        query = _pool_size((self._largest,) * self.dimensions, True)
+        query = self._pool_size(self._largest, True)
         whole, ordered = self.query == "all", self.query == "shots"
         if not self.shots:
             each = self.samples if ordered else 1
-            support, query = _pool_size((self._largest,) * self.dimensions, False) * each, query * each
+            support, query = self._pool_size(self._largest, False) * each, query * each
         elif ordered:
             query = math.ceil((40 + 32 * self.shots) * scale)
         return Sizes(
             self.dimensions, self._largest, self.distractors, self.words, self.length, self.rounds, support, query,
             self.repeats, max(COLUMNS, self.samples), whole if self.shots else 2, ordered, self.descriptive,
-            self.feedback, self.speaks,
+            self.feedback, self.speaks, self.axes in ("shuffled", "both"),
         )  # fmt: skip
 
     def rules(self, tested: bool = False) -> Rules:
@@ -125,9 +133,15 @@ class GameSpace:
         arrays = (
             drawn, self.shots, self.samples, np.float32(kept), self.foils == "balanced",
             self.strict and self.samples > 1, ("none", "shared", "positions").index(self.renaming),
-            self.observation == "partial", np.float32(self.unequal), np.float32(self.warp), 2,
+            self.observation == "partial", np.float32(self.unequal), np.float32(self.warp), self.threshold,
+            self.axes in ("mirrored", "both"),
         )  # fmt: skip
         return Rules(*map(jnp.asarray, arrays))
+
+    def _pool_size(self, values: int, query: bool) -> int:
+        """Meanings of the support, or of the query, in a space with so many values of every dimension."""
+        odd = (grid(self.dimensions, values) % 2).sum(axis=1)
+        return int(((odd >= self.threshold) == query).sum())
 
     def _all(self, most: int) -> list[tuple[int, ...]]:
         return list(itertools.product(range(self.fewest, most + 1), repeat=self.dimensions))
@@ -203,10 +217,3 @@ def _world(task: MetaGame, tested: bool) -> GameWorld:
     with jax.ensure_compile_time_eval():
         rules = task.rules(tested)
     return GameWorld(rules, task.sizes, task.players, task.replies, task.inputs, task.outputs)
-
-
-def _pool_size(structure: tuple[int, ...], query: bool) -> int:
-    """Meanings of a space that are of the support, or of the query."""
-    odd = (grid(len(structure), max(structure)) % 2).sum(axis=1)
-    there = (grid(len(structure), max(structure)) < np.array(structure)).all(axis=1)
-    return int((there & ((odd >= 2) == query)).sum())

@@ -110,9 +110,12 @@ def draw_game(
     )
 
 
-def stimuli_of(stimuli: Any, episode: Any, means: Any, sample: Any) -> Any:
-    """(stimulus, dimension): the numbers that stand for meanings in an episode; one sample for all dimensions."""
-    return stimuli[episode, jnp.arange(means.shape[-1]), means, sample[..., None]]
+def stimuli_of(stimuli: Any, episode: Any, means: Any, sample: Any, axes: Any = None) -> Any:
+    """(stimulus, dimension): the numbers that stand for meanings in an episode; one sample for all dimensions. axes:
+    (episode, dimension), in which order they stand, where it is not that of the dimensions.
+    """
+    own = jnp.arange(means.shape[-1]) if axes is None else axes[episode]
+    return stimuli[episode, own, means[..., own] if axes is not None else means, sample[..., None]]
 
 
 def drawn_names(sizes: Sizes, uniform: Any) -> Any:

@@ -62,14 +62,23 @@ class ListenerRule:
 
     languages: ClassVar[tuple[str, ...]] = ("posdis", "quantised")
     """Of the world's speaker: those that the rule can read."""
+    by_dimension: ClassVar[bool] = True
+    """Whether it takes coordinate i of a stimulus for dimension i, which shuffled axes rule out."""
+    players: ClassVar[int] = 1
+    """For which it acts: the listener, or both."""
 
     def __init__(self, task: Any, brief: Brief) -> None:
+        if not (hasattr(task, "sizes") and hasattr(task, "world")) or task.players != self.players:
+            raise NotApplicable(f"{type(self).__name__} plays games/{'listener' if self.players == 1 else 'pair'} only")
         sizes = task.sizes
         if self.languages and sizes.length < sizes.dimensions:
             raise NotApplicable(f"{type(self).__name__} reads whole messages, of {sizes.dimensions} tokens or more")
         if self.languages and sizes.language not in self.languages:
             raise NotApplicable(f"{type(self).__name__} reads token i as dimension i, and {sizes.language} is not so")
-        for name, value in (("sizes", sizes), ("outputs", brief.outputs), ("lenient", task.samples > 1)):
+        if self.languages and self.by_dimension and sizes.shuffled:
+            raise NotApplicable(f"{type(self).__name__} reads token i as coordinate i, and axes are shuffled")
+        given = {"sizes": sizes, "outputs": brief.outputs, "lenient": task.samples > 1, "threshold": task.threshold}
+        for name, value in given.items():
             if name in type(self).__dataclass_fields__:
                 object.__setattr__(self, name, value)
 
@@ -148,7 +157,7 @@ class NearestNeighbour(ListenerRule):
         return jnp.where(known, named == view.tokens[:, None], apart.min(axis=1) > APART)
 
 
-@control("binning", version=1, role="oracle", compiled=True)
+@control("binning", version=1, role="oracle", compiled=True, anywhere=True)
 @dataclass(frozen=True, init=False)
 class Binning(ListenerRule):
     """Cuts every axis into as many equal sections as its position has had tokens, and counts which section each token,
@@ -198,3 +207,5 @@ class UniformDecision(ListenerRule):
 @dataclass(frozen=True, init=False)
 class UniformPair(UniformDecision):
     """Any decision and any message, by chance."""
+
+    players: ClassVar[int] = 2

@@ -15,6 +15,7 @@ class Sizes:
     support, query: the most games of either phase. repeats: times that the support games are played. columns: stimuli
     that are drawn for a value, at least as many as there are samples. whole: pools that are played as a whole, 0, 1 (of
     the query) or 2; ordered: in the order of their numbers. language: of the speaker that is part of the world.
+    shuffled: the axes of stimuli stand in another order in every episode.
     """
 
     dimensions: int
@@ -32,6 +33,7 @@ class Sizes:
     descriptive: bool
     feedback: bool
     language: str
+    shuffled: bool = False
 
     @property
     def games(self) -> int:
@@ -61,7 +63,7 @@ class Rules(eqx.Module):
     probability that the target is among the stimuli of a descriptive game. balanced: foils of query games come from the
     query pool, and all stimuli of a game mean something else. strict: a kept target is shown by another sample than
     the speaker's. renaming: 0 none, 1 one for all positions, 2 one for each. partial: the speaker sees the target only.
-    unequal, warp: see `draw_stimuli`. threshold: odd values that put a meaning into the query pool.
+    unequal, warp, mirrored: see `draw_stimuli`. threshold: odd values that put a meaning into the query pool.
     """
 
     structures: Any
@@ -75,3 +77,4 @@ class Rules(eqx.Module):
     unequal: Any
     warp: Any
     threshold: Any
+    mirrored: Any

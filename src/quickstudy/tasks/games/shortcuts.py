@@ -20,12 +20,15 @@ LENIENT = 0.2
 @dataclass(frozen=True, init=False)
 class Blind(ListenerRule):
     """Ignores what is said of the stimuli: in the query phase it takes one that could be a query target, two of whose
-    values are odd; before, any. How many values there are it knows from the feedback of earlier games.
+    values (as many as the threshold says) are odd; before, any. How many values there are it knows from the feedback of
+    earlier games.
     """
+
+    threshold: int
 
     def agrees(self, heard: Heard, view: View) -> Any:
         """Whether it could be a target."""
-        could = (_numbers(view.stimuli, heard.values) % 2).sum(axis=-1) >= 2
+        could = (_numbers(view.stimuli, heard.values) % 2).sum(axis=-1) >= self.threshold
         return jnp.broadcast_to((could | ~view.query[:, None])[..., None], view.stimuli.shape)
 
 
@@ -61,7 +64,7 @@ class AlwaysNone(ListenerRule):
         return jnp.zeros(view.stimuli.shape, bool)
 
 
-@control("quantised-listener", version=1, role="control", compiled=True)
+@control("quantised-listener", version=1, role="control", compiled=True, anywhere=True)
 @dataclass(frozen=True, init=False)
 class QuantisedListener(ListenerRule):
     """Understands coordinates sent in equal sections, one for every word: which section a token stands for it learns
@@ -71,6 +74,7 @@ class QuantisedListener(ListenerRule):
     lenient: bool
 
     languages: ClassVar[tuple[str, ...]] = ("quantised",)
+    by_dimension: ClassVar[bool] = False
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -107,6 +111,7 @@ class QuantisingPair(QuantisedListener):
     """
 
     languages: ClassVar[tuple[str, ...]] = ("posdis",)
+    players: ClassVar[int] = 2
 
     def step(self, state: Heard, observation: Any, *, key: Any) -> tuple[Heard, Any]:
         """(state, actions of both)."""

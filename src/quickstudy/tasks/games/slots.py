@@ -26,21 +26,6 @@ class Row(eqx.Module):
         """Steps of the longest episode that there can be."""
         return self.world.horizon
 
-    @property
-    def players(self) -> int:
-        """As many as in the world."""
-        return self.world.players
-
-    @property
-    def inputs(self) -> Any:
-        """Those of the world."""
-        return self.world.inputs
-
-    @property
-    def outputs(self) -> Any:
-        """Those of the world."""
-        return self.world.outputs
-
     def begun(self) -> Any:
         """(states, first observations) of all episodes."""
         standing = begin(self.world.sizes)

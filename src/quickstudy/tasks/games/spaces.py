@@ -54,12 +54,13 @@ def stimulus_shape(dimensions: int, most: int, samples: int) -> tuple[int, int, 
     return 4 + samples, dimensions, most
 
 
-def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any) -> Any:
+def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any, mirrored: Any = False) -> Any:
     """(dimension, value, sample): the real numbers that stand for every value throughout an episode.
 
     Of the range -1 .. 1 every value has a section; its numbers are normal around a mean that is at least 3 deviations
     away from either end, with a deviation of 1/12 to 1/6 of the section. Nothing is clipped. unequal: how different
     the sections may be (0: all alike). warp: every axis is bent by a random power between exp(-warp) and exp(warp).
+    mirrored: of any axis the order of values may be the other way round.
     """
     of_sigma, of_mean, of_width, of_bend, *of_samples = uniform
     there = jnp.arange(uniform.shape[2]) < values[:, None]
@@ -71,7 +72,18 @@ def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any) -> Any:
     normal = jax.scipy.special.ndtri(jnp.clip(jnp.stack(of_samples, axis=-1), 6e-8, 1 - 6e-8))
     drawn = mean[..., None] + sigma[..., None] * normal
     power = jnp.exp(warp * (2 * of_bend[:, :1, None] - 1))
-    return jnp.where(warp > 0, 2 * jnp.maximum((drawn + 1) / 2, 0.0) ** power - 1, drawn)
+    bent = jnp.where(warp > 0, 2 * jnp.maximum((drawn + 1) / 2, 0.0) ** power - 1, drawn)
+    return jnp.where(mirrored & (_spare(uniform) < 0.5)[:, None, None], -bent, bent)
+
+
+def drawn_axes(uniform: Any) -> Any:
+    """(dimension,): a random order in which the axes stand in a stimulus, by the numbers of `draw_stimuli`."""
+    return jnp.argsort(2 * _spare(uniform) % 1)
+
+
+def _spare(uniform: Any) -> Any:
+    """(dimension,): numbers that nothing else is drawn by."""
+    return uniform[3][:, 1]
 
 
 def chosen_by(uniform: Any, weights: Any, most: int) -> Any:

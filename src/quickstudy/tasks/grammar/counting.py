@@ -16,7 +16,7 @@ from quickstudy.tasks.grammar.derivation import END
 
 _BLOCK = re.compile(r"(\S)\^\{?([\w+]+)\}?")
 _TERM = re.compile(r"([1-9]\d*)?([a-z]?)")
-_VARIABLE = re.compile(r"\[\s*([a-z])\s+(0?\.\d+|1)\s*\]")
+_VARIABLE = re.compile(r"\[\s*([a-z])\s+(0?\.\d+|1)(?:\s+from\s+([01]))?\s*\]")
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Counting:
 
         a^n b^m c^{n+m} [n 0.3] [m 0.3]
 
-    A variable is 1, 2, 3 ..., geometric. An exponent is a variable that has not been read yet, alone, or a sum of
-    variables that have been, of multiples (`2n`) and of whole numbers. Neighbouring blocks have different letters.
-    Raises UsageError for a text that is none.
+    A variable is 1, 2, 3 ..., geometric; 0, 1, 2 ... with `[n 0.3 from 0]`. An exponent is a variable that has not been
+    read yet, alone, or a sum of variables that have been, of multiples (`2n`) and of whole numbers. Neighbouring blocks
+    have different letters, all blocks where one may be empty. Raises UsageError for a text that is none.
     """
 
     text: str
@@ -35,15 +35,23 @@ class Counting:
     def __post_init__(self) -> None:
         if not self.blocks or _VARIABLE.sub("", _BLOCK.sub("", self.text)).strip():
             raise UsageError(f'grammar: "{self.text}" is no counter language; write: a^n b^n c^n [n 0.3]')
+        if not self.least.all() and len(self.symbols) <= len(self.blocks):
+            raise UsageError(f'grammar: "{self.text}": where a block may be empty, each has a letter of its own')
 
     @cached_property
     def stops(self) -> dict[str, float]:
         """By variable, in the order of the blocks: the chance that it stops growing."""
-        given = {name: float(chance) for name, chance in _VARIABLE.findall(self.text)}
+        given = {name: float(chance) for name, chance, _ in _VARIABLE.findall(self.text)}
         used = dict.fromkeys(re.findall(r"[a-z]", " ".join(exponent for _, exponent in _BLOCK.findall(self.text))))
         if set(used) != set(given) or not all(given.values()):
             raise UsageError(f"grammar: say of each variable ({', '.join(used)}) its chance to stop, such as [n 0.3]")
         return {name: given[name] for name in used}
+
+    @cached_property
+    def least(self) -> NDArray[np.int64]:
+        """(variable,): the smallest number that each may be."""
+        given = {name: int(least or 1) for name, _, least in _VARIABLE.findall(self.text)}
+        return np.array([given[name] for name in self.stops])
 
     @cached_property
     def blocks(self) -> list[tuple[int, tuple[int, ...], int, int]]:
@@ -89,13 +97,6 @@ class Counting:
         return np.array([*(block[0] for block in self.blocks), 0], np.int8)
 
     @cached_property
-    def following(self) -> NDArray[np.float64]:
-        """(block, 2): the chance of what follows each letter of a block but its last, and of what follows that."""
-        stop = [self.chances[fresh] for *_, fresh in self.blocks]
-        fresh = np.array([block[3] >= 0 for block in self.blocks])[:, None]
-        return np.where(fresh, np.stack([1 - np.array(stop), stop], axis=1), 1.0)
-
-    @cached_property
     def _exponents(self) -> tuple[NDArray[np.int64], NDArray[np.int64], list[int]]:
         """(variable, block) times each variable, (block,) more letters; of each variable the block that shows it."""
         _, times, more, fresh = zip(*self.blocks, strict=True)
@@ -106,10 +107,31 @@ class Counting:
         times, more, _ = self._exponents
         return np.asarray(values @ times + more, np.int64)
 
+    def following(self, values: NDArray[np.integer]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """(string, part) from (string, variable): the chance of a symbol after all before it, and how many have that
+        one after another: the first letter of each block, its other letters, and the `#` at the end.
+        """
+        lengths = self.lengths(values)
+        chances = np.ones((len(lengths), 2 * len(self.blocks) + 1))
+        often = np.ones(chances.shape, np.int64)
+        ended = np.ones(len(lengths))  # the chance that all before has ended as it has
+        for place, (*_, fresh) in enumerate(self.blocks):
+            there = lengths[:, place] > 0
+            stop = self.chances[fresh] if fresh >= 0 else 1.0
+            go_on = 1 - stop if fresh >= 0 else 1.0
+            chances[:, 2 * place] = ended * go_on if fresh >= 0 and not self.least[fresh] else ended
+            chances[:, 2 * place + 1] = go_on
+            often[:, 2 * place], often[:, 2 * place + 1] = there, np.maximum(lengths[:, place] - 1, 0)
+            ended = np.where(there, stop, ended * stop)
+        chances[:, -1] = ended
+        return chances, often
+
     def certain(self, values: NDArray[np.integer]) -> NDArray[np.int64]:
         """(string,): after how many symbols, but the first `#`, the next is certain; from (string, variable)."""
-        inside, last = (self.following == 1).T
-        return np.asarray((self.lengths(values) - 1) @ inside + last.sum(), np.int64)
+        chances, often = self.following(values)
+        sure = (chances == 1) * often
+        first = np.argmax(often > 0, axis=1)[:, None]
+        return np.asarray(sure.sum(axis=1) - np.take_along_axis(chances == 1, first, axis=1)[:, 0], np.int64)
 
     def string(self, values: Sequence[int]) -> NDArray[np.int8]:
         """The string of these values, with both `#`."""
@@ -117,28 +139,29 @@ class Counting:
 
     def draws(self, rng: np.random.Generator, count: int) -> list[NDArray[np.int8]]:
         """Independent strings with both `#`; more of them begin with the same ones."""
-        return [self.string(values) for values in rng.geometric(self.chances, (count, len(self.stops)))]
+        drawn = rng.geometric(self.chances, (count, len(self.stops))) - 1 + self.least
+        return [self.string(values) for values in drawn]
 
     def likely(self, string: NDArray[np.integer]) -> NDArray[np.float64]:
         """The chance of each symbol of a string of the language, after all before it; 1 where it is certain."""
         values = self.values(string)
         assert values is not None
-        return np.concatenate([[1.0], np.repeat(self.following.ravel(), self._followed(values))])
+        (chances,), (often,) = self.following(np.array([values]))
+        return np.repeat(chances, often)
 
     def certain_at(self, values: Sequence[int]) -> NDArray[np.bool_]:
         """(time,): whether the next symbol is certain, behind each symbol of a string but its last `#`."""
-        certain = np.concatenate([[True], (self.following == 1).ravel()])
-        return np.repeat(certain, np.concatenate([[1], self._followed(values)]))
-
-    def _followed(self, values: Sequence[int]) -> NDArray[np.int64]:
-        """How often each of the chances of `following` is met in a string."""
-        lengths = self.lengths(np.asarray(values))
-        return np.stack([lengths - 1, np.ones_like(lengths)], axis=1).ravel()
+        (chances,), (often,) = self.following(np.array([values]))
+        return np.repeat(chances == 1, often)
 
     def values(self, string: NDArray[np.integer]) -> tuple[int, ...] | None:
         """The values of a string with both `#`; None if it is not of the language."""
         if len(string) < 2 or string[0] or string[-1]:
             return None
+        if not self.least.all():  # blocks may be empty, and each has a letter of its own
+            counted = np.array([(string == self.letters[place]).sum() for place in self._exponents[2]])
+            whole = (counted >= self.least).all() and np.array_equal(self.string(counted.tolist()), string)
+            return tuple(counted.tolist()) if whole else None
         ends = np.flatnonzero(string[1:] != string[:-1])  # what is read behind each is another symbol
         runs, letters = np.diff(ends), string[ends[:-1] + 1]
         if letters.tobytes() != self.letters[:-1].astype(letters.dtype).tobytes():
@@ -160,43 +183,56 @@ class Counting:
         """
         given, size = np.asarray(inputs), len(self.symbols)
         rows = np.full((len(given), size), 1 / size)
-        follows = [*(block[0] for block in self.blocks), 0]
-        rows[:1] = np.eye(size)[follows[0]]
         place, known = 1, [0] * len(self.stops)
+        rows[:1] = self._entering(0, known)
         for number, (letter, times, more, fresh) in enumerate(self.blocks):
             other = np.flatnonzero(given[place:] != letter)
             run = int(other[0]) if len(other) else len(given) - place
             if fresh >= 0:
+                if run < self.least[fresh]:
+                    break
                 known[fresh] = run
-                rows[place : place + run] = 0
-                rows[place : place + run, letter] = 1 - self.chances[fresh]
-                rows[place : place + run, follows[number + 1]] = self.chances[fresh]
+                after = self.chances[fresh] * self._entering(number + 1, known)
+                after[letter] += 1 - self.chances[fresh]
+                rows[place : place + run] = after
             else:
                 whole = int(np.dot(times, known)) + more
                 rows[place : place + min(run, whole)] = np.eye(size)[letter]
-                if run >= whole:
-                    rows[place + whole - 1] = np.eye(size)[follows[number + 1]]
+                if 0 < whole <= run:
+                    rows[place + whole - 1] = self._entering(number + 1, known)
                 if run != whole:
                     break
-            if not run:
-                break
             place += run
         return rows
+
+    def _entering(self, number: int, known: Sequence[int]) -> NDArray[np.float64]:
+        """(symbol,): the chance of each where a block would begin, but for those that turn out to be empty."""
+        row, here = np.zeros(len(self.symbols)), 1.0
+        for letter, times, more, fresh in self.blocks[number:]:
+            if fresh >= 0 and not self.least[fresh]:
+                row[letter] += here * (1 - self.chances[fresh])
+                here *= self.chances[fresh]
+            elif fresh >= 0 or np.dot(times, known) + more:
+                row[letter] += here
+                return row
+        row[0] += here
+        return row
 
     def in_order(self) -> Iterator[tuple[int, ...]]:
         """The values of all strings, the shortest first; among equally long ones by the values."""
         units = self.lengths(np.eye(len(self.stops), dtype=np.int64)).sum(axis=1)
         units -= sum(block[2] for block in self.blocks)
 
-        def filling(total: int, left: list[int]) -> Iterator[tuple[int, ...]]:
+        def filling(total: int, left: list[int], least: list[int]) -> Iterator[tuple[int, ...]]:
             if len(left) == 1:
-                if total >= left[0] and total % left[0] == 0:
+                if total >= left[0] * least[0] and total % left[0] == 0:
                     yield (total // left[0],)
                 return
-            for value in range(1, (total - sum(left[1:])) // left[0] + 1):
-                yield from ((value, *rest) for rest in filling(total - value * left[0], left[1:]))
+            for value in range(least[0], (total - int(np.dot(left[1:], least[1:]))) // left[0] + 1):
+                yield from ((value, *rest) for rest in filling(total - value * left[0], left[1:], least[1:]))
 
-        return itertools.chain.from_iterable(filling(total, units.tolist()) for total in itertools.count(1))
+        sizes = units.tolist(), self.least.tolist()
+        return itertools.chain.from_iterable(filling(total, *sizes) for total in itertools.count())
 
     @cached_property
     def entropy(self) -> float:
@@ -210,4 +246,4 @@ class Counting:
     @cached_property
     def mean_length(self) -> float:
         """Expected symbols of a string."""
-        return float(sum(np.dot(block[1], 1 / self.chances) + block[2] for block in self.blocks))
+        return float(sum(np.dot(block[1], 1 / self.chances - 1 + self.least) + block[2] for block in self.blocks))

@@ -25,19 +25,41 @@ _SIDE = 123
 
 @dataclass(frozen=True)
 class Counted(StringTask):
-    """A counter language. p: the chance that a variable stops growing."""
+    """A counter language. p: the chance that a variable stops growing. least: the smallest that a variable may be."""
 
     p: float = parameter(0.3, above=0, at_most=0.99)
+    least: int = parameter(1, at_least=0, at_most=1, added=True)
 
-    blocks = ""
+    blocks, variables = "", "n"
 
     @property
     def rules(self) -> str:
         """The text of the grammar."""
-        return f"{self.blocks} [n {self.p:.10g}]"
+        start = "" if self.least else " from 0"
+        return " ".join([self.blocks, *(f"[{name} {self.p:.10g}{start}]" for name in self.variables)])
+
+    @property
+    def released_rules(self) -> str:
+        """The text by which the released strings were drawn. Raises UsageError where there are none."""
+        self._check_released()
+        return self._drawn_rules
 
     def listed(self) -> Sequence[String]:
-        """From n = 1 to 15,000, made when they are asked for: as text they are hundreds of megabytes."""
+        """The released test list, made when it is asked for: as text it may be hundreds of megabytes."""
+        self._check_released()
+        return self._listed
+
+    def _check_released(self) -> None:
+        if not self.least:
+            raise UsageError(f"{self.id}: released strings have one of each letter at least; use least=1")
+
+    @property
+    def _drawn_rules(self) -> str:
+        return self.rules
+
+    @property
+    def _listed(self) -> Sequence[String]:
+        """From n = 1 to 15,000."""
         return _Listed(self.rules)
 
 
@@ -69,13 +91,13 @@ class EqualTwo(Counted):
     the end. Scored: where the next symbol is certain, from the first b on, in strings longer than all that were shown.
     Chance: always answering b errs once in a string. Ceiling: all strings right.
     Source: Lan, Chemla and Katzir 2023. Released: n from a grammar in which the first step takes a draw too.
+    The grammar of the paper's appendix allows n = 0: `least=0`.
     """
 
     blocks = "a^n b^n"
 
     @property
-    def released_rules(self) -> str:
-        """As in the released programs."""
+    def _drawn_rules(self) -> str:
         return f"S -> a X b [1]; X -> a X b [{1 - self.p:.10g}] | [{self.p:.10g}]"
 
 
@@ -114,23 +136,18 @@ class Addition(Counted):
     Answers: the next symbol. Scored: where it is certain, from the first c on, in strings longer than all that were
     shown. Chance: always answering c errs once in a string. Ceiling: all strings right.
     Source: Lan, Chemla and Katzir 2023. Released: the test list is exhaustive up to n + m = 124 only; the paper's text
-    has a square of values instead (`test=grid`).
+    has a square of values instead (`test=grid`). The grammar of the paper's appendix allows 0 of each: `least=0`.
     """
 
-    blocks = "a^n b^m c^{n+m}"
+    blocks, variables = "a^n b^m c^{n+m}", "nm"
 
     @property
-    def rules(self) -> str:
-        """The text of the grammar."""
-        return f"{self.blocks} [n {self.p:.10g}] [m {self.p:.10g}]"
-
-    @property
-    def released_rules(self) -> str:
-        """As in the released programs."""
+    def _drawn_rules(self) -> str:
         stop, go_on = f"[{self.p:.10g}]", f"[{1 - self.p:.10g}]"
         return f"S -> a X c [1]; X -> a X c {go_on} | Y {stop}; Y -> b Z c [1]; Z -> b Z c {go_on} | {stop}"
 
-    def listed(self) -> Sequence[String]:
+    @property
+    def _listed(self) -> Sequence[String]:
         """All pairs up to 123, by their sum; the first 15,000."""
         return _pair_list(self.rules)
 

@@ -81,7 +81,8 @@ class TestList:
             own = getattr(listed, "values", lambda place: grammar.values(listed[place]))
             return map(own, range(self.start, end))
         if len(grammar.stops) == 1:
-            return ((n,) for n in range(self.start + 1, end + 1))
+            least = int(grammar.least[0])
+            return ((n,) for n in range(self.start + least, end + least))
         return itertools.islice(grammar.in_order(), self.start, end)
 
     @classmethod

@@ -8,11 +8,14 @@ asked is decided by the verb, the name and the NOT together:
   verb. Two coins choose which of the two verbs and which of the two names is asked for. inside: how many names stand
   between either of the pair and both ends of its clause, at least. With none, one of the pair is often the last name
   of all, and a rule that looks at that one alone is right more often than not; with two, no three tokens that hold the
-  asked name hold a name at the end of a clause.
+  asked name hold a name at the end of a clause. even: the two clauses of V, and those of W, are equally long, so that
+  all places inside are equally likely for the pair; where clauses differ, the pair is crowded in the middle of short
+  ones, and a rule that looks at that place alone finds it.
 - counts, asked by how many. Every statement is about seven names, of which two to five are affirmed.
-- contrasts, asked by what. Two nouns, X and Y, stand in each of the four clauses of V and W, never first, with four
-  different colours (or sizes); where one question is asked at most, the two differ in every clause. Two coins choose
-  which of the verbs and which of the nouns is asked for.
+- contrasts, asked by what. Two nouns, or four, stand in each of the four clauses of V and W, never first, with four
+  different colours (or sizes); where one question is asked at most, they differ in every clause. It is drawn uniformly
+  which of the verbs and which of the nouns is asked for. Of two, a rule that reads the right clause and lacks the noun
+  is right half of the time; of four, no more often than one that reads nothing.
 """
 
 from __future__ import annotations
@@ -94,7 +97,13 @@ def _inserted(dice: Dice, names: list[str], more: Iterable[str], inside: int = 0
 
 
 def draw_pairs(
-    dice: Dice, names: Sequence[str], verbs: Sequence[str], pairs: int, extra: int, inside: int = 0
+    dice: Dice,
+    names: Sequence[str],
+    verbs: Sequence[str],
+    pairs: int,
+    extra: int,
+    inside: int = 0,
+    even: bool = False,
 ) -> Paired:
     """A prompt about all the names, in which so many pairs can be asked for; besides V and W up to `extra` verbs, each
     with some of the names, of which any number may be affirmed.
@@ -108,7 +117,7 @@ def draw_pairs(
     statements = []
     for side, verb in enumerate(known[:2]):
         mixed = dice.shuffled(others)
-        split = dice.between(ends, len(mixed) - ends)
+        split = dice.between(len(mixed) // 2, -(-len(mixed) // 2)) if even else dice.between(ends, len(mixed) - ends)
         told = [couple[(turn + side) % 2] for couple, turn in zip(couples, turned, strict=True)]
         hidden = [couple[(turn + side + 1) % 2] for couple, turn in zip(couples, turned, strict=True)]
         clauses = ((mixed[:split], told), (mixed[split:], hidden))
@@ -133,10 +142,10 @@ def draw_counted(
 
 
 class Contrasted(NamedTuple):
-    """A prompt of contrasts: its statements, the two nouns, and the two verbs."""
+    """A prompt of contrasts: its statements, the nouns that may be asked for, and the two verbs."""
 
     statements: list[Statement]
-    nouns: tuple[str, str]
+    nouns: tuple[str, ...]
     verbs: tuple[str, str]
 
 
@@ -147,18 +156,21 @@ def draw_contrasts(
     values: Sequence[str],
     called: Callable[[str, str], str],
     apart: bool,
+    contrasted: int = 2,
 ) -> Contrasted:
     """A prompt about all the nouns. values: colours, or sizes. called: the phrase of a noun with a value, or with ""
-    for whatever comes. apart: the two nouns have different values in every clause.
+    for whatever comes. apart: the nouns that may be asked for, `contrasted` of them, have different values in every
+    clause.
     """
     order = dice.shuffled(nouns)
-    first, second, others = order[0], order[1], order[2:]
-    tables = {first: dice.shuffled(values)[:VALUES]}
-    if apart:
-        turn = dice.between(1, VALUES - 1)
-        tables[second] = tables[first][turn:] + tables[first][:turn]
+    sure, others = order[:contrasted], order[contrasted:]
+    first = dice.shuffled(values)[:VALUES]
+    if not apart:
+        rows = [dice.shuffled(values)[:VALUES] for _ in sure[1:]]
     else:
-        tables[second] = dice.shuffled(values)[:VALUES]
+        turns = [dice.between(1, VALUES - 1)] if contrasted == 2 else dice.shuffled(range(1, VALUES))
+        rows = [first[turn:] + first[:turn] for turn in turns]
+    tables = dict(zip(sure, [first, *rows], strict=False))
     chosen = dice.shuffled(verbs)[:2]
     statements = []
     for side, verb in enumerate(chosen):
@@ -166,13 +178,19 @@ def draw_contrasts(
         split = dice.between(1, len(mixed) - 1)
         clauses = []
         for place, part in ((2 * side, mixed[:split]), (2 * side + 1, mixed[split:])):
-            sure = [called(noun, tables[noun][place]) for noun in (first, second)]
-            clauses.append(_inserted(dice, [called(noun, "") for noun in part], sure))
+            told = [called(noun, tables[noun][place]) for noun in sure]
+            clauses.append(_inserted(dice, [called(noun, "") for noun in part], told))
         statements.append(Statement(verb, clauses[0], clauses[1]))
-    return Contrasted(dice.shuffled(statements), (first, second), (chosen[0], chosen[1]))
+    return Contrasted(dice.shuffled(statements), tuple(sure), (chosen[0], chosen[1]))
 
 
-def pairs_fault(statements: Sequence[Statement], asked: Sequence[tuple[str, str]], extra: int, inside: int = 0) -> str:
+def pairs_fault(
+    statements: Sequence[Statement],
+    asked: Sequence[tuple[str, str]],
+    extra: int,
+    inside: int = 0,
+    even: bool = False,
+) -> str:
     """Why these questions, (verb, name) each, cannot be asked of pairs in such a prompt; nothing if they can."""
     every = {name for statement in statements for name in statement.affirmed + statement.denied}
     if len(statements) > 2 + extra:
@@ -180,15 +198,19 @@ def pairs_fault(statements: Sequence[Statement], asked: Sequence[tuple[str, str]
     if len({name for _, name in asked}) < len(asked):
         return "a name that was asked for before"
     whole = [
-        statement for statement in statements if statement.mixed and {*statement.affirmed, *statement.denied} == every
+        statement
+        for statement in statements
+        if statement.mixed and {*statement.affirmed, *statement.denied} == every
+        if not even or abs(len(statement.affirmed) - len(statement.denied)) <= 1
     ]
     for couple in combinations(whole, 2):
         known = {statement.verb for statement in couple}
         if all(verb in known for verb, _ in asked) and _matched(couple, asked, inside):
             return ""
-    return "a name that is not affirmed of one verb and denied of another, or has no counterpart, or stands " + (
-        f"less than {inside} names inside its clause" if inside else "first"
-    )
+    clauses = "clauses are not equally long, or " if even else ""
+    where = f"less than {inside} names inside its clause" if inside else "first"
+    name = "a name that is not affirmed of one verb and denied of another, or has no counterpart"
+    return f"{clauses}{name}, or stands {where}"
 
 
 def _matched(couple: Sequence[Statement], asked: Sequence[tuple[str, str]], inside: int) -> bool:
@@ -216,15 +238,18 @@ def counts_fault(statements: Sequence[Statement]) -> str:
     return ""
 
 
-def contrasts_fault(statements: Sequence[Statement], asked: Sequence[tuple[str, str]], sort: str, apart: bool) -> str:
+def contrasts_fault(
+    statements: Sequence[Statement], asked: Sequence[tuple[str, str]], sort: str, apart: bool, contrasted: int = 2
+) -> str:
     """Why these questions for a colour or a size, (verb, noun) each, cannot be asked in such a prompt."""
     if len(statements) != 2 or not all(statement.mixed for statement in statements):
         return "other than two statements that affirm and deny"
     clauses = [side for statement in statements for side in statement[1:]]
     nouns = [[noun_of(phrase) for phrase in side] for side in clauses]
     sure = {noun for noun in nouns[0] if all(noun in side[1:] for side in nouns)}
-    if len({name for _, name in asked}) < len(asked) or not {name for _, name in asked} <= sure or len(sure) != 2:
-        return "a noun that does not stand in every clause, behind another one, as just one more does"
+    known = {name for _, name in asked}
+    if len(known) < len(asked) or not known <= sure or len(sure) != contrasted:
+        return f"a noun that does not stand in every clause, behind another one, as just {contrasted - 1} more do"
     every = [{*nouns[2 * side]} | {*nouns[2 * side + 1]} for side in range(2)]
     if any(len(side) != len(set(side)) for side in nouns) or every[0] != every[1]:
         return "nouns that are not the same with both verbs"
@@ -236,7 +261,7 @@ def contrasts_fault(statements: Sequence[Statement], asked: Sequence[tuple[str, 
     ]
     if any(None in table or len(set(table)) < VALUES for table in tables):
         return f"a noun that has not four different answers to {sort}"
-    if apart and (set(tables[0]) != set(tables[1]) or not _turned(*tables)):
+    if apart and not all(_turned(*two) for two in combinations(tables, 2)):
         return "two nouns that have the same adjective in a clause"
     return ""
 

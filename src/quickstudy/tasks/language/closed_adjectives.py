@@ -21,6 +21,7 @@ from quickstudy.tasks.language.closed import (
     draw_contrasts,
     draw_counted,
     draw_pairs,
+    others_for,
     pairs_fault,
 )
 from quickstudy.tasks.language.closed_conversation import Asked, Closed, ask_pairs, read_statements
@@ -42,7 +43,9 @@ from quickstudy.tasks.language.statements import (
 
 
 class ClosedThings(Closed):
-    """Things with adjectives. counts: as of the task that counts."""
+    """Things with adjectives. counts: as of the task that counts. contrasted: nouns that may be asked for their colour
+    or size. inside, even: as of the pairs (`quickstudy.tasks.language.closed`).
+    """
 
     objects: int
     verbs: int
@@ -54,8 +57,14 @@ class ClosedThings(Closed):
     sized: float
     yes_no: float
     counts: float = 0.0
+    contrasted: ClassVar[int] = 2
+    inside: ClassVar[int] = 0
+    even: ClassVar[bool] = False
 
     def _check_closed(self) -> None:
+        if self.fewest < self.contrasted + OTHERS:
+            least = self.contrasted + OTHERS
+            raise ValueError(f"fewest must be at least {least} when balanced, got {self.fewest}; or give balanced=no")
         if self.verbs < 2:
             raise ValueError(f"verbs must be at least 2 when balanced, got {self.verbs}; or give balanced=no")
         if min(self.colours, self.sizes) < VALUES:
@@ -87,16 +96,23 @@ class ClosedThings(Closed):
             return statements, [how_many(statement, "THINGS") for statement in dice.shuffled(statements)[:most]]
         some = dice.shuffled(nouns)[: dice.between(self.fewest, self.most)]
         if dice.happens(self.yes_no / (1 - self.counts) if self.counts < 1 else 1):
-            called = [self._phrase(dice, noun) for noun in some]
-            paired = draw_pairs(dice, called, verbs, min(most, (len(some) - OTHERS) // 2), 0)
+            called = [self._phrase(dice, noun) for noun in (nouns if self.even else some)]
+            pairs = min(most, (len(called) - others_for(self.inside)) // 2)
+            paired = draw_pairs(dice, called, verbs, pairs, 0, self.inside, self.even)
             return paired.statements, ask_pairs(dice, paired)
         sort = dice.pick(tuple(ADJECTIVES))
         drawn = draw_contrasts(
-            dice, some, verbs, self._known[sort], lambda noun, value: self._phrase(dice, noun, sort, value), self._apart
+            dice,
+            some,
+            verbs,
+            self._known[sort],
+            lambda noun, value: self._phrase(dice, noun, sort, value),
+            self._apart,
+            self.contrasted,
         )
         told = {statement.verb: statement for statement in drawn.statements}
         inquiries = []
-        for noun in dice.shuffled(drawn.nouns)[:most]:
+        for noun in dice.shuffled(drawn.nouns)[: most if self.contrasted == 2 else 1]:
             verb = dice.pick(drawn.verbs)
             answer = _adjective(told[verb], noun, sort)
             inquiries.append(Inquiry(("WHAT", sort, "IS", "THE", noun, "I", verb, "?"), answer))
@@ -104,8 +120,8 @@ class ClosedThings(Closed):
 
     @property
     def _apart(self) -> bool:
-        """Whether the two nouns that may be asked for differ in every clause; one answer would tell of the next."""
-        return self.most_questions == 1
+        """Whether the nouns that may be asked for differ in every clause; one answer would tell of the next."""
+        return self.most_questions == 1 or self.contrasted > 2
 
     def _read(self, reader: Reader, kind: str) -> list[Statement]:
         return read_statements(reader, self._take, OBJECT_VERBS[: self.verbs], kind in ADJECTIVES)  # type: ignore[attr-defined]
@@ -137,11 +153,12 @@ class ClosedThings(Closed):
         if kind == "HOW":
             return counts_fault(statements)
         size = len({noun_of(phrase) for one in statements for phrase in one.affirmed + one.denied})
-        if not self.fewest <= size <= self.most:
-            return f"{size} things, not {self.fewest} to {self.most}"
-        return (
-            pairs_fault(statements, asked, 0) if kind == "DO" else contrasts_fault(statements, asked, kind, self._apart)
-        )
+        least, most = (self.objects, self.objects) if kind == "DO" and self.even else (self.fewest, self.most)
+        if not least <= size <= most:
+            return f"{size} things, not {least} to {most}"
+        if kind == "DO":
+            return pairs_fault(statements, asked, 0, self.inside, self.even)
+        return contrasts_fault(statements, asked, kind, self._apart, self.contrasted)
 
 
 def _adjective(statement: Statement, noun: str, sort: str) -> str:

@@ -32,7 +32,9 @@ LEAST = 2 + OTHERS
 
 
 class ClosedNames(Closed):
-    """Names of one word; extra: statements besides those of the two verbs, at most. counts: as of the task."""
+    """Names of one word; extra: statements besides those of the two verbs, at most. counts: as of the task. even:
+    whether the clauses of a pair are equally long.
+    """
 
     names: int
     verbs: int
@@ -43,6 +45,7 @@ class ClosedNames(Closed):
     extra: ClassVar[int] = 0
     counts: float = 0.0
     inside: int = 0
+    even: ClassVar[bool] = False
 
     def _check_closed(self) -> None:
         least = 2 + others_for(self.inside)
@@ -61,7 +64,7 @@ class ClosedNames(Closed):
             return statements, [how_many(statement, "PEOPLE") for statement in dice.shuffled(statements)[:most]]
         some = dice.shuffled(self.people)[: dice.between(self.fewest, self.most)]
         pairs = min(most, (len(some) - others_for(self.inside)) // 2)
-        paired = draw_pairs(dice, some, self.actions, pairs, self.extra, self.inside)
+        paired = draw_pairs(dice, some, self.actions, pairs, self.extra, self.inside, self.even)
         return paired.statements, ask_pairs(dice, paired)
 
     def _read(self, reader: Reader, kind: str) -> list[Statement]:
@@ -85,7 +88,7 @@ class ClosedNames(Closed):
         size = len({name for statement in statements for name in statement.affirmed + statement.denied})
         if not self.fewest <= size <= self.most:
             return f"{size} names, not {self.fewest} to {self.most}"
-        return pairs_fault(statements, asked, self.extra, self.inside)
+        return pairs_fault(statements, asked, self.extra, self.inside, self.even)
 
 
 @task("language/qa", version=2, controls=CONTROLS, oracle="qa-oracle")
@@ -115,7 +118,8 @@ class ClosedQa(ClosedNames, Qa):
     What is left open: the ends of clauses. One of the pair stands last in most prompts, and the asked one is either
     that one or, mostly, its counterpart: `last-name`, which looks at the last name alone, is right in 0.87 of cases,
     and fitted rules find the same. With inside=2 (and ten names: names=10, fewest=10, most=10) both of a pair stand two
-    names away from either end of their clauses, and it has 1/2, as fitted rules do.
+    names away from either end of their clauses, and it has 1/2, as fitted rules do; but then the pair is crowded into
+    the middle, where a rule that looks at that place alone finds it. The third version mends both.
 
     Departures. Published (as in the first version): one verb, 1 to 4 names, one statement, a uniform one of its names
     asked for, which leaves `polarity-count` 0.80. Written: 1 to 5 names. Corrected: two verbs in a prompt, all five

@@ -152,6 +152,29 @@ def _closing(words: Words) -> str:
     return {"(": ")", "[": "]", "{": "}"}[open[-1]]
 
 
+def _marked(rng: np.random.Generator, longest: int) -> Words:
+    shown = _any(rng, LETTERS, _count(rng, 3 * longest, 6))
+    for place in rng.permutation(len(shown) - 1)[: _count(rng, 3, 1)]:  # the last stays a letter
+        shown[place] = "-"
+    return [*shown, "?"]
+
+
+def _since(words: Words) -> str:
+    return words[max(place for place, word in enumerate(words) if word == "-") + 1]
+
+
+def _coins(rng: np.random.Generator, longest: int) -> Words:
+    return [*_any(rng, ("1", "1", "2", "2", "back"), _count(rng, 3 * longest)), "?"]
+
+
+def _paid(words: Words) -> str:
+    paid = 0
+    for word in words[:-1]:
+        paid = 0 if word == "back" else paid + int(word)
+        paid = paid if paid < 5 else 0
+    return str(paid)
+
+
 IMAGES = dict(zip(LETTERS, (*LETTERS[3:], *LETTERS[:3]), strict=True))
 KINDS: dict[str, tuple[str, Callable[[np.random.Generator, int], Words], Callable[[Words], Words]]] = {
     "lookup": ("abcdefgh 0123456789 ?", _lookup, lambda words: [_value(words, words[-1])]),
@@ -173,6 +196,9 @@ KINDS: dict[str, tuple[str, Callable[[np.random.Generator, int], Words], Callabl
     ),
     "image": ("abcdefgh ?", _image, lambda words: [IMAGES[words[-1]]]),
     "brackets": ("([{}]) ?", _brackets, lambda words: [_closing(words)]),
+    "least": ("abcdefgh |", _string, lambda words: [min(words[:-1])]),
+    "since": ("abcdefgh -?", _marked, lambda words: [_since(words)]),
+    "machine": ("back 01234 ?", _coins, lambda words: [_paid(words)]),
 }  # fmt: skip
 """By kind: the words (letters of a part each, or a part as it is), how a prompt is drawn, and its answers."""
 
@@ -187,17 +213,20 @@ class Extra:
     then ? and two of them. most: a and b, an odd number, then ?. times: letters, then ? and one. parity: zeros and
     ones, then ?. switch: on, off and dashes, then ?. walk: left and right, then ?. sum: digits, a semicolon, then two
     digits with + between and = behind. named-sum: four letters with digits, then ? and two of them with + between.
-    image: letters, then ? and one. brackets: brackets that open and close, then ?.
+    image: letters, then ? and one. brackets: brackets that open and close, then ?. least: letters and a bar. since:
+    letters and one to three dashes, then ?. machine: coins of 1 and 2, and `back`, then ?.
     Answers: the digit of the letter; the letter of the digit; the letter two links further; the string again, or from
     its end; the first letter; which of the two came first; which is there more often; how often it was there; the
     number of ones modulo 2; on or off, whichever came last; the place on a ring of five; the sum modulo 10, or 5; a
-    letter that depends on the one asked for alone; the bracket that closes the last open one.
+    letter that depends on the one asked for alone; the bracket that closes the last open one; the first letter of the
+    alphabet that was there; the letter behind the last dash; what a machine has that gives everything out at 5 or more,
+    or when told `back`.
     Scored: share of right answers.
     Chance: one over the number of possible answers, or the most frequent one; the controls say it.
     Ceiling: 1, by the rule.
     Example, lookup: `c 4 a 9 f 1 ? a 9`.
     Source: ours. No learner of the package was tuned on them under a root seed that is reported; `sieve` got codes for
-    some of them after a first look under another root.
+    some of them after a first look under another root. least, since and machine came when it was finished.
 
     Departures: none; they are the same under all conventions.
     """
@@ -215,7 +244,7 @@ class Extra:
         parts = KINDS[self.kind][0].split()
         return tuple(word for part in parts for word in ([part] if part.isalpha() and part in WHOLE else part))
 
-    def answers(self, prompt: Words) -> Words:
+    def solved(self, prompt: Words) -> Words:
         """What is right after a prompt."""
         return KINDS[self.kind][2](prompt)
 
@@ -225,7 +254,7 @@ class Extra:
         sequences, masks = [], []
         for _ in range(count):
             prompt = KINDS[self.kind][1](rng, self.longest)
-            answers = self.answers(prompt)
+            answers = self.solved(prompt)
             sequences.append([ids[word] for word in (*prompt, *answers)])
             masks.append([*range(len(prompt), len(prompt) + len(answers))])
         return Examples.from_sequences(sequences, masks)
@@ -238,7 +267,7 @@ class Extra:
         prompt = _prompt(self, words)
         if prompt is None:
             raise Malformed(max(len(words) - 1, 0), "no prompt of the task ends before here")
-        expected = self.answers(prompt)
+        expected = self.solved(prompt)
         found = words[len(prompt) :]
         places = tuple(range(len(prompt), len(prompt) + len(expected)))
         if len(found) != len(expected):
@@ -246,14 +275,14 @@ class Extra:
         return Verdict.of([Answer((place,), (a,), (b,)) for place, a, b in zip(places, expected, found, strict=True)])
 
 
-WHOLE = ("on", "off", "left", "right")
+WHOLE = ("on", "off", "left", "right", "back")
 
 
 def _prompt(extra: Extra, words: Words) -> Words | None:
     """The part of a sequence before its answers; None where there is none that can be answered."""
     bar = words.index("|") + 1 if "|" in words else max(len(words) - 1, 0)
     try:
-        extra.answers(words[:bar])
+        extra.solved(words[:bar])
     except (ValueError, IndexError, KeyError, StopIteration):
         return None
     return words[:bar] if 0 < bar < len(words) else None
@@ -273,7 +302,7 @@ class ExtraOracle(WordRule):
         for place in range(len(words)):
             stop = words.index("|") + 1 if "|" in words[: place + 1] else place + 1
             try:
-                answers = self._task.answers(words[:stop])
+                answers = self._task.solved(words[:stop])
             except (ValueError, IndexError, KeyError, StopIteration):
                 continue
             if place + 1 - stop < len(answers):
@@ -299,4 +328,7 @@ task.variant(
     "language/extra-named-sum", version=1, of=Extra, summary="Add the digits of two letters.", kind="named-sum"
 )
 task.variant("language/extra-image", version=1, of=Extra, summary="Say the image of a letter.", kind="image")
+task.variant("language/extra-least", version=1, of=Extra, summary="Say the least of some letters.", kind="least")
+task.variant("language/extra-since", version=1, of=Extra, summary="Say the letter behind a mark.", kind="since")
+task.variant("language/extra-machine", version=1, of=Extra, summary="Say what a machine has.", kind="machine")
 task.variant("language/extra-brackets", version=1, of=Extra, summary="Close the last open bracket.", kind="brackets")

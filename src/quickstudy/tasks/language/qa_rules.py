@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,12 +248,21 @@ class LastName(ByKind):
     the most frequent answer so far to their kind.
     """
 
+    back: ClassVar[int] = 1
+
     def _answer(self, facts: Sequence[Fact], question: Question, inputs: NDArray[Any]) -> str:
-        if question.kind != "DO" or not facts:
+        if question.kind != "DO" or len(facts) < self.back:
             return self._usual(question.kind)
-        last = facts[-1]
-        other = (last.name != question.name) != (last.verb != question.verb)
-        return YES if last.affirmed != other else NO
+        one = facts[-self.back]
+        other = (one.name != question.name) != (one.verb != question.verb)
+        return YES if one.affirmed != other else NO
+
+
+@control("inner-name", version=1, role="control")
+class InnerName(LastName):
+    """Looks at the last name but one of the prompt alone, as `last-name` looks at the last: a place inside a clause."""
+
+    back: ClassVar[int] = 2
 
 
 @control("composite", version=1, role="control")

@@ -11,6 +11,7 @@ NAMES = (
     *("PETER", "JOHN", "TOM", "JAMES", "PAUL"),
     *("MARC", "LUKE", "SIMON", "ANDREW", "BRUNO", "LISA"),
     *("HENRI", "LEO"),
+    *("MARY", "ANNA", "CLARA", "OSCAR", "VICTOR", "EMMA", "HUGO"),
 )
 VERBS = ("SEE", "HEAR", "CALL", "FEEL", "SMELL", "UNDERSTAND", "TOUCH")
 GLUE = ("I", "DO", "NOT", "AND", "BUT", "?", ".", "YES", "NO")
@@ -18,6 +19,7 @@ YES, NO = "YES", "NO"
 NUMBERS = (
     *("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX"),
     *("SEVEN", "EIGHT", "NINE", "TEN", "ELEVEN", "TWELVE", "THIRTEEN"),
+    *("FOURTEEN", "FIFTEEN", "SIXTEEN", "SEVENTEEN", "EIGHTEEN", "NINETEEN", "TWENTY"),
 )
 
 OBJECTS = ("BANANA", "APPLE", "PEAR", "PEACH", "APRICOT", "CAR", "PLANE", "TRAIN")
