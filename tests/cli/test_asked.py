@@ -62,8 +62,6 @@ def root_mean_square(trace, convention):
 '''
 
 REASONS = {
-    "recall": "voting gives symbols, not real numbers",
-    "bag": "bag reads symbols and bits, not real numbers",
     "esn+sgd": "sgd gives symbols, not real numbers",
     "majority": "majority gives symbols, not real numbers",
     "uniform": "uniform reads symbols, not real numbers",
@@ -96,7 +94,7 @@ def test_real_numbers_at_the_first_try(quickstudy, tmp_path):
     # Batches of 4 of its 10 windows, shown 3 times.
     assert found["mine.py:Twice"]["cost"]["examples"] == 30
     nothing = quickstudy(
-        "run", "numbers/echo", "--include", "family.py", "-l", "bag", "--seeds", 1, "--workers", 0, "--out", "not"
+        "run", "numbers/echo", "--include", "family.py", "-l", "esn+sgd", "--seeds", 1, "--workers", 0, "--out", "not"
     )
     assert nothing.status == 0, nothing.err
     assert {record["status"] for record in records(tmp_path / "not").values()} == {"not-applicable"}
