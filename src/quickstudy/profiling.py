@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import webbrowser
@@ -123,7 +124,7 @@ def profile(
     name = f"card-{slug(settings['examined'])}"
     path = write_page(page, request.folder, name)
     facts = json.dumps(plain(page.facts["card"]), indent=1).encode()
-    write_aside(request.folder / f"{name}.json", "card", lambda file: file.write(facts))
+    write_aside(request.folder / f"{name}.json", str(os.getpid()), lambda file: file.write(facts))
     if request.shelf.reading().records:
         whole = gather([request.folder], command or None, {request.folder: request.shelf.reading()})
         write_report(whole, request.folder / "report.html", replaces=False)
@@ -226,7 +227,8 @@ def _note(request: Request, energy: float = 0.0) -> float | None:
         "energy": spent,
     }
     content = json.dumps(facts, indent=1).encode()
-    write_aside(request.folder / INDEX, "index", lambda file: file.write(content))
+    # Several learners may be examined in one folder at the same time.
+    write_aside(request.folder / INDEX, str(os.getpid()), lambda file: file.write(content))
     return spent.get(learner)
 
 

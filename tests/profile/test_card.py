@@ -126,6 +126,18 @@ def test_cards_of_an_old_version_are_left_alone(tmp_path: Path, monkeypatch: Any
         request_profile("esn", out=usual)
 
 
+def test_two_may_be_examined_in_one_folder_at_once(tmp_path: Path, monkeypatch: Any) -> None:
+    """Neither writes over the other's unfinished file."""
+    from quickstudy import profiling
+
+    marks: list[str] = []
+    monkeypatch.setattr(profiling, "write_aside", lambda path, mark, write: marks.append(mark))
+    for pid in (41, 42):
+        monkeypatch.setattr("os.getpid", lambda pid=pid: pid)
+        profiling._note(profiling.request_profile("esn", out=tmp_path))
+    assert len(set(marks)) == 2
+
+
 def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
     from quickstudy.pages.site import write_site
 
