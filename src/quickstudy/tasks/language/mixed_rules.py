@@ -103,7 +103,7 @@ class MixedOracle(FixedRule):
         return np.where(told.member < 0, inputs, told.answer)
 
 
-@control("best-rule", version=1, role="control")
+@control("best-rule", version=2, role="control")
 class BestRule:
     """Answers by a control of the member that the words belong to: the one that was right most often so far.
 
