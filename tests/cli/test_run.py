@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from quickstudy.base import catalogue
+
 SMALL = ("--set", "sequences=60")
 
 LEARNERS = '''
@@ -61,16 +63,17 @@ def test_run_report_and_again(quickstudy, tmp_path):
     before = quickstudy("report", "out", "--json").out
     again = json.loads(quickstudy(*command, "--json").out)
     assert again["ok"] == 0
-    assert again["found"] == {"ok": 14}  # esn, five controls and the oracle, two seeds each
+    rows = 2 + len(catalogue.task.get("language/qa").controls)  # esn, the controls and the oracle
+    assert again["found"] == {"ok": 2 * rows}
     assert quickstudy("report", "out", "--json").out == before
     preview = json.loads(quickstudy(*command, "--dry-run", "--json").out)
     assert preview["to_do"] == 0
     more = json.loads(quickstudy(*command, "--seeds", 3, "--json").out)
-    assert more["ok"] == 7
+    assert more["ok"] == rows
     compared = quickstudy("compare", "esn:units=50", "majority", "--out", "out", "--json")
     assert json.loads(compared.out)["pairs"] == 3
-    rows = quickstudy("query", "out", "select count(*) as n from runs", "--json")
-    assert json.loads(rows.out) == {"n": 15}
+    counted = quickstudy("query", "out", "select count(*) as n from runs", "--json")
+    assert json.loads(counted.out) == {"n": 3 * rows}
 
 
 def test_dry_run_counts_and_writes_nothing(quickstudy, tmp_path):
