@@ -225,8 +225,7 @@ def linear_scan(before: Any, keep: Any, new: Any, times: Callable[[Any, Any], An
     are no arrays but pairs of them.
 
     On a GPU all steps at once, by an associative scan: (a, b) then (c, d) are together (a c, b c + d), whichever pairs
-    are put together first. On a CPU one after another, which is less work: programs compile in half the time, and a
-    gradient of Mamba takes two thirds.
+    are put together first. On a CPU one after another, which is less work, also to compile.
     """
 
     def moved(keep: Any, state: Any, new: Any) -> Any:

@@ -58,7 +58,7 @@ class SelectiveStateSpace(Mixer):
     def unroll(self, state: Any, xs: Array) -> tuple[Any, Array]:
         """By a scan, a chunk at a time: what a step keeps and adds never stands in memory for all steps at once.
 
-        On a CPU step by step, and what a gradient needs of a step is made again: that takes a fifth of the time.
+        On a CPU step by step, and what a gradient needs of a step is made again: to write it down takes longer.
         """
         window, hidden = state
         inner, gate = jnp.split(xs @ self.read, 2, axis=-1)

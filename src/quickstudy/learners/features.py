@@ -43,7 +43,7 @@ the padding takes less time than to compile another program."""
 ASKED = (128, SHORT)
 """Questions of such a sequence for which there is room."""
 SYMBOLS = 32
-"""Symbols that there is room for, where only a table of them is larger."""
+"""Symbols that there is room for, at least."""
 FEW, MANY = 64, 512
 """The most sequences side by side through a large core, and through a small one, which they keep busy; of each of
 several lanes a quarter."""
@@ -177,14 +177,13 @@ def _harvest_by_length(cores: Any, exam: Exam, shape: Shape, fineness: int) -> A
 
 
 def _with_room(cores: Any) -> Any:
-    """The same cores, with room for more symbols than they will read: languages of few symbols share a program."""
+    """The same cores, those of few symbols with room for more than they will read: such languages share a program."""
 
     def roomy(part: Any) -> Any:
-        if type(part) is not InputWeights or not isinstance(part.space, Tokens):
+        if type(part) is not InputWeights or not isinstance(part.space, Tokens) or part.space.size >= SYMBOLS:
             return part
-        size = max(SYMBOLS, rounded(part.space.size, 0))
-        more = [(0, 0), (0, size - part.space.size), (0, 0)]
-        return InputWeights(np.pad(np.asarray(part.weights), more), Tokens(size))
+        more = [(0, 0), (0, SYMBOLS - part.space.size), (0, 0)]
+        return InputWeights(np.pad(np.asarray(part.weights), more), Tokens(SYMBOLS))
 
     return jax.tree.map(roomy, cores, is_leaf=lambda part: isinstance(part, InputWeights))
 

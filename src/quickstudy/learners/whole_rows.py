@@ -212,7 +212,13 @@ class Pooled:
         together, pairs = ON_CPU if device_kind() == "cpu" else ON_GPU
         attends = hasattr(core, "heads")
         settings = RowSettings(
-            in_order, self.rate, self.batch, 32, together, pairs if attends else None, self._padded(core)
+            in_order,
+            self.rate,
+            self.batch,
+            smallest=32,
+            together=together,
+            pairs=pairs if attends else None,
+            padding_counts=self._padded(core),
         )
         return RowPupil(settings, [self._net(core, brief, stream) for stream in streams], streams)
 
