@@ -238,7 +238,7 @@ def _note(request: Request, energy: float = 0.0) -> float | None:
 @contextlib.contextmanager
 def _alone_in(folder: pathlib.Path) -> Iterator[None]:
     """Several learners may be examined in one folder at the same time: what one has read of its index, no other changes
-    until it has written. Where a system has no such locks, the last one stands, and each writes again with its next run.
+    until it has written. Where a system has no such locks, the last one stands; each writes again with its next run.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):

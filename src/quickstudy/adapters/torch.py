@@ -177,7 +177,7 @@ class CellModel(SequenceModel):
         return (None,) * rows
 
     def step(self, state: tuple[Any, ...], inputs: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
-        """One step of every row, from where it is: what was read is not read again. Row by row, as in `predict_many`."""
+        """One step of every row from where it is: nothing is read again. Row by row, as in `predict_many`."""
         self.network.eval()
         with self.torch.no_grad(), self._own_chance():
             after = [self._moved(x[None], before) for x, before in zip(self._given(inputs), state, strict=True)]
