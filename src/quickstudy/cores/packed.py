@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from quickstudy.cores.core import Array
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.gateway import device_kind, jax, jnp, lax
 
 States: TypeAlias = tuple[Array, ...]
 """(B, units) each; the first is h, which is the features and goes through the recurrent weights."""
@@ -68,6 +68,10 @@ class Drives(NamedTuple):
             return lax.dynamic_slice_in_dim(self.table, place, rows)
         return self.table[lax.dynamic_slice_in_dim(self.symbols, place, rows)]
 
+    def all(self) -> Array:
+        """All rows."""
+        return self.table if self.symbols is None else self.table[self.symbols]
+
 
 BLOCK = 128
 """Rows whose part of the weights' gradient is one product, where the number of rows is not known beforehand."""
@@ -82,9 +86,12 @@ def _run(
     cell: Cell, phases: Phases, recurrent: Array, bias: Array | None, start: States, drives: Drives,
     steps: Array | None, keep: bool = True,
 ) -> Any:  # fmt: skip
+    # A GPU takes as long to write a small array as to do a step: there only the states are kept.
+    states_only = device_kind() != "cpu"
+
     def stepped(state: States, drive: Array) -> tuple[States, Any]:
         after, kept = cell.forward(product(recurrent, bias, state), state, drive)
-        return after, (after[0], state, kept) if keep else (after[0],)
+        return after, (after[0], state, () if states_only else kept) if keep else (after[0],)
 
     some = jax.eval_shape(stepped, start, drives.at(0, phases.rows[0]))[1]
     all_kept = jax.tree.map(lambda part: jnp.zeros((drives.rows, *part.shape[1:]), part.dtype), some)
@@ -109,6 +116,8 @@ def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> An
     Reverse mode through `lax.scan` would add a (units, gates units) matrix at every step instead: most of the time.
     """
     recurrent, bias, before, kept, drives, steps = saved
+    if not kept:  # made again, of all steps at once
+        kept = cell.forward(product(recurrent, bias, before), before, drives.all())[1]
     # Turned round once: a product of few rows with a matrix that lies the other way takes half as long again.
     turned = lax.optimization_barrier(recurrent.T)
     twice = cell.product_gradient is not None
