@@ -1,4 +1,4 @@
-"""A recurrent layer over sequences of different lengths, packed without padding, and its gradient."""
+"""A recurrent layer over sequences and its gradient: packed without padding, or short ones written out."""
 
 from __future__ import annotations
 
@@ -152,6 +152,43 @@ def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> An
 unrolled = jax.custom_vjp(partial(_run, keep=False), nondiff_argnums=(0, 1))
 """(hiddens (N, units), last states) from (cell, phases, recurrent, bias, start, drives, steps)."""
 unrolled.defvjp(_run, _backpropagate)
+
+
+def _run_straight(
+    cell: Cell, recurrent: Array, bias: Array | None, start: States, drives: Array, keep: bool = True
+) -> Any:  # fmt: skip
+    """Sequences of one length, step by step without a loop: short ones, on a GPU, where a turn of a loop takes longer
+    than what is in it, and so does every array that is written in parts.
+    """
+    states, kept = [start], []
+    for drive in drives:
+        state, wanted = cell.forward(product(recurrent, bias, states[-1]), states[-1], drive)
+        states.append(state)
+        kept.append(wanted)
+    outcome = jnp.stack([state[0] for state in states[1:]]), states[-1]
+    return (outcome, (recurrent, bias, states[:-1], kept)) if keep else outcome
+
+
+def _backpropagate_straight(cell: Cell, saved: Any, gradients: Any) -> Any:
+    """Through time; the weights' gradient is one product at the end."""
+    recurrent, bias, states, kept = saved
+    above, carry = gradients
+    found, products = [], []
+    for before, wanted, own in zip(reversed(states), reversed(kept), above[::-1], strict=True):
+        parts, others = cell.backward((carry[0] + own, *carry[1:]), wanted, before)
+        found.append(jnp.concatenate(parts, axis=-1))
+        if cell.product_gradient is not None:
+            parts = cell.product_gradient(parts, wanted)
+            products.append(jnp.concatenate(parts, axis=-1))
+        carry = others[0] + (products or found)[-1] @ recurrent.T, *others[1:]
+    passed = jnp.concatenate((products or found)[::-1])
+    weights = jnp.concatenate([state[0] for state in states]).T @ passed
+    return weights, None if bias is None else passed.sum(axis=0), carry, jnp.stack(found[::-1])
+
+
+straight = jax.custom_vjp(partial(_run_straight, keep=False), nondiff_argnums=(0,))
+"""(hiddens (T, B, units), last states) from (cell, recurrent, bias, start, drives (T, B, gates units))."""
+straight.defvjp(_run_straight, _backpropagate_straight)
 
 
 def _written(all: Array, part: Array, place: Any) -> Array:
