@@ -100,6 +100,19 @@ def test_wrong_names(file, tmp_path):
         check_name(str(empty))
 
 
+def test_a_file_with_one_learner_need_not_name_it(tmp_path):
+    file = tmp_path / "only.py"
+    text = "def helper():\n    pass\n\n\nclass {0}:\n    def __init__(self, brief, seed):\n        pass\n\n"
+    text += "    def learn(self, inputs, targets):\n        pass\n\n    def predict(self, inputs):\n        return None\n"
+    file.write_text(text.format("Only"))
+    found = {str(one) for one in check_name(str(file)) if not one.ok}
+    assert any("one row per input row" in one for one in found)
+    two = tmp_path / "two.py"
+    two.write_text(text.format("Only") + "\n\n" + text.format("Other"))
+    with pytest.raises(UsageError, match=r"nothing is registered in .*; type .*two\.py:Only to check a class of it"):
+        check_name(str(two))
+
+
 def included(tmp_path, name, text):
     (tmp_path / f"{name}.py").write_text(text)
     return str(tmp_path / f"{name}.py")

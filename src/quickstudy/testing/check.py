@@ -117,13 +117,24 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
         choose_learner(name, "corrected")
         return check_learner(name)
     names = list(_registered(module))
+    if not names and _names_a_learner(name):
+        return check_learner(name)
     if not names:
-        known = _classes(module)
+        known = sorted(_classes(module), key=lambda one: not isinstance(getattr(module, one), type))
         example = f"; type {file}:{known[0]} to check a class of it" if known else ", and there is no class in it"
         raise UsageError(f"nothing is registered in {file}{example}")
     if len(names) == 1:
         return check_name(names[0])
     return [finding for name in names for finding in under(name, check_name(name))]
+
+
+def _names_a_learner(name: str) -> bool:
+    """Whether that is enough to tell which one: a file with one learner need not name it."""
+    try:
+        choose_learner(name, "corrected")
+    except UsageError:
+        return False
+    return True
 
 
 def _is_task(found: type) -> bool:
@@ -133,7 +144,7 @@ def _is_task(found: type) -> bool:
 
 
 def _classes(module: Any) -> list[str]:
-    """The names of the classes that a file defines."""
+    """The names of the classes, and functions, that a file defines."""
     return [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
 
 

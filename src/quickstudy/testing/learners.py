@@ -142,4 +142,4 @@ def _described(rooms: Sequence[_Room]) -> str:
         if not room.opened:
             asked = f"{room.face} with {room.title}" if room.face == "answers" and room.title else room.face
             missing.append(f"{asked} ({room.refusal})")
-    return ", ".join(found) + (f"; not found: {', '.join(missing)}" if missing else "")
+    return (", ".join(found) or "none that holds") + (f"; not found: {', '.join(missing)}" if missing else "")
