@@ -103,7 +103,9 @@ def test_wrong_names(file, tmp_path):
 def test_a_file_with_one_learner_need_not_name_it(tmp_path):
     file = tmp_path / "only.py"
     text = "def helper():\n    pass\n\n\nclass {0}:\n    def __init__(self, brief, seed):\n        pass\n\n"
-    text += "    def learn(self, inputs, targets):\n        pass\n\n    def predict(self, inputs):\n        return None\n"
+    text += (
+        "    def learn(self, inputs, targets):\n        pass\n\n    def predict(self, inputs):\n        return None\n"
+    )
     file.write_text(text.format("Only"))
     found = {str(one) for one in check_name(str(file)) if not one.ok}
     assert any("one row per input row" in one for one in found)
