@@ -130,7 +130,10 @@ def _write_questions(
     say(f"wrote {out}: {runs} runs, {len(lines):,} lines, {empty:,} of them wait for answers")
     for reason in left_out:
         say(f"left out: {reason}")
-    say(f"When they are filled in: quickstudy run TASK --learner recorded:file={out}")
+    then = f"run TASK --learner recorded:file={out}"
+    if tasks[0] in study_names() and find_study(tasks[0]).kind == "profile":
+        then = f"profile recorded:file={out} --{tasks[0].rpartition('-')[2]} --seeds {repetitions}"
+    say(f"When they are filled in: quickstudy {then}")
 
 
 def _segments(task: str, convention: str, seed: int, repetition: int) -> list[tuple[dict[str, Any], Any]]:
