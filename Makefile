@@ -5,7 +5,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 # `OUT=FOLDER make run` puts results there; else they go where `quickstudy profile` puts them, results/profile-quick.
 PLACE = $(if $(OUT),--out $(OUT))
 CARDS ?= published/profile-quick
-SEEDS ?= 3
+SEEDS ?= 6
 LEARNER ?= esn
 GALLERY ?= esn lstm gru rnn transformer reca recall bag lru mamba deltanet mlstm mingru
 
