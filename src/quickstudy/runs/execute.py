@@ -23,9 +23,11 @@ from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import forget
 from quickstudy.runs.plan import Cell, Plan, failed_record
 from quickstudy.runs.reader import Damage, Reading, read_results
+from quickstudy.runs.timing import MEASURED
 
 PIECES_PER_WORKER = 2
-"""Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others waiting."""
+"""Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others waiting. Of settings
+that were never timed any may be the slow one, and each is cut so."""
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,8 @@ def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
     pieces = []
     for group in groups.values():
         share = sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
+        if group[0].source != MEASURED and not on_gpu:
+            share = 1.0
         most = math.ceil(len(group) / (group[0].lanes if on_gpu else 1))
         count = min(most, max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
         bounds = [len(group) * piece // count for piece in range(count + 1)]
