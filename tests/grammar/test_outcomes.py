@@ -11,9 +11,11 @@ import pytest
 from quickstudy.base.learner import Brief, distribution
 from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
+from quickstudy.learners import stepping
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols import marking as room
+from quickstudy.protocols import outcomes as reading
 from quickstudy.protocols import states
 from quickstudy.protocols.marking import Marking, Stop
 from quickstudy.protocols.outcomes import outcomes
@@ -94,6 +96,22 @@ def test_a_state_that_comes_back_is_not_read_again(monkeypatch):
     some = [0, 31, 32]
     wanted = [alone(pupil, strings[place], task.grammar, Marking("det"))["wrong"] for place in some]
     assert found["wrong"][some].tolist() == wanted
+
+
+@pytest.mark.parametrize("name", ["baby-ntm:units=4,cell=2", "baby-ntm:units=4,cell=2,rows=40"])
+def test_a_memory_grows_and_shrinks_with_what_is_read_and_changes_no_mark(monkeypatch, name):
+    monkeypatch.setattr(stepping, "NEAR", 4)
+    monkeypatch.setattr(reading, "ALONE", reading._Size(256, 8, 1 << 22))
+    task, rooms = make_task("grammar/an-bn-cn", "corrected"), []
+    pupil, strings = taught(task, name), TestList(task, "exhaustive", 8, 12)
+    fitted = type(pupil).fitted
+    monkeypatch.setattr(type(pupil), "fitted", lambda *given: rooms.append(fitted(*given).room) or fitted(*given))
+    marking = Marking("det", bits=True)
+    (found,) = outcomes(pupil, strings, task.grammar, marking)
+    wanted = [alone(pupil, string, task.grammar, marking) for string in strings]
+    assert found["wrong"].tolist() == [one["wrong"] for one in wanted]
+    np.testing.assert_allclose(found["bits"], [one["bits"] for one in wanted], rtol=1e-5)
+    assert rooms[0] < max(rooms) > rooms[-1]
 
 
 BY_STATES = [

@@ -40,6 +40,14 @@ class MemoryCore(Core):
         """How many rows are as good as endlessly many for that many steps."""
 
     @abstractmethod
+    def rows_within(self, distance: int) -> int:
+        """How many rows are no further than that from row 0."""
+
+    @abstractmethod
+    def farthest(self, rows: int) -> int:
+        """Of so many rows the one that is as far from row 0 as any."""
+
+    @abstractmethod
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """The memory (B, rows, cell) after the actions (B, action) and what is new (B, cell)."""
 
@@ -47,6 +55,19 @@ class MemoryCore(Core):
         """Zeros."""
         rows = self.rows_for(capacity) if self.rows_kept is None else self.rows_kept
         return self.controller.start(batch, capacity), jnp.zeros((batch, rows, self.cell), self.read.dtype)
+
+    def room(self, distance: int, total: int) -> int:
+        """Content wanders by one row a step from row 0, and only row 0 is read."""
+        rows = min(self.rows_within(distance), self.rows_for(total))
+        return rows if self.rows_kept is None else min(rows, self.rows_kept)
+
+    def resized(self, state: Any, room: int) -> Any:
+        """With rows of zeros put in, or rows left out, where they are farthest from row 0."""
+        inner, memory = state
+        before, rows = memory.shape[1], min(room, memory.shape[1])
+        near, beyond = memory[:, : self.farthest(rows)], memory[:, before - rows + self.farthest(rows) :]
+        zeros = jnp.zeros((len(memory), room - rows, self.cell), memory.dtype)
+        return inner, jnp.concatenate([near, zeros, beyond], axis=1)
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
         """Read the memory, step, move it and write into it; features are h."""
@@ -97,6 +118,14 @@ class StackCore(MemoryCore):
         """One for each step that may push, if as many are left to pop it again: what lies deeper is never read."""
         return max(2, capacity // 2 + 2)
 
+    def rows_within(self, distance: int) -> int:
+        """As deep as that."""
+        return max(2, distance + 1)
+
+    def farthest(self, rows: int) -> int:
+        """The end."""
+        return rows
+
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """Push, pop and, if there are three actions, neither."""
         push, pop = actions[:, 0, None, None], actions[:, 1, None, None]
@@ -142,6 +171,14 @@ class TapeCore(MemoryCore):
     def rows_for(self, capacity: int) -> int:
         """Content wanders by one row a step, and only row 0 is read: around the end it would come too late."""
         return capacity + 2
+
+    def rows_within(self, distance: int) -> int:
+        """On both sides."""
+        return 2 * distance + 2
+
+    def farthest(self, rows: int) -> int:
+        """The middle: row 0 is next to the last one."""
+        return (rows + 1) // 2
 
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """M <- sum of the moves, each to its extent; then what is new is added to row 0."""

@@ -18,8 +18,13 @@ from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import CoreSpec, precision_of
-from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
+from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
+
+LARGE = 1 << 18
+"""Bytes of a state from which on it is time to write it that counts."""
+NEAR = 512
+"""Steps for which there is always room: every size of a memory is a program."""
 
 
 class Speaker(eqx.Module):
@@ -94,6 +99,7 @@ class _Programs(NamedTuple):
     unroll: Callable[..., Any]
     judge: Callable[..., Any]
     rows: Callable[..., Any]
+    resize: Callable[..., Any]
 
 
 @lru_cache
@@ -119,7 +125,9 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
 
         def single(speaker: Any, memory: Any) -> Any:
             begun = memory, jnp.zeros(targets.shape[1], jnp.int32), jnp.asarray(True)
-            return lax.scan(lambda carry, x: step(speaker, carry, x), begun, (inputs, targets, counts))
+            # Of two steps the second writes where the first has read: alone, each would be copied back.
+            unroll = 2 if _bytes(memory) > LARGE and device_kind() != "cpu" else 1
+            return lax.scan(lambda carry, x: step(speaker, carry, x), begun, (inputs, targets, counts), unroll=unroll)
 
         (memory, wrong, fine), said = over_lanes(single, lanes)(frame.filled(arrays), memory)
         return memory, said, wrong, fine.all()
@@ -127,17 +135,25 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
     def rows(arrays: Any, memory: Any, numbers: Any) -> Any:
         return over_lanes(lambda speaker, memory: speaker.rows(memory, numbers), lanes)(frame.filled(arrays), memory)
 
+    def resize(arrays: Any, memory: Any, room: int) -> Any:
+        return over_lanes(lambda speaker, memory: speaker.core.resized(memory, room), lanes)(
+            frame.filled(arrays), memory
+        )
+
     compiled = (jax.jit(program) for program in (step, unroll, judge, rows))
-    return _Programs(jax.jit(start, static_argnums=(1, 2)), *compiled)
+    return _Programs(jax.jit(start, static_argnums=(1, 2)), *compiled, resize=jax.jit(resize, static_argnums=2))
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A state: how many rows there are, and of them and some that fill up, what the speaker has in mind."""
+    """A state: how many rows there are, and of them and some that fill up, what the speaker has in mind. room: that it
+    was given last, where it has been.
+    """
 
     rows: int
     memory: Any
     programs: _Programs
+    room: int | None = None
 
 
 class SteppingPupil:
@@ -187,6 +203,18 @@ class SteppingPupil:
         memory = state.programs.rows(self._arrays_now(), state.memory, chosen_and_more)
         return replace(state, rows=len(chosen), memory=memory)
 
+    def fitted(self, state: Reading, past: int, future: int) -> Reading:
+        """The same state, in no more room than about what is needed while at most `past` steps have been read and
+        `future` may follow.
+        """
+        speaker = self._speaker()
+        if not isinstance(speaker, Speaker):
+            return state
+        room = speaker.core.room(rounded(max(min(past, future), NEAR), 0), rounded(past + future, 2))
+        if room is None or room == state.room:
+            return state
+        return replace(state, memory=state.programs.resize(self._arrays_now(), state.memory, room), room=room)
+
     def _voice(self) -> Any:
         """What speaks, whole in a compiled program: as `_speaker`, with everything that is done to its scores."""
         return self._speaker()
@@ -206,11 +234,14 @@ class SteppingPupil:
     def same(self, state: Reading, other: Reading) -> bool:
         """Whether two states are the same, bit for bit: then the same comes after them."""
         pairs = zip(jax.tree.leaves(state.memory), jax.tree.leaves(other.memory), strict=True)
-        return state.rows == other.rows and all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
+        fewest_first = sorted(pairs, key=lambda pair: pair[0].nbytes)  # most states differ in what is small
+        return state.rows == other.rows and all(
+            np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in fewest_first
+        )
 
     def weight(self, state: Reading) -> int:
         """Bytes of a state."""
-        return sum(int(leaf.nbytes) for leaf in jax.tree.leaves(state.memory))
+        return _bytes(state.memory)
 
     def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
         filled = jax.tree.map(lambda leaf: _with_rows(np.asarray(leaf), state.rows, axis), inputs)
@@ -220,6 +251,10 @@ class SteppingPupil:
 
     def _arrays_now(self) -> list[Any]:
         return [leaf for leaf in jax.tree.leaves(self._speaker()) if eqx.is_array(leaf)]
+
+
+def _bytes(memory: Any) -> int:
+    return sum(int(leaf.size) * leaf.dtype.itemsize for leaf in jax.tree.leaves(memory))
 
 
 def _filled(rows: int) -> int:

@@ -151,27 +151,30 @@ class _Steps:
         longest[classes[by_length]] = by_length
         if not ((block.inputs == block.inputs[:, longest[classes]]) | ~block.inside).all():
             longest = classes = np.arange(len(rows))
-        return self._through(state, block, longest, classes)
+        return self._through(state, start, block, longest, classes)
 
-    def _through(self, state: Any, block: Block, columns: NDArray[np.int64], of: NDArray[np.int64]) -> Outcomes:
-        """Read these columns of a block to the end, and mark all rows, each by the column `of` it. Columns are filled
-        up to a power of two, or half as many more: each number of them is a program.
+    def _through(
+        self, state: Any, start: int, block: Block, columns: NDArray[np.int64], of: NDArray[np.int64]
+    ) -> Outcomes:
+        """Read these columns of a block to the end, behind as many steps as `start`, and mark all rows, each by the
+        column `of` it. Columns are filled up to a power of two, or half as many more: each number is a program.
         """
         short = self._capacity <= 4 * self._size.steps
         small = short and hasattr(self._pupil, "weight") and COLUMNS * self._pupil.weight(state) <= self._size.bytes
         count = max(len(columns), COLUMNS if small else 1)
         power = 1 << (count - 1).bit_length()
         filled = np.resize(columns, power * 3 // 4 if count <= power * 3 // 4 else power)
-        state = self._pupil.rows(state, np.zeros(len(filled), np.int64))
         place, steps = 0, len(block.inputs)
         # Calls are no longer than the strings: behind them there is padding, which is read as well.
         span = min(self._size.steps, max(ALONE.steps, 1 << (steps - 1).bit_length()))
+        fitted = getattr(self._pupil, "fitted", lambda state, past, future: state)
+        state = self._pupil.rows(fitted(state, start + span, steps), np.zeros(len(filled), np.int64))
         inputs, targets, counts = (
             np.pad(part[:, filled], [(0, span), (0, 0)]) for part in (block.inputs, block.targets, block.counts)
         )
         sums: Outcomes = {}
         while place < steps:
-            before, part = state, slice(place, place + span)
+            before, part = fitted(state, start + place + span, steps - place), slice(place, place + span)
             if self._counts_itself and len(columns) == len(of):
                 state, said, wrong = self._pupil.judged(before, inputs[part], targets[part], counts[part])
                 sums["wrong"] = sums.get("wrong", 0) + wrong[:, of]
