@@ -95,11 +95,11 @@ class _Programs(NamedTuple):
     """Compiled functions of a speaker's bare arrays, and of what the methods of a pupil are given."""
 
     start: Callable[..., Any]
+    resize: Callable[..., Any]
     step: Callable[..., Any]
     unroll: Callable[..., Any]
     judge: Callable[..., Any]
     rows: Callable[..., Any]
-    resize: Callable[..., Any]
 
 
 @lru_cache
@@ -140,8 +140,8 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
             frame.filled(arrays), memory
         )
 
-    compiled = (jax.jit(program) for program in (step, unroll, judge, rows))
-    return _Programs(jax.jit(start, static_argnums=(1, 2)), *compiled, resize=jax.jit(resize, static_argnums=2))
+    shaped = jax.jit(start, static_argnums=(1, 2)), jax.jit(resize, static_argnums=2)
+    return _Programs(*shaped, *(jax.jit(program) for program in (step, unroll, judge, rows)))
 
 
 @dataclass(frozen=True, eq=False)
