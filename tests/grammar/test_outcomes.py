@@ -23,13 +23,13 @@ from quickstudy.runs.setting import make_task
 from quickstudy.tasks.grammar.lists import TestList
 
 
-def taught(task: Any, name: str, passes: int = 0) -> Any:
+def taught(task: Any, name: str, passes: int = 0, lanes: tuple[int, ...] = (0,)) -> Any:
     """Most need not learn anything: to compile that takes longer than the whole test."""
     examples = task.released(100, 60)
     order = np.tile(np.arange(examples.count), max(1, passes))[None]
     learner = choose_learner(name, "corrected", task, "strings").make(task)
     brief = Brief(task.inputs, task.outputs, "cross-entropy", examples.steps, order.shape[1])
-    pupil: Any = learner.begin(brief, [Streams(0, "testing/outcomes", 0)])
+    pupil: Any = learner.begin(brief, [Streams(0, "testing/outcomes", lane) for lane in lanes])
     if passes:
         pupil.learn(Lesson([examples], order), 0, order.shape[1])
     return pupil
@@ -112,6 +112,26 @@ def test_a_memory_grows_and_shrinks_with_what_is_read_and_changes_no_mark(monkey
     assert found["wrong"].tolist() == [one["wrong"] for one in wanted]
     np.testing.assert_allclose(found["bits"], [one["bits"] for one in wanted], rtol=1e-5)
     assert rooms[0] < max(rooms) > rooms[-1]
+
+
+def test_lanes_that_were_asked_enough_do_not_go_along_where_memories_are_large(monkeypatch):
+    monkeypatch.setattr(reading, "HEAVY", 1 << 10)
+    monkeypatch.setattr(reading, "FIRST_ROWS", (6, 6, 6))
+    task, name, read = make_task("grammar/an-bn-cn", "corrected"), "baby-ntm:units=4,cell=2,precision=float64", []
+    strings, marking = TestList(task, "exhaustive", 20, 18), Marking("det", bits=True)
+    call = reading._Steps.__call__
+    monkeypatch.setattr(
+        reading._Steps, "__call__", lambda self, rows: read.append(self._pupil.lanes) or call(self, rows)
+    )
+    enough = 12, 6, 18
+    pupil = taught(task, name, lanes=(0, 1, 2))
+    found = outcomes(pupil, strings, task.grammar, marking, lambda lane, so_far: len(so_far["steps"]) >= enough[lane])
+    assert read == [3, 3, 1]
+    assert [len(lane["steps"]) for lane in found] == [12, 12, 18]
+    for lane, own in enumerate(found):
+        (wanted,) = outcomes(taught(task, name, lanes=(lane,)), strings, task.grammar, marking)
+        assert own["wrong"].tolist() == wanted["wrong"][: len(own["wrong"])].tolist()
+        np.testing.assert_allclose(own["bits"], wanted["bits"][: len(own["bits"])], rtol=1e-9)
 
 
 BY_STATES = [

@@ -41,6 +41,8 @@ ALONE, BESIDE = _Size(256, 64, 1 << 22), _Size(1 << 14, 512, 1 << 30)
 """For one lane, on a processor, where a reservoir of 200 units takes 1.4 times as long for a step of each of 512 rows
 as of 256; and for several, on an accelerator, to which more rows are no more work.
 """
+HEAVY = 1 << 16
+"""Bytes of one string's state from which on lanes that have been asked enough do not go along with the others."""
 COLUMNS = 128
 """Fewer are filled up to so many where a pupil is compiled, its state is small and strings are short: every number of
 them is a program, which takes longer than its steps do."""
@@ -51,13 +53,13 @@ def outcomes(
     strings: Iterable[NDArray[np.int8]],
     grammar: Any,
     marking: Marking,
-    enough: Callable[[list[Outcomes]], bool] = lambda so_far: False,
+    enough: Callable[[int, Outcomes], bool] = lambda lane, so_far: False,
 ) -> list[Outcomes]:
     """Of every lane, by string, in their order: `size`, `steps` that count, how many of them are wrong by column;
     perhaps `bits` and `optimum`, the bits that the grammar itself needs.
 
-    enough: asked after every block, with what there is so far; the strings behind it are then not read. They are gone
-    through once, and no more than a block of them is in memory.
+    enough: asked of every lane after every block, with what it has so far; it is then asked about no string behind it.
+    Strings are gone through once, and no more than a block of them is in memory.
     """
     if hasattr(pupil, "fingerprint"):
         from quickstudy.protocols.states import by_states  # with Numba, which others do without
@@ -66,17 +68,20 @@ def outcomes(
             return [known]
     read = _Steps(pupil, marking) if _steps_itself(pupil) else ByExam(face(pupil, Answering), marking)
     lanes: list[Outcomes] = [{} for _ in range(pupil.lanes)]
-    done = 0
+    left, done = list(range(pupil.lanes)), 0
     for some in read.grouped(iter(strings)):
         rows, shared = _described(some, strings, done, grammar, marking)
         done += len(some)
         found = read(rows)
-        for lane, so_far in enumerate(lanes):
-            part = {**shared, **{name: values[lane] for name, values in found.items()}}
+        for place, lane in enumerate(left):
+            part, so_far = {**shared, **{name: values[place] for name, values in found.items()}}, lanes[lane]
             for name, values in part.items():
                 so_far[name] = np.concatenate([so_far[name], values]) if name in so_far else values
-        if enough(lanes):
+        going = [place for place, lane in enumerate(left) if not enough(lane, lanes[lane])]
+        if not going:
             break
+        if len(going) < len(left) and read.keep(going):
+            left = [left[place] for place in going]
     return lanes
 
 
@@ -126,12 +131,23 @@ class _Steps:
         sizes = itertools.chain(FIRST_ROWS, itertools.repeat(self._size.rows))
         while some := list(itertools.islice(strings, min(next(sizes), self._size.rows))):
             # A state may be as large as its string is long: rows are then fewer.
-            weight = getattr(self._pupil, "weight", lambda state: 0)(self._pupil.start(1, len(some[-1])))
-            if weight * len(some) > self._size.bytes:
-                most = max(8, self._size.bytes // weight)
-                yield from (some[first : first + most] for first in range(0, len(some), most))
-            else:
-                yield some
+            longest = len(some[-1])
+            while some:
+                most = max(8, self._size.bytes // max(1, self._weight(self._pupil.start(1, longest))))
+                yield some[:most]
+                some = some[most:]
+
+    def keep(self, lanes: Sequence[int]) -> bool:
+        """Go on with these lanes alone, if that is worth new programs and they can be had alone."""
+        heavy = self._state is not None and self._weight(self._state) > HEAVY * self._pupil.lanes
+        if not heavy or 2 * len(lanes) > self._pupil.lanes or not hasattr(self._pupil, "of_lanes"):
+            return False
+        self._pupil = self._pupil.of_lanes(lanes)
+        self._forget()
+        return True
+
+    def _weight(self, state: Any) -> int:
+        return int(self._pupil.weight(state)) if hasattr(self._pupil, "weight") else 0
 
     def __call__(self, rows: Sequence[Row]) -> Outcomes:
         """(lane, string) wrong steps, and bits."""

@@ -155,11 +155,9 @@ class Call:
             for strings in lists
         ]
 
-        def enough(so_far: list[Outcomes]) -> bool:
-            return all(
-                len(lane["steps"]) >= place.stop or stop.cut(_part(lane, place)) is not None
-                for lane, place, stop in zip(so_far, places, stops, strict=True)
-            )
+        def enough(lane: int, so_far: Outcomes) -> bool:
+            place = places[lane]
+            return len(so_far["steps"]) >= place.stop or stops[lane].cut(_part(so_far, place)) is not None
 
         found = outcomes(pupil, whole, task.grammar, marking, enough)
         parts = [_part(lane, place) for lane, place in zip(found, places, strict=True)]
