@@ -214,7 +214,7 @@ def test_it_stops_at_the_first_string_that_is_wrong(step):
     (whole,) = outcomes(pupil, TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))
     endless = itertools.islice(iter(TestList(task, "exhaustive", 0, 10**9)), 10**6)
     stop = Stop.of("first-wrong", Marking("det"), task.grammar, (), 0)
-    (found,) = outcomes(pupil, endless, task.grammar, Marking("det"), lambda lanes: stop.cut(lanes[0]) is not None)
+    (found,) = outcomes(pupil, endless, task.grammar, Marking("det"), lambda _, own: stop.cut(own) is not None)
     assert stop.cut(found) == stop.cut(whole) == int(np.flatnonzero(whole["wrong"])[0]) + 1
     assert len(found["wrong"]) < 2000
 
