@@ -20,7 +20,9 @@ class MemoryCore(Core):
     """A recurrent layer that reads row 0 of a memory and then moves and writes it, softly.
 
     Before a step the row is added to h by way of `read`; after it, what h says by `act` moves the memory, and by `new`
-    is written. Each is weights and bias, one below the other. State: the layer's, and (B, rows, cell) memory.
+    is written. Each is weights and bias, one below the other. State: the layer's, and (B, rows, cell) memory; one that
+    was resized has its rows one behind the other, (B, rows cell): moves of a long axis take half as long, and are not
+    for training, where the order of sums in a gradient would be another.
     """
 
     controller: RecurrentCore
@@ -51,6 +53,10 @@ class MemoryCore(Core):
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """The memory (B, rows, cell) after the actions (B, action) and what is new (B, cell)."""
 
+    @abstractmethod
+    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
+        """The same of a memory (B, rows cell)."""
+
     def start(self, batch: int, capacity: int) -> Any:
         """Zeros."""
         rows = self.rows_for(capacity) if self.rows_kept is None else self.rows_kept
@@ -63,18 +69,22 @@ class MemoryCore(Core):
 
     def resized(self, state: Any, room: int) -> Any:
         """With rows of zeros put in, or rows left out, where they are farthest from row 0."""
-        inner, memory = state
+        inner, memory = state[0], self._by_row(state[1])
         before, rows = memory.shape[1], min(room, memory.shape[1])
         near, beyond = memory[:, : self.farthest(rows)], memory[:, before - rows + self.farthest(rows) :]
         zeros = jnp.zeros((len(memory), room - rows, self.cell), memory.dtype)
-        return inner, jnp.concatenate([near, zeros, beyond], axis=1)
+        return inner, jnp.concatenate([near, zeros, beyond], axis=1).reshape(len(memory), -1)
+
+    def _by_row(self, memory: Array) -> Array:
+        return memory.reshape(len(memory), -1, self.cell)
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
         """Read the memory, step, move it and write into it; features are h."""
         (hidden, *others), memory = state
-        inner, features = self.controller.step((hidden + _affine(self.read, memory[:, 0]), *others), x)
+        inner, features = self.controller.step((hidden + _affine(self.read, self._by_row(memory)[:, 0]), *others), x)
         actions = jax.nn.softmax(_affine(self.act, features))
-        return (inner, self.moved(memory, actions, jax.nn.sigmoid(_affine(self.new, features)))), features
+        moved = self.moved if memory.ndim == 3 else self.moved_flat
+        return (inner, moved(memory, actions, jax.nn.sigmoid(_affine(self.new, features)))), features
 
 
 def _affine(both: Array, x: Array) -> Array:
@@ -134,6 +144,14 @@ class StackCore(MemoryCore):
         moved = moved + pop * jnp.concatenate([memory[:, 1:], zero], axis=1)
         return moved + actions[:, 2, None, None] * memory if actions.shape[1] > 2 else moved
 
+    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
+        """First row, last row, and all between."""
+        push, pop, cell = actions[:, 0, None], actions[:, 1, None], self.cell
+        first, last = push * new + pop * memory[:, cell : 2 * cell], push * memory[:, -2 * cell : -cell]
+        inner = push * memory[:, : -2 * cell] + pop * memory[:, 2 * cell :]
+        moved = jnp.concatenate([first, inner, last], axis=1)
+        return moved + actions[:, 2, None] * memory if actions.shape[1] > 2 else moved
+
 
 @core("stack-lstm", version=1)
 @dataclass(frozen=True)
@@ -187,6 +205,16 @@ class TapeCore(MemoryCore):
         from_below = jnp.concatenate([memory[:, 1:] * (around_up + up), around_up * first], axis=1)
         from_above = jnp.concatenate([around_down * last, memory[:, :-1] * (around_down + down)], axis=1)
         return (from_below + from_above + none * memory).at[:, 0].add(new)
+
+    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
+        """First row, last row, and all between."""
+        around_up, around_down, none, down, up = (actions[:, k, None] for k in range(5))
+        to_up, to_down, cell = around_up + up, around_down + down, self.cell
+        first, last = memory[:, :cell], memory[:, -cell:]
+        top = memory[:, cell : 2 * cell] * to_up + around_down * last + none * first + new
+        inner = memory[:, 2 * cell :] * to_up + memory[:, : -2 * cell] * to_down + none * memory[:, cell:-cell]
+        bottom = around_up * first + memory[:, -2 * cell : -cell] * to_down + none * last
+        return jnp.concatenate([top, inner, bottom], axis=1)
 
 
 @core("baby-ntm", version=1)
