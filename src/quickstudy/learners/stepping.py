@@ -23,7 +23,7 @@ from quickstudy.learners.lanes import Frame, over_lanes, rounded
 
 LARGE = 1 << 18
 """Bytes of a state from which on it is time to write it that counts."""
-NEAR = 512
+NEAR = 2048
 """Steps for which there is always room: every size of a memory is a program."""
 
 
@@ -210,7 +210,7 @@ class SteppingPupil:
         speaker = self._speaker()
         if not isinstance(speaker, Speaker):
             return state
-        room = speaker.core.room(rounded(max(min(past, future), NEAR), 0), rounded(past + future, 2))
+        room = speaker.core.room(rounded(max(min(past, future), NEAR), 0), rounded(past + future, 1))
         if room is None or room == state.room:
             return state
         return replace(state, memory=state.programs.resize(self._arrays_now(), state.memory, room), room=room)
