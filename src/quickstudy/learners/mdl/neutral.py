@@ -86,10 +86,7 @@ def parts_of(facts: Any, named: str) -> dict[str, Any]:
 
 def weights_of(weights: Iterable[tuple[Sequence[int], Weight]]) -> list[list[int]]:
     """Entries of units or edges, in their order, with sign, numerator and denominator."""
-    return [
-        [*ends, 1 if above > 0 else -1, abs(above), below]
-        for ends, (above, below) in sorted(weights, key=lambda entry: tuple(entry[0]))
-    ]
+    return sorted([*ends, 1 if above > 0 else -1, abs(above), below] for ends, (above, below) in weights)
 
 
 def cycle_in(edges: Edges, units: int) -> list[int]:
