@@ -134,6 +134,21 @@ def test_lanes_that_were_asked_enough_do_not_go_along_where_memories_are_large(m
         np.testing.assert_allclose(own["bits"], wanted["bits"][: len(own["bits"])], rtol=1e-9)
 
 
+def test_blocks_that_were_noted_are_not_read_again(monkeypatch):
+    monkeypatch.setattr(reading, "FIRST_ROWS", (4, 4, 4, 4))
+    task, read, noted = make_task("grammar/an-bn", "corrected"), [], []
+    pupil, strings = taught(task, "rnn:units=3"), TestList(task, "exhaustive", 5, 14)
+    call = reading._Steps.__call__
+    monkeypatch.setattr(reading._Steps, "__call__", lambda self, rows: read.append(len(rows)) or call(self, rows))
+    (whole,) = outcomes(pupil, strings, task.grammar, Marking("det"), note=lambda lanes: noted.append(list(lanes)))
+    assert read == [4, 4, 4, 2]
+    for done, before in enumerate(noted, 1):
+        read.clear()
+        (again,) = outcomes(pupil, strings, task.grammar, Marking("det"), before=before)
+        assert read == [4, 4, 4, 2][done:]
+        assert all(np.array_equal(again[name], whole[name]) for name in whole)
+
+
 BY_STATES = [
     ("grammar/an-bn", "always-b", "exhaustive", 0, 60),
     ("grammar/an-bn-cn-dn", "bigram", "released", 7, 30),

@@ -54,12 +54,15 @@ def outcomes(
     grammar: Any,
     marking: Marking,
     enough: Callable[[int, Outcomes], bool] = lambda lane, so_far: False,
+    before: Sequence[Outcomes] = (),
+    note: Callable[[list[Outcomes]], None] = lambda so_far: None,
 ) -> list[Outcomes]:
     """Of every lane, by string, in their order: `size`, `steps` that count, how many of them are wrong by column;
     perhaps `bits` and `optimum`, the bits that the grammar itself needs.
 
     enough: asked of every lane after every block, with what it has so far; it is then asked about no string behind it.
-    Strings are gone through once, and no more than a block of them is in memory.
+    before: what there was when it was last noted; blocks that are in it are not read again. note: told after every
+    block what there is. Strings are gone through once, and no more than a block of them is in memory.
     """
     if hasattr(pupil, "fingerprint"):
         from quickstudy.protocols.states import by_states  # with Numba, which others do without
@@ -70,13 +73,20 @@ def outcomes(
     lanes: list[Outcomes] = [{} for _ in range(pupil.lanes)]
     left, done = list(range(pupil.lanes)), 0
     for some in read.grouped(iter(strings)):
-        rows, shared = _described(some, strings, done, grammar, marking)
-        done += len(some)
-        found = read(rows)
-        for place, lane in enumerate(left):
-            part, so_far = {**shared, **{name: values[place] for name, values in found.items()}}, lanes[lane]
-            for name, values in part.items():
-                so_far[name] = np.concatenate([so_far[name], values]) if name in so_far else values
+        block = slice(done, done + len(some))
+        if before and all(len(before[lane].get("steps", ())) >= block.stop for lane in left):
+            parts = [{name: values[block] for name, values in before[lane].items()} for lane in left]
+        else:
+            rows, shared = _described(some, strings, done, grammar, marking)
+            found = read(rows)
+            parts = [
+                {**shared, **{name: values[place] for name, values in found.items()}} for place in range(len(left))
+            ]
+        done = block.stop
+        for lane, part in zip(left, parts, strict=True):
+            own = lanes[lane]
+            lanes[lane] = {name: np.concatenate([own[name], part[name]]) for name in part} if own else part
+        note(lanes)
         going = [place for place, lane in enumerate(left) if not enough(lane, lanes[lane])]
         if not going:
             break
