@@ -13,6 +13,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
+from quickstudy.cores import packed as packed_module
 from quickstudy.cores.core import Core
 from quickstudy.cores.recurrent import GRU, LSTM, RNN, matched_units, published_units
 from quickstudy.gateway import double, eqx, jax, jnp
@@ -85,9 +86,10 @@ def loss_of(unroll, tokens, start):
     return loss
 
 
-@pytest.mark.parametrize("straight", [False, True])
+@pytest.mark.parametrize(("device", "straight"), [("cpu", False), ("gpu", False), ("gpu", True)])
 @pytest.mark.parametrize("layer", LAYERS)
-def test_the_gradient_is_that_of_the_scan(layer, straight, tokens):
+def test_the_gradient_is_that_of_the_scan(layer, device, straight, tokens, monkeypatch):
+    monkeypatch.setattr(packed_module, "device_kind", lambda: device)
     core = replace(built(layer), straight=straight)
     rng = np.random.default_rng(4)
     start = tuple(jnp.asarray(rng.normal(size=part.shape), jnp.float32) for part in core.start(BATCH, STEPS))
@@ -142,8 +144,9 @@ def packed(tokens, rows, ends):
 
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize(("rows", "ends"), [((8,), [6]), ((8, 4, 2), [2, 3, 6]), ((8, 4, 2), [6, 6, 6])])
-@pytest.mark.parametrize("spare", [0, 300])  # with many rows the weights' gradient is added up in blocks
-def test_packed_sequences_are_those_padded(layer, rows, ends, spare):
+@pytest.mark.parametrize(("device", "spare"), [("cpu", 0), ("cpu", 300), ("gpu", 300)])  # many rows: in blocks
+def test_packed_sequences_are_those_padded(layer, rows, ends, device, spare, monkeypatch):
+    monkeypatch.setattr(packed_module, "device_kind", lambda: device)
     core = built(layer)
     tokens = np.random.default_rng(1).integers(SYMBOLS, size=(6, 8))
     xs, steps, places = packed(tokens, rows, ends)

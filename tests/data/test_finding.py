@@ -58,8 +58,8 @@ def test_says_what_is_missing_where_it_is_and_what_to_type(data, tmp_path, monke
         find(data)
     assert str(caught.value) == (
         f"the It set: no it.csv or it.tar in {tmp_path} and {cache_folder() / 'data'}; it can be had at {data.home}\n"
-        "type: export QUICKSTUDY_DATA=FOLDER for the folder you put it in, or export QUICKSTUDY_DOWNLOAD=1 to have it "
-        "fetched"
+        "type: export QUICKSTUDY_DATA=FOLDER, or give the command --data FOLDER, for the folder you put it in, "
+        "or export QUICKSTUDY_DOWNLOAD=1 to have it fetched"
     )
 
 

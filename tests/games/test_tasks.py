@@ -127,6 +127,32 @@ def test_recall_by_hand(recall):
     assert len(np.unique(once, axis=0)) < len(once) or len(once) < 6  # with replacement
 
 
+@pytest.mark.parametrize("convention", ["corrected", "published"])
+def test_recall_in_shots_of_some_games(convention):
+    """Spaces of 8 stimuli, and a pool of 4 as published, are shown whole; of larger ones so many in either shot."""
+    given = {"most": 4, "longest": 10}
+    task = configure("games/recall", catalogue.task.get("games/recall"), given, convention)
+    assert task.horizon == 40
+    examples, known = task.exam(Streams(1, "games/recall", 0), 64)
+    assert examples.inputs.shape[0] == 40
+    games = examples.lengths // 4
+    assert (games.max(), games.min()) == ((10, 8) if convention == "corrected" else (10, 4))
+    assert known["query"].sum() == games.sum()
+    for number, count in enumerate(games):
+        shown = examples.inputs[0 : 4 * count : 2, number, :3]
+        once, again = ({tuple(row) for row in shot.tolist()} for shot in (shown[:count], shown[count:]))
+        assert (once == again and len(once) == count) or convention == "published"
+        asked = examples.inputs[1 : 4 * count : 2, number, :3]
+        assert (asked.sum(axis=1) == 1).all()
+    # More room than the largest space has changes nothing.
+    plain, roomy = (
+        configure("games/recall", catalogue.task.get("games/recall"), {"most": 4, **own}, convention)
+        for own in ({}, {"longest": 64})
+    )
+    of_both = [one.sample(np.random.default_rng(3), 4) for one in (plain, roomy)]
+    assert np.array_equal(of_both[0].inputs, of_both[1].inputs)
+
+
 def test_recall_pays_as_its_convention_says():
     """An episode by hand: the answer to the first question is 2."""
     from quickstudy.gateway import jnp

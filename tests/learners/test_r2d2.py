@@ -98,16 +98,24 @@ def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
 
 
 def test_squeezed_and_giving_back() -> None:
-    """And what is trusted follows softly: it is never what is trained, and not far from it."""
-    pupil, rehearsal = begun(Remember(), 1, rebuild=1.0, rescale=True, soft=0.05)
+    """And what is trusted follows softly: it is never what is trained, and not far from it. Of what is given back,
+    three are numbers, which are logged, and one is zero or one, whose output is a logit.
+    """
+    world = Remember()
+    pupil, rehearsal = begun(world, 1, rebuild=0.2, numbers=3, bits=1, rescale=True, soft=0.05)
     first = pupil._network.advantage.weights
-    pupil.rehearse(rehearsal, 0, 16 * 80)
+    pupil.rehearse(rehearsal, 0, 16 * 120)
     assert score(pupil, rehearsal)[0] > 0.95
     now, trusted = pupil._network.advantage.weights, pupil._trusted.advantage.weights
     assert 0 < np.abs(now - trusted).max() < 0.5 * np.abs(now - first).max()
     missed = np.asarray(pupil.perform(rehearsal, 10_000, 10_256).info["rebuilt"])
-    assert missed.shape == (1, 256, 4, 4)
+    assert missed.shape == (1, 256, 4, 3)
     assert missed.mean() < 0.1
+    network = jax.tree.map(lambda leaf: leaf[0] if eqx.is_array(leaf) else leaf, pupil._network)
+    read = jnp.pad(jnp.eye(3, 4), ((0, 0), (0, world.outputs.width)))  # nothing was done before
+    _, features = network.step(network.start(3, 4), read)
+    likely = jax.nn.sigmoid(network.rebuilt(features)[:, 3])
+    assert likely.max() < 0.2  # at the first step it is always zero
 
 
 @pytest.mark.parametrize("kind", ["cpu", "gpu"])

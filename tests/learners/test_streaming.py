@@ -156,7 +156,7 @@ def test_of_two_decisions_a_reward_teaches_what_a_teacher_does() -> None:
 
 
 def test_what_is_asked_aside_by_hand() -> None:
-    aside = Aside.of(2.0, 3.0, 1, BRIEF)
+    aside = Aside.of(2.0, 3.0, 1, 0, BRIEF)
     assert aside is not None
     assert aside.width == 2
     read = {0: jnp.array([[0.5, 9.0], [0.0, 9.0]]), 1: jnp.array([[1.0, 9.0], [0.0, 0.0]])}
@@ -166,11 +166,26 @@ def test_what_is_asked_aside_by_hand() -> None:
     )
     # 7 + 1 + 2 * 0.5^2 + 3 * 1^2; behind the end there is nothing to foretell: 7 + 2 + 2 * 1^2.
     assert found.tolist() == [11.5, 11.0]
-    assert Aside.of(0.0, 0.0, 0, BRIEF) is None
+    assert Aside.of(0.0, 0.0, 0, 0, BRIEF) is None
     with pytest.raises(NotApplicable, match="at most the 2"):
-        Aside.of(1.0, 0.0, 3, BRIEF)
+        Aside.of(1.0, 0.0, 3, 0, BRIEF)
     with pytest.raises(NotApplicable, match="real numbers"):
-        Aside.of(1.0, 0.0, 0, replace(BRIEF, inputs=Tokens(3)))
+        Aside.of(1.0, 0.0, 0, 0, replace(BRIEF, inputs=Tokens(3)))
+
+
+def test_zeros_and_ones_are_given_back_by_cross_entropy() -> None:
+    aside = Aside.of(2.0, 3.0, 1, 2, replace(BRIEF, inputs=Reals(4)))
+    assert aside is not None
+    assert aside.width == 4
+    read = {0: jnp.array([[0.5, 1.0, 0.0, 9.0]]), 1: jnp.array([[1.0, 0.0, 0.0, 9.0]])}
+    likely = np.array([0.75, 0.125])  # of a one, at the two places
+    logits = np.log(likely / (1 - likely))
+    found = aside(jnp.array([[1.5, *logits, 4.0]], jnp.float32), lambda later: read[later])
+    # 2 * (1^2 - (log 3/4 + log 7/8) / 2) + 3 * 3^2: the number, the two places, the number to come.
+    np.testing.assert_allclose(found, [2 * (1 - np.log(0.75 * 0.875) / 2) + 27], rtol=1e-6)
+    assert aside.rebuilt(np.arange(4.0)).tolist() == [0.0]
+    with pytest.raises(NotApplicable, match=r"numbers \+ bits \(4 \+ 1\) must be at most the 4 of an input, got 5"):
+        Aside.of(1.0, 0.0, 0, 1, replace(BRIEF, inputs=Reals(4)))
 
 
 def test_what_is_read_is_given_back() -> None:

@@ -111,6 +111,19 @@ def test_a_cut_keeps_every_cell_in_order_and_never_mixes_settings(counts, worker
         assert all(sum(cell.seconds for cell in piece) <= (share + piece[0].seconds) * 1.000001 for piece in pieces)
 
 
+def test_what_was_never_timed_is_cut_whatever_its_share():
+    """Three runs of a learner among a hundred of rules may be most of the work: an idle worker must get at them."""
+    slow, quick = Setting("t", "slow"), Setting("t", "quick")
+
+    def made(source):
+        cells = [Cell(f"{one.learner}/{number}", one, number, "t", one.learner, "t", "learner", 1.0, source)
+                 for one, count in ((slow, 3), (quick, 100)) for number in range(count)]  # fmt: skip
+        return [len(piece) for piece in cut(cells, 2)]
+
+    assert made("guessed") == [1, 1, 1, 25, 25, 25, 25]
+    assert made("measured") == [3, 25, 25, 25, 25]
+
+
 def test_one_setting_is_cut_for_all_workers(lab):
     cells = lab.plan(["good"], 10).cells
     assert [len(piece) for piece in cut(cells, 1)] == [10]

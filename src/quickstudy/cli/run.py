@@ -157,8 +157,10 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     from collections import Counter
 
     from quickstudy.base.machine import cores
+    from quickstudy.runs.plan import check_data
     from quickstudy.runs.timing import duration
 
+    check_data(plan.missing(retry_failed=retry_failed))
     summary = plan.summary(retry_failed=retry_failed)
     if json:
         print_json(dataclasses.asdict(summary))

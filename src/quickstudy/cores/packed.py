@@ -1,4 +1,4 @@
-"""A recurrent layer over sequences of different lengths, packed without padding, and its gradient."""
+"""A recurrent layer over sequences and its gradient: packed without padding, or short ones written out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from quickstudy.cores.core import Array
-from quickstudy.gateway import jax, jnp, lax
+from quickstudy.gateway import device_kind, jax, jnp, lax
 
 States: TypeAlias = tuple[Array, ...]
 """(B, units) each; the first is h, which is the features and goes through the recurrent weights."""
@@ -68,6 +68,10 @@ class Drives(NamedTuple):
             return lax.dynamic_slice_in_dim(self.table, place, rows)
         return self.table[lax.dynamic_slice_in_dim(self.symbols, place, rows)]
 
+    def all(self) -> Array:
+        """All rows."""
+        return self.table if self.symbols is None else self.table[self.symbols]
+
 
 BLOCK = 128
 """Rows whose part of the weights' gradient is one product, where the number of rows is not known beforehand."""
@@ -82,9 +86,12 @@ def _run(
     cell: Cell, phases: Phases, recurrent: Array, bias: Array | None, start: States, drives: Drives,
     steps: Array | None, keep: bool = True,
 ) -> Any:  # fmt: skip
+    # A GPU takes as long to write a small array as to do a step: there only the states are kept.
+    states_only = device_kind() != "cpu"
+
     def stepped(state: States, drive: Array) -> tuple[States, Any]:
         after, kept = cell.forward(product(recurrent, bias, state), state, drive)
-        return after, (after[0], state, kept) if keep else (after[0],)
+        return after, (after[0], state, () if states_only else kept) if keep else (after[0],)
 
     some = jax.eval_shape(stepped, start, drives.at(0, phases.rows[0]))[1]
     all_kept = jax.tree.map(lambda part: jnp.zeros((drives.rows, *part.shape[1:]), part.dtype), some)
@@ -109,6 +116,8 @@ def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> An
     Reverse mode through `lax.scan` would add a (units, gates units) matrix at every step instead: most of the time.
     """
     recurrent, bias, before, kept, drives, steps = saved
+    if not kept:  # made again, of all steps at once
+        kept = cell.forward(product(recurrent, bias, before), before, drives.all())[1]
     # Turned round once: a product of few rows with a matrix that lies the other way takes half as long again.
     turned = lax.optimization_barrier(recurrent.T)
     twice = cell.product_gradient is not None
@@ -143,6 +152,43 @@ def _backpropagate(cell: Cell, phases: Phases, saved: Any, gradients: Any) -> An
 unrolled = jax.custom_vjp(partial(_run, keep=False), nondiff_argnums=(0, 1))
 """(hiddens (N, units), last states) from (cell, phases, recurrent, bias, start, drives, steps)."""
 unrolled.defvjp(_run, _backpropagate)
+
+
+def _run_straight(
+    cell: Cell, recurrent: Array, bias: Array | None, start: States, drives: Array, keep: bool = True
+) -> Any:  # fmt: skip
+    """Sequences of one length, step by step without a loop: short ones, on a GPU, where a turn of a loop takes longer
+    than what is in it, and so does every array that is written in parts.
+    """
+    states, kept = [start], []
+    for drive in drives:
+        state, wanted = cell.forward(product(recurrent, bias, states[-1]), states[-1], drive)
+        states.append(state)
+        kept.append(wanted)
+    outcome = jnp.stack([state[0] for state in states[1:]]), states[-1]
+    return (outcome, (recurrent, bias, states[:-1], kept)) if keep else outcome
+
+
+def _backpropagate_straight(cell: Cell, saved: Any, gradients: Any) -> Any:
+    """Through time; the weights' gradient is one product at the end."""
+    recurrent, bias, states, kept = saved
+    above, carry = gradients
+    found, products = [], []
+    for before, wanted, own in zip(reversed(states), reversed(kept), above[::-1], strict=True):
+        parts, others = cell.backward((carry[0] + own, *carry[1:]), wanted, before)
+        found.append(jnp.concatenate(parts, axis=-1))
+        if cell.product_gradient is not None:
+            parts = cell.product_gradient(parts, wanted)
+            products.append(jnp.concatenate(parts, axis=-1))
+        carry = others[0] + (products or found)[-1] @ recurrent.T, *others[1:]
+    passed = jnp.concatenate((products or found)[::-1])
+    weights = jnp.concatenate([state[0] for state in states]).T @ passed
+    return weights, None if bias is None else passed.sum(axis=0), carry, jnp.stack(found[::-1])
+
+
+straight = jax.custom_vjp(partial(_run_straight, keep=False), nondiff_argnums=(0,))
+"""(hiddens (T, B, units), last states) from (cell, recurrent, bias, start, drives (T, B, gates units))."""
+straight.defvjp(_run_straight, _backpropagate_straight)
 
 
 def _written(all: Array, part: Array, place: Any) -> Array:

@@ -13,8 +13,7 @@ from quickstudy.base.catalogue import core
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.cores.core import PRECISIONS, Array, Core, InputWeights, at_precision
-from quickstudy.cores.packed import Cell, Drives, Phases, States, product, unrolled
-from quickstudy.cores.straight import straight
+from quickstudy.cores.packed import Cell, Drives, Phases, States, product, straight, unrolled
 from quickstudy.gateway import eqx, jax, jnp
 
 

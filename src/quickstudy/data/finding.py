@@ -56,7 +56,7 @@ def find(data: DataSet) -> pathlib.Path:
     places = " and ".join(str(folder) for folder in _folders())
     raise UsageError(
         f"{data.title}: no {_either(data)} in {places}; it can be had at {data.home}\n"
-        f"type: export {FOLDER}=FOLDER for the folder you put it in"
+        f"type: export {FOLDER}=FOLDER, or give the command --data FOLDER, for the folder you put it in"
         f"{f', or export {DOWNLOAD}=1 to have it fetched' if data.checksum else ''}"
     )
 

@@ -42,11 +42,12 @@ class Adam:
     is added to the loss. schedule: `cosine` lets the rate rise over the first 3 % of all updates that will be made and
     fall to 0 with the last of them; `late` only over the last quarter. clip: a gradient that is longer is cut to this
     length; 0: none is. rebuild, foretell: weights of further errors, of giving back what is read at a question and of
-    foretelling what is read after it, of which the first `numbers` (0: all) are meant; for examples that follow one
-    another without end. The head starts uniform in +- 1/sqrt(features), unless the core says otherwise. A core with
-    noise (dropout) has it while it learns, never when it answers. Where real numbers are asked for, batch is 8, rate
-    0.005 and passes 200; for whole strings, batch is 8, passes 100, and the answers are among all symbols. Source:
-    Cisneros et al. 2022: one sequence per update in its text, the gradients of 8 added in its programs.
+    foretelling what is read after it, of which the first `numbers` (0: all) are meant, and of what is given back `bits`
+    zeros and ones behind them; for examples that follow one another without end. The head starts uniform in +-
+    1/sqrt(features), unless the core says otherwise. A core with noise (dropout) has it while it learns, never when it
+    answers. Where real numbers are asked for, batch is 8, rate 0.005 and passes 200; for whole strings, batch is 8,
+    passes 100, and the answers are among all symbols. Source: Cisneros et al. 2022: one sequence per update in its
+    text, the gradients of 8 added in its programs.
     """
 
     rate: float = parameter(0.001, above=0)
@@ -61,6 +62,7 @@ class Adam:
     rebuild: float = parameter(0.0, at_least=0, added=True)
     foretell: float = parameter(0.0, at_least=0, added=True)
     numbers: int = parameter(0, at_least=0, added=True)
+    bits: int = parameter(0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
@@ -117,7 +119,7 @@ class AdamPupil(SteppingPupil):
         self.lanes = len(streams)
         self._training, self._by_lane = training, by_lane
         self._tokens = isinstance(brief.outputs, Tokens)
-        self._aside = Aside.of(training.rebuild, training.foretell, training.numbers, brief)
+        self._aside = Aside.of(training.rebuild, training.foretell, training.numbers, training.bits, brief)
         further += self._aside.width if self._aside else 0
         models = [Model.drawn(core, brief.inputs, brief.outputs.width + further, stream) for stream in streams]
         self._arrays, self._frame, self._sizes = begun(models)

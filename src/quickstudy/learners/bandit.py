@@ -37,8 +37,9 @@ class Bandit:
     Of two decisions one wins, and to lose by one is to know the other: the reward then says as much as a teacher, and
     a lesson teaches the same. Of more, to lose says little.
 
-    rate, batch, schedule, clip: as for `adam`; rebuild, foretell, numbers too. entropy: weight of the policy's entropy,
-    which keeps it deciding by chance. value: weight of the expectation's squared error. Both are for `gradient`.
+    rate, batch, schedule, clip: as for `adam`; rebuild, foretell, numbers, bits too. entropy: weight of the policy's
+    entropy, which keeps it deciding by chance. value: weight of the expectation's squared error. Both are for
+    `gradient`.
 
     For lessons of payoffs only (the games family's `teaching=payoff`): there a decision changes nothing that is seen
     later, so that all of a sequence can be decided at once. Source: Williams 1992, with a learned baseline; the
@@ -55,6 +56,7 @@ class Bandit:
     rebuild: float = parameter(0.0, at_least=0, added=True)
     foretell: float = parameter(0.0, at_least=0, added=True)
     numbers: int = parameter(0, at_least=0, added=True)
+    bits: int = parameter(0, at_least=0, added=True)
 
     programs: ClassVar[int] = 2
     passes: ClassVar[int] = 1
@@ -78,6 +80,7 @@ class BanditPupil(AdamPupil):
         plain = Adam(
             rate=training.rate, batch=training.batch, passes=1, among="all", schedule=training.schedule,
             clip=training.clip, rebuild=training.rebuild, foretell=training.foretell, numbers=training.numbers,
+            bits=training.bits,
         )  # fmt: skip
         by_gradient = training.estimate == "gradient"
         super().__init__(plain, core, brief, streams, [plain] * len(streams), further=int(by_gradient))

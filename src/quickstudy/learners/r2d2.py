@@ -21,6 +21,7 @@ from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.learners.action_values import ActionValues, check_choices, widened
+from quickstudy.learners.aside import Aside
 from quickstudy.learners.episodes import played_in_parts
 from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
 from quickstudy.learners.r2d2_play import Layout, Settings, empty_replay, entered, lived, performed
@@ -49,10 +50,11 @@ class R2D2:
     importance: exponents of the priority by which a sequence is drawn, and of what it then counts less; peak: a
     priority is so much of the largest error of a sequence and the rest of the mean one. target: updates after which the
     network that is trusted becomes that which is trained; soft: above 0, it moves so much of the way there with every
-    update instead (the authors' later programs: 0.0004). rate, clip: of Adam (epsilon 1e-12). discount: gamma.
-    rescale: values are learned squeezed. rebuild: weight of the error in giving back the first `numbers` numbers read
-    (0: all). Double Q-learning and dueling heads always; parts of an action (tokens of a message) have values that add
-    up.
+    update instead (the authors' later programs: 0.0004). rate, clip: of Adam (epsilon 1e-12). discount: gamma. rescale:
+    values are learned squeezed. rebuild: weight of the squared error in giving back the first `numbers` numbers read
+    (0: all), and of the cross-entropy of `bits` zeros and ones behind them, which in a game are the message: in that of
+    three numbers and three tokens out of six words 21. Double Q-learning and dueling heads always; parts of an action
+    (tokens of a message) have values that add up.
 
     vdn: with several players, their values add up to one, which learns from the common reward; else each learns its
     own. sad: a player is also shown what the other would have done, had it not explored. Several players are one
@@ -87,6 +89,7 @@ class R2D2:
     vdn: bool = True
     sad: bool = False
     soft: float = parameter(0.0, at_least=0, at_most=1, added=True)
+    bits: int = parameter(0, at_least=0, added=True)
 
     programs: ClassVar[int] = 4
     passes: ClassVar[int] = 1
@@ -109,8 +112,8 @@ class R2D2:
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> R2D2Pupil:
         """A fresh pupil. Raises NotApplicable where actions are no choices."""
         check_choices(brief.outputs)
-        if (self.sad or self.rebuild) and not isinstance(brief.inputs, Reals):
-            raise NotApplicable(f"sad and rebuild are for inputs of real numbers, not {brief.inputs}")
+        if self.sad and not isinstance(brief.inputs, Reals):
+            raise NotApplicable(f"sad is for inputs of real numbers, not {brief.inputs}")
         return R2D2Pupil(self, core, brief, streams)
 
 
@@ -120,7 +123,8 @@ class R2D2Pupil:
     def __init__(self, training: R2D2, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
         self.lanes, self._training, self._brief = len(streams), training, brief
         inputs = widened(brief.inputs, brief.outputs, training.sad)
-        numbers = min(training.numbers or brief.inputs.width, brief.inputs.width)
+        aside = Aside.of(training.rebuild, 0.0, training.numbers, training.bits, brief)
+        numbers = aside.width if aside else min(training.numbers or brief.inputs.width, brief.inputs.width)
         networks = [
             ActionValues.drawn(core, inputs, brief.outputs, numbers, stream.numpy("core")) for stream in streams
         ]
@@ -136,7 +140,7 @@ class R2D2Pupil:
         self._found: Mapping[str, Any] | None = None
         self._layout = Layout(
             training.unroll, training.overlap, training.burn_in, training.steps, training.sequences, training.vdn,
-            training.sad, training.rescale, training.rebuild > 0,
+            training.sad, training.rescale, training.rebuild > 0, aside.bits if aside else 0,
         )  # fmt: skip
         values = (
             training.rate, training.clip, training.discount, training.urgency, training.importance, training.peak,

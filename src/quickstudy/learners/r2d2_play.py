@@ -35,6 +35,7 @@ class Layout:
     sad: bool
     rescale: bool
     rebuilds: bool
+    bits: int = 0
 
     @property
     def length(self) -> int:
@@ -218,12 +219,12 @@ def performed(world: Any, networks: Any, begun: Any, keys: Any, numbers: Any, la
             best = jax.tree.map(lambda leaf: leaf.astype(jnp.int32), Policy(world.outputs, scores).draw())
             if layout.rebuilds:
                 given = network.rebuilt(features).reshape(rows, players, -1)
-                distance = jnp.abs(given - inputs[..., : given.shape[-1]])[:, -1]
+                distance = jnp.abs(given[..., :width] - inputs[..., :width])[:, -1]
                 missed = lax.dynamic_update_index_in_dim(missed, distance, time, 1)
             done = written(world.outputs, best)
             return (time + 1, memory, Before(done, done), missed), _for_world(world, best)
 
-        width = network.rebuilt.bias.size if layout.rebuilds else 0
+        width = network.rebuilt.bias.size - layout.bits if layout.rebuilds else 0
         memory = network.start(rows * players, world.horizon)
         state = jnp.int32(0), memory, Before.fresh(world, rows), jnp.zeros((rows, world.horizon, width))
         (*_, missed), played = play(world, state, step, keys[0], keys[1], numbers, begun)

@@ -8,6 +8,7 @@ from quickstudy.base.actions import Policy
 from quickstudy.base.task import players_of
 from quickstudy.gateway import device_kind, eqx, jax, jnp, lax, optax
 from quickstudy.learners.action_values import squeezed, stretched
+from quickstudy.learners.aside import given_back
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.learners.r2d2_play import Layout, Settings, flat
 from quickstudy.learners.replay import Pieces, Sequences, cut_into_sequences
@@ -130,6 +131,7 @@ def _loss(
     total = (counted * each).mean()
     if layout.rebuilds:
         given = network.rebuilt(features)
-        missed = jnp.square(given - later[..., : given.shape[-1]]).mean(axis=-1).reshape(len(given), rows, players)
+        numbers = given.shape[-1] - layout.bits
+        missed = given_back(given, later, numbers, layout.bits).reshape(len(given), rows, players)
         total += settings.rebuild * (missed * there).sum() / jnp.maximum(there.sum() * players, 1)
     return total, errors

@@ -21,11 +21,13 @@ from quickstudy.runs.engines import Begun, Broken, Bundle, Done, Engine, Lost, T
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
 from quickstudy.runs.pack import forget
-from quickstudy.runs.plan import Cell, Plan, failed_record
+from quickstudy.runs.plan import Cell, Plan, check_data, failed_record
 from quickstudy.runs.reader import Damage, Reading, read_results
+from quickstudy.runs.timing import MEASURED
 
 PIECES_PER_WORKER = 2
-"""Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others waiting."""
+"""Bundles are cut to about this many per worker: one slow bundle at the end then keeps few others waiting. Of settings
+that were never timed any may be the slow one, and each is cut so."""
 
 
 @dataclass(frozen=True)
@@ -96,17 +98,19 @@ def execute(
     limit_seconds: how long the call that a repetition is part of may take. keep_learners, keep_answers: of the runs
     that are made now. Cells that have failed before run again only with retry_failed, and all of them with rerun, which
     first puts what is there aside (`quickstudy.runs.pack`). reading: of the folder, if it has just been read. The
-    engine is shut down at the end. Raises QuickstudyError if results cannot be written.
+    engine is shut down at the end. Raises QuickstudyError if results cannot be written, UsageError if the data of a run
+    that is to be made is not here.
     """
     if limit_seconds is not None and not limit_seconds > 0:
         raise UsageError(f"the time limit must be above 0 seconds, got {limit_seconds}")
     began, folder = time.monotonic(), pathlib.Path(folder).absolute()
+    reading = reading or read_results(folder)
+    statuses = {} if rerun else reading.statuses()
+    missing = plan.missing(statuses, retry_failed=retry_failed)
+    check_data(missing)  # before anything is written or put aside
     prepare_folder(folder)
     if rerun and forget(folder, {cell.key for cell in plan.cells}):
-        reading = None
-    reading = reading or read_results(folder)
-    statuses = reading.statuses()
-    missing = plan.missing(statuses, retry_failed=retry_failed)
+        reading = read_results(folder)
     to_do = {cell.key: cell for cell in missing}
     found = Counter(statuses[cell.key] for cell in plan.cells if cell.key not in to_do)
     report(Started(tuple(missing), sum(found.values()), engine.workers))
@@ -192,6 +196,8 @@ def cut(cells: Sequence[Cell], workers: int) -> list[list[Cell]]:
     pieces = []
     for group in groups.values():
         share = sum(cell.seconds for cell in group) / total if total > 0 else len(group) / len(cells)
+        if group[0].source != MEASURED and not on_gpu:
+            share = 1.0
         most = math.ceil(len(group) / (group[0].lanes if on_gpu else 1))
         count = min(most, max(1, math.ceil(share * PIECES_PER_WORKER * workers))) if workers > 1 else 1
         bounds = [len(group) * piece // count for piece in range(count + 1)]

@@ -167,6 +167,12 @@ def make_plan(
     return Plan(tuple(sized), reading.statuses(), absolute, examiner)
 
 
+def check_data(cells: Iterable[Cell]) -> None:
+    """Raise UsageError, which says what to do, if the data that a task of these cells is made of is not here."""
+    for setting in {(cell.task, cell.setting.convention): cell.setting for cell in cells}.values():
+        getattr(setting.resolve().task, "ready", lambda: None)()
+
+
 def failed_record(
     setting: Setting, repetition: int, reason: str, began: float, seconds: float, traceback: str = ""
 ) -> Record:

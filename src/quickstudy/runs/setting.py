@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError, nearest
@@ -15,9 +15,6 @@ from quickstudy.base.parameters import changed_parameters, configure, parameters
 from quickstudy.base.task import asked_of
 from quickstudy.learners.choice import Choice
 from quickstudy.learners.naming import choose_learner
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -39,9 +36,12 @@ class Setting:
             raise UsageError(f"the root seed must be a whole number of 64 bits, got {self.root}")
 
     def resolve(self) -> Parts:
-        """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist."""
+        """The task, the learner and the protocol themselves. Raises UsageError for anything that does not exist.
+
+        Data from outside need not be here: what was run elsewhere is read without it.
+        """
         with strangers() as around:
-            task = make_task(self.task, self.convention)
+            task = catalogue.typed_task(self.task, self.convention)
             protocol_name = protocol_of(task)
             protocol_class = catalogue.protocol.get(protocol_name)
             check_reading(protocol_class)
