@@ -21,8 +21,6 @@ from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
 
-LARGE = 1 << 18
-"""Bytes of a state from which on it is time to write it that counts."""
 NEAR = 2048
 """Steps for which there is always room: every size of a memory is a program."""
 
@@ -126,7 +124,7 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
         def single(speaker: Any, memory: Any) -> Any:
             begun = memory, jnp.zeros(targets.shape[1], jnp.int32), jnp.asarray(True)
             # Of two steps the second writes where the first has read: alone, each would be copied back.
-            unroll = 2 if _bytes(memory) > LARGE and device_kind() != "cpu" else 1
+            unroll = 2 if _room(speaker, 1, 1) is not None and device_kind() != "cpu" else 1
             return lax.scan(lambda carry, x: step(speaker, carry, x), begun, (inputs, targets, counts), unroll=unroll)
 
         (memory, wrong, fine), said = over_lanes(single, lanes)(frame.filled(arrays), memory)
@@ -207,10 +205,7 @@ class SteppingPupil:
         """The same state, in no more room than about what is needed while at most `past` steps have been read and
         `future` may follow.
         """
-        speaker = self._speaker()
-        if not isinstance(speaker, Speaker):
-            return state
-        room = speaker.core.room(rounded(max(min(past, future), NEAR), 0), rounded(past + future, 1))
+        room = _room(self._speaker(), rounded(max(min(past, future), NEAR), 0), rounded(past + future, 1))
         if room is None or room == state.room:
             return state
         return replace(state, memory=state.programs.resize(self._arrays_now(), state.memory, room), room=room)
@@ -241,7 +236,7 @@ class SteppingPupil:
 
     def weight(self, state: Reading) -> int:
         """Bytes of a state."""
-        return _bytes(state.memory)
+        return sum(int(leaf.nbytes) for leaf in jax.tree.leaves(state.memory))
 
     def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
         filled = jax.tree.map(lambda leaf: _with_rows(np.asarray(leaf), state.rows, axis), inputs)
@@ -265,8 +260,8 @@ class SomeLanes(SteppingPupil):
         return self._own
 
 
-def _bytes(memory: Any) -> int:
-    return sum(int(leaf.size) * leaf.dtype.itemsize for leaf in jax.tree.leaves(memory))
+def _room(speaker: Any, distance: int, total: int) -> int | None:
+    return speaker.core.room(distance, total) if isinstance(speaker, Speaker) else None
 
 
 def _filled(rows: int) -> int:
