@@ -3,11 +3,15 @@
 The neutral JSON form: `n_inputs`, `n_outputs`, `n_units`; `activations` and `unit_types` ("sum" or "product"), one per
 unit; `biases` [[unit, sign, numerator, denominator], ...]; `forward` and `recurrent`, [[source, target, sign,
 numerator, denominator], ...]. Units: inputs, then outputs, then hidden ones. There are as many outputs as inputs, or
-one: its value, kept between 0 and 1, is the chance of the second of two answers.
+one: its value, kept between 0 and 1, is the chance of the second of two answers. Up to 1,024 units, any number of
+edges, numerators and denominators of any size: |H| counts them as they are, values are computed with the nearest number
+of 64 bits (from 2^53 on not every whole number is one), and exact arithmetic (`score grammar --precision exact`) with
+the fractions themselves.
 """
 
 from __future__ import annotations
 
+import graphlib
 import importlib
 import json
 import pathlib
@@ -20,8 +24,8 @@ import numpy as np
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.learners.mdl.coding import Desk, evaluate
-from quickstudy.learners.mdl.evaluation import Room, Tree, wire
+from quickstudy.learners.mdl.coding import Desk, code_data
+from quickstudy.learners.mdl.evaluation import Room, Tree, connect
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
@@ -42,7 +46,6 @@ from quickstudy.learners.mdl.genes import (
     Numbers,
     Parts,
     Rows,
-    description_bits,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +54,10 @@ if TYPE_CHECKING:
 KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
 _NETWORKS = pathlib.Path(__file__).with_name("networks")
 """The networks released with the paper (`bliss-`), those built by hand, and the shortest right ones (`exact-`)."""
+LARGEST = 1024
+"""Units of a network, at most: the bound of the publication. How many edges it has, and how large the parts of its
+weights are, is bounded by nothing; only what a search changes must fit into a row of genes.
+"""
 Weight = tuple[int, int]
 """A signed numerator and a denominator, as they are: 2/2 is not 1/1."""
 
@@ -86,8 +93,8 @@ class Network:
         outputs = _whole(facts["n_outputs"])
         if not symbols or outputs not in (symbols, 1):
             raise refuse(f"n_outputs must be n_inputs, or 1, got {facts['n_outputs']!r} and {facts['n_inputs']!r}")
-        if not units or not symbols + outputs <= units <= MOST_UNITS:
-            raise refuse(f"n_units must be from {symbols + outputs} to {MOST_UNITS}, got {facts['n_units']!r}")
+        if not units or not symbols + outputs <= units <= LARGEST:
+            raise refuse(f"n_units must be from {symbols + outputs} to {LARGEST}, got {facts['n_units']!r}")
         for name, known in (("activations", NAMES), ("unit_types", TYPES)):
             if not isinstance(facts[name], list) or len(facts[name]) != units:
                 raise refuse(f"{name} must name one for each of {units} units, got {facts[name]!r:.80}")
@@ -122,8 +129,6 @@ class Network:
                 if (kind, source, target) in edges:
                     twice = twice or f"{kind} edge {source} to {target} stands there twice"
                 edges[kind, source, target] = weight
-        if len(edges) > MOST_EDGES:
-            raise refuse(f"at most {MOST_EDGES} edges, got {len(edges)}")
         products = tuple(one == "product" for one in facts["unit_types"])
         network = cls(symbols, tuple(facts["activations"]), products, biases, edges, single=outputs < symbols)
         if cycle := network.cycle():
@@ -182,8 +187,6 @@ class Network:
         if not self.single:
             return self
         extra, own = self.symbols, 2 * self.symbols  # outputs that are put in; where its own is then
-        if self.units + extra > MOST_UNITS:
-            raise UsageError(f"a single output leaves room for {MOST_UNITS - extra} units, got {self.units}")
 
         def moved(unit: int) -> int:
             return unit if unit < self.symbols else unit + extra
@@ -201,7 +204,10 @@ class Network:
         )
 
     def as_row(self) -> Rows:
-        """As a row of genes."""
+        """As a row of genes. Raises UsageError for a network that is too large to be one."""
+        if self.units > MOST_UNITS or len(self.edges) > MOST_EDGES:
+            most = f"{MOST_UNITS} units and {MOST_EDGES} edges"
+            raise UsageError(f"a search has room for {most}, got {self.units} and {len(self.edges)}")
         row = np.zeros(WIDTH, np.int32)
         row[UNITS], row[EDGES] = self.units, len(self.edges)
         for unit in range(self.units):
@@ -234,7 +240,7 @@ class Network:
 
     def bits(self, activations: Sequence[str]) -> int:
         """|H|, where these activations are allowed."""
-        return int(description_bits(self.as_row(), len(activations)))
+        return len(self.code(activations))
 
     def code(self, activations: Sequence[str]) -> str:
         """What |H| counts, written out in the characters 0 and 1, where these activations are allowed."""
@@ -246,9 +252,11 @@ class Network:
         def written(weight: Weight) -> str:
             return f"{int(weight[0] > 0)}{number(abs(weight[0]))}{number(weight[1])}"
 
+        outgoing: list[list[tuple[tuple[str, int, int], Weight]]] = [[] for _ in range(self.units)]
+        for key, weight in sorted(self.edges.items()):
+            outgoing[key[1]].append((key, weight))
         parts = [number(self.units)]
-        for unit in range(self.units):
-            edges = [(key, weight) for key, weight in sorted(self.edges.items()) if key[1] == unit]
+        for unit, edges in enumerate(outgoing):
             parts.append(number(len(edges)))
             parts += [f"{KINDS.index(kind)}{target:0{wide}b}{written(weight)}" for (kind, _, target), weight in edges]
             own = NAMES.index(self.activations[unit])
@@ -259,10 +267,25 @@ class Network:
     def all_bits(self, tree: Tree, activations: Sequence[str], softmax: bool = False) -> tuple[int, float]:
         """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
         bits: Numbers = np.zeros(3)
-        spread = self.spread()
-        parts = Parts(spread.symbols, np.arange(len(activations), dtype=np.int32), True, softmax)
-        evaluate(spread.as_row(), parts, 0.0, tree, Desk.of(len(tree.read)), bits, np.inf)
+        room, count = self.spread().laid_out()
+        parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True, softmax)
+        code_data(count, parts, 0.0, tree, Desk.of(len(tree.read), room), bits, np.inf)
         return self.bits(activations), float(bits[2])
+
+    def laid_out(self, precision: str = "float64") -> tuple[Room, int]:
+        """For computing, and how many of the units are computed. Every weight is the number nearest to its fraction, or
+        the largest there is.
+        """
+        room = Room.of(self.units, max(len(self.edges), 1), precision)
+        room.activation[:] = [NAMES.index(one) for one in self.activations]
+        room.product[:] = self.products
+        largest = float(np.finfo(precision).max)
+        for unit, weight in self.biases.items():
+            room.bias[unit] = _nearest(weight, largest)
+        ends = [(KINDS.index(kind), source, target) for kind, source, target in self.edges]
+        kinds, sources, targets = np.array(ends, np.int32).reshape(-1, 3).T.copy()
+        weights = np.array([_nearest(weight, largest) for weight in self.edges.values()], np.float64)
+        return room, int(connect(self.units, self.symbols, kinds, sources, targets, weights, room))
 
     def into(self, unit: int, kind: str) -> list[tuple[int, Fraction]]:
         """(source, weight) of the edges of a kind into a unit."""
@@ -274,29 +297,22 @@ class Network:
 
     def order(self) -> list[int]:
         """The units that reach an output or the next step, each after all that it needs."""
-        room = Room.of(1)
-        return [int(unit) for unit in room.order[: wire(self.as_row(), self.symbols, room)]]
+        room, count = self.laid_out()
+        return [int(unit) for unit in room.order[:count]]
 
     def cycle(self) -> list[int]:
         """Units that need one another within a step, the first again at the end; nothing where there are none."""
-        after: dict[int, list[int]] = {}
+        needs = graphlib.TopologicalSorter[int]()
         for kind, source, target in self.edges:
             if kind == "forward":
-                after.setdefault(source, []).append(target)
-        done: set[int] = set()
-
-        def follow(unit: int, way: list[int]) -> list[int]:
-            if unit in way:
-                return [*way[way.index(unit) :], unit]
-            if unit in done:
-                return []
-            for target in after.get(unit, ()):
-                if found := follow(target, [*way, unit]):
-                    return found
-            done.add(unit)
-            return []
-
-        return next((found for unit in range(self.units) if (found := follow(unit, []))), [])
+                needs.add(target, source)
+        try:
+            needs.prepare()
+        except graphlib.CycleError as error:
+            around: list[int] = error.args[1][:-1]
+            least = around.index(min(around))
+            return [*around[least:], *around[:least], around[least]]
+        return []
 
     def certificate(self, language: str = "", tried: int = 60) -> Certificate:
         """Whether it is right for every string, by proof (`quickstudy.learners.mdl.certificate`).
@@ -351,5 +367,13 @@ def _list(value: Any) -> list[Any]:
 
 
 def _whole(value: Any, negative: bool = False) -> int | None:
-    fits = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31 and (negative or value >= 0)
+    fits = isinstance(value, int) and not isinstance(value, bool) and (negative or value >= 0)
     return value if fits else None
+
+
+def _nearest(weight: Weight, largest: float) -> float:
+    above, below = weight
+    try:
+        return min(max(above / below, -largest), largest)
+    except OverflowError:  # no infinity: times a source that is 0 it would be no number, where the product is 0
+        return largest if above > 0 else -largest
