@@ -54,14 +54,13 @@ class Judge:
         return ends_right if self.is_mini else judge_of(self.name, self.strict)
 
     def judged(self, question: str, expected: str, reply: str) -> dict[str, Any]:
-        """`finished`, `correct` and `reward` of one reply."""
+        """`finished`, `correct` and `reward` of one reply, as the world would judge it that hears it byte by byte: at
+        the first period, or as soon as it is as long as what is expected. What comes behind is no part of it.
+        """
         asked, said = Question(as_bytes(question), as_bytes(expected)), as_bytes(reply)
-        if self.by_period:
-            end = said.find(b".") + 1
-            finished, said = end > 0, said[:end]
-        else:
-            finished = len(said) >= len(asked.expected)
-        correct = finished and self.judge(asked, said)
+        end = said.find(b".") + 1 if self.by_period else max(len(asked.expected), 1)
+        finished = 0 < end <= len(said)
+        correct = finished and self.judge(asked, said[:end])
         wrong = 0 if self.is_mini or not finished else -1
         return {"finished": finished, "correct": correct, "reward": 1 if correct else wrong}
 
