@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from quickstudy.base.trace import Trace
-from quickstudy.measures.compositionality import language_scores
+from quickstudy.measures.compositionality import language_scores, plain_similarity
 from quickstudy.measures.disentanglement import disentanglement_scores, factor_vae_score
 from quickstudy.measures.games import (
     EXPLORATION,
@@ -55,6 +55,9 @@ def test_topsim_agrees_with_a_plain_reckoning():
     distance = [edits(spoken[a], spoken[b]) / max((len(spoken[a]) + len(spoken[b])) / 2, 1e-9) for a, b in pairs]
     apart = [(meanings[a] != meanings[b]).sum() for a, b in pairs]
     assert language_scores(meanings, said)["topsim"] == pytest.approx(spearmanr(distance, apart).statistic, abs=1e-9)
+    plain = [edits(spoken[a], spoken[b]) for a, b in pairs]
+    assert plain_similarity(meanings, said) == pytest.approx(spearmanr(plain, apart).statistic, abs=1e-9)
+    assert plain_similarity(GRID, GRID + 1) == language_scores(GRID, GRID + 1)["topsim"]
 
 
 def test_a_bag_of_symbols_by_hand():

@@ -152,7 +152,7 @@ def _columns(path: str | pathlib.Path) -> tuple[NDArray[np.float64], list[str]]:
         return _parquet(path)
     table = read_table(path)
     first = read_content(path).partition(b"\n")[0]
-    names = first.decode("utf-8-sig", "replace").strip().split(",")
+    names = first.decode("utf-8", "replace").strip().split(",")
     return table, names if len(names) == table.shape[1] else []
 
 

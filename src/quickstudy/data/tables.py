@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import math
 import pathlib
@@ -43,7 +44,7 @@ def read_content(path: str | pathlib.Path) -> bytes:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     if len(content) > MOST_BYTES:
         raise UsageError(f"{path} is larger than {MOST_BYTES:,} bytes; give a part of it")
-    return content
+    return content.removeprefix(codecs.BOM_UTF8)  # spreadsheets and some editors put a byte order mark first
 
 
 def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:
@@ -59,7 +60,7 @@ def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:
 
 def _written(path: str | pathlib.Path, content: bytes) -> NDArray[np.float64]:
     try:
-        lines = [line for line in csv.reader(content.decode("utf-8-sig").splitlines()) if any(map(str.strip, line))]
+        lines = [line for line in csv.reader(content.decode("utf-8").splitlines()) if any(map(str.strip, line))]
     except (UnicodeDecodeError, csv.Error):
         raise UsageError(f"{path} is neither CSV in UTF-8 nor an NPY file") from None
     rows = [[_number(cell) for cell in line] for line in lines]

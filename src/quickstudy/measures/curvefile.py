@@ -89,7 +89,7 @@ def read_curve(path: str | pathlib.Path) -> Curve:
 
 def _text(path: str | pathlib.Path) -> str:
     try:
-        return read_content(path).decode("utf-8-sig")  # spreadsheets put a byte order mark first
+        return read_content(path).decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not a text file; expected JSON or CSV in UTF-8") from None
 

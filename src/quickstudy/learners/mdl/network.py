@@ -142,7 +142,7 @@ class Network:
         """From a JSON file, or one of those that come with the package, by its name: `bliss-an-bn`."""
         known = _NETWORKS / f"{path}.json"
         try:
-            facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8"))
+            facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
         return cls.from_facts(facts, str(path))

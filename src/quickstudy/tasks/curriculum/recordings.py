@@ -2,8 +2,9 @@
 
 A recording is one JSON object a line. For single replies: `task`, `question`, `expected`, `reply`. For a session:
 `task`, `rows` (each `question`, `expected`, `feedback`, and `knowable`: the answers can be known from here on; where
-it is missing, they are in tasks where they always are) and `replies`, one character a byte. `feedback` is what is said
-after the answer, whatever that was, or an object with `right` and `wrong`.
+it is missing, they are in tasks where they always are) and `replies`, one character a byte, in a text or in a list of
+single characters. `feedback` is what is said after the answer, whatever that was, or an object with `right` and
+`wrong`.
 """
 
 from __future__ import annotations
@@ -157,6 +158,11 @@ def looked_through(found: Any, kind: str) -> dict[str, Any]:
     """
     if not isinstance(found, Mapping):
         raise UsageError(f"a recording is an object, got {found!r}")
+    if kind == "session" and isinstance(replies := found.get("replies"), list):
+        for place, reply in enumerate(replies):
+            if not isinstance(reply, str) or len(reply) != 1:
+                raise UsageError(f"replies[{place}] must be one character, got {reply!r}")
+        found = {**found, "replies": "".join(replies)}
     for name in ("task", "replies") if kind == "session" else ("task", "question", "expected", "reply"):
         _check_text(found, name)
     rows = found.get("rows", []) if kind == "session" else []
