@@ -18,6 +18,7 @@ from quickstudy.measures.games import (
     EXPLORATION,
     ease_of_acquisition,
     learning_in_games,
+    pooled_accuracy,
     reconstruction,
     zero_shot_accuracy,
 )
@@ -158,6 +159,7 @@ def test_accuracy_is_a_mean_over_episodes_by_hand():
     found = zero_shot_accuracy(trace(), "corrected")
     assert found["zero-shot-accuracy"] == (1 + 1 / 4) / 2
     assert found["support-accuracy"] == 1 / 2
+    assert pooled_accuracy(trace(), "corrected") == {"pooled-accuracy": (2 + 1) / (2 + 4)}
     assert (found["target-accuracy"], found["foil-support"], found["foil-query"]) == (1 / 2, 1 / 3, 1)
     assert pytest.approx(0.185, abs=5e-4) == EXPLORATION
     assert found["exploratory-accuracy"] == pytest.approx(0.625 * (1 - EXPLORATION) + EXPLORATION / 2)
