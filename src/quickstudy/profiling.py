@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import pathlib
 import re
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -215,21 +216,38 @@ def _with(request: Request, **settings: Any) -> Request:
 
 def _note(request: Request, energy: float = 0.0) -> float | None:
     """Write down who was examined, and what energy that took; gives the energy of all its runs."""
-    study, index = request.study, read_index(request.folder)
-    learner, spent = study.settings["examined"], dict(index.get("energy", {}))
-    if energy:
-        spent[learner] = float(spent.get(learner) or 0.0) + energy
-    facts = {
-        "study": study.id,
-        "version": study.version,
-        "ruleset": study.settings["ruleset"],
-        "learners": list(dict.fromkeys([*index.get("learners", []), learner])),
-        "energy": spent,
-    }
-    content = json.dumps(facts, indent=1).encode()
-    # Several learners may be examined in one folder at the same time.
-    write_aside(request.folder / INDEX, str(os.getpid()), lambda file: file.write(content))
+    study = request.study
+    learner = study.settings["examined"]
+    with _alone_in(request.folder):
+        index = read_index(request.folder)
+        spent = dict(index.get("energy", {}))
+        if energy:
+            spent[learner] = float(spent.get(learner) or 0.0) + energy
+        facts = {
+            "study": study.id,
+            "version": study.version,
+            "ruleset": study.settings["ruleset"],
+            "learners": list(dict.fromkeys([*index.get("learners", []), learner])),
+            "energy": spent,
+        }
+        content = json.dumps(facts, indent=1).encode()
+        write_aside(request.folder / INDEX, str(os.getpid()), lambda file: file.write(content))
     return spent.get(learner)
+
+
+@contextlib.contextmanager
+def _alone_in(folder: pathlib.Path) -> Iterator[None]:
+    """Several learners may be examined in one folder at the same time: what one has read of its index, no other changes
+    until it has written. Where a system has no such locks, the last one stands; each writes again with its next run.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            place = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, place)  # which gives the lock back
+            fcntl.flock(place, fcntl.LOCK_EX)
+        yield
 
 
 def slug(name: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.learners.host import HostPupil
 from quickstudy.learners.naming import bring, choose_learner
 from quickstudy.testing import check_learner
 
@@ -56,6 +57,33 @@ def broken(findings):
 @pytest.mark.parametrize(("kind", "net"), [(SequenceModel, Net), (CellModel, Cell)])
 def test_they_keep_the_promises_of_a_learner(kind, net):
     assert broken(check_learner(kind(net, rate=0.02))) == []
+
+
+def test_a_cell_goes_on_from_where_it_is():
+    """To the last bit as if all were read again."""
+    host = CellModel(BRIEF, 1, build=Cell)
+    read = np.array([[0, 1, 2, 3], [3, 3, 1, 0]], np.int32)
+    state = host.start(2, 4)
+    for time in range(3):
+        state, scores = host.step(state, read[:, time])
+    assert (scores == [host.predict(row[:3])[-1] for row in read]).all()
+    _, scores = host.step(host.rows(state, np.array([1, 1])), np.array([0, 2], np.int32))
+    assert (scores[0] == host.predict(read[1])[-1]).all()
+
+
+def test_rows_that_run_free_are_read_side_by_side():
+    asked = []
+
+    class Counting(SequenceModel):
+        def predict_many(self, sequences):
+            asked.append(len(sequences))
+            return super().predict_many(sequences)
+
+    pupil = HostPupil(Counting(BRIEF, 1, build=Net), BRIEF)
+    state, _ = pupil.step(pupil.start(20, 2), np.zeros((1, 20), np.int32))
+    asked.clear()
+    pupil.step(state, np.ones((1, 20), np.int32))
+    assert asked == [20]
 
 
 def test_one_that_looks_ahead_is_caught():

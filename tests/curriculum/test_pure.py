@@ -26,7 +26,7 @@ from quickstudy.protocols.lifetime import Lifetime
 from quickstudy.tasks.curriculum import loop
 from quickstudy.tasks.curriculum.compiled_lives import TableLives
 from quickstudy.tasks.curriculum.pure_tables import key_name, stepped
-from quickstudy.tasks.curriculum.queues import MOST_ASKED, Rows, Source, least_steps
+from quickstudy.tasks.curriculum.queues import MOST_ASKED, Rows, Source, asked_at_most, least_steps
 from quickstudy.tasks.curriculum.tables import TABLES, Ground
 from quickstudy.tasks.curriculum.words import Words
 
@@ -237,3 +237,25 @@ def made_life(general, number, seed):
             shown = life.send(int(rng.choice([SPACE, 46, rng.integers(48, 58), *stage.expected[-1:]])))
     except StopIteration as end:
         return told, end.value
+
+
+@pytest.mark.parametrize("number", TABLES)
+def test_instances_drawn_by_hand_are_those_that_are_compiled(number):
+    """Questions may be numbered in another order: what stands for them is the same."""
+    found = []
+    for by_hand in (0, 3):
+        rows, source = Rows.empty(4), Source(number, "two ways", by_hand=by_hand)
+        source.fill(rows)
+        source.fill(rows, 2)
+        found.append(rows)
+    compiled, drawn = found
+    assert (compiled.lefts == drawn.lefts).all()
+    for row in range(4):
+        for place in range(asked_at_most(source.setting.kind, int(compiled.lefts[row]))):
+            one, other = (rows.order[row, place] for rows in found)
+            for part in range(2):
+                texts = [rows.texts[row, part, which] for rows, which in zip(found, (one, other), strict=True)]
+                assert bytes(texts[0][1 : 1 + texts[0][0]]) == bytes(texts[1][1 : 1 + texts[1][0]])
+            assert compiled.opens[row, one] == drawn.opens[row, other]
+            digits = int(compiled.noise[row, place, 0])
+            assert (compiled.noise[row, place, : 1 + digits] == drawn.noise[row, place, : 1 + digits]).all()

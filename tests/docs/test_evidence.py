@@ -56,10 +56,11 @@ def test_a_stored_card_is_what_its_runs_give():
     assert facts == json.loads((folder / "card-bag.json").read_text(encoding="utf-8"))
 
 
-def test_a_stored_standard_card_is_what_its_packed_runs_give(tmp_path):
-    stored = STORED / "profile-standard"
+@pytest.mark.parametrize(("budget", "seeds"), [("standard", 6), ("full", 3)])
+def test_a_stored_card_is_what_its_packed_runs_give(budget, seeds, tmp_path):
+    stored = STORED / f"profile-{budget}"
     take_over(stored, tmp_path)
-    facts = plain(page_of(request_profile("esn", budget="standard", out=tmp_path)).facts["card"])
+    facts = plain(page_of(request_profile("esn", budget=budget, seeds=seeds, out=tmp_path)).facts["card"])
     kept = json.loads((stored / "card-esn.json").read_text(encoding="utf-8"))
     assert (facts["families"], facts["words"]) == (kept["families"], kept["words"])
 

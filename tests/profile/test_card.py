@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ import numpy as np
 import pytest
 
 import quickstudy as qs
+from quickstudy.base.study import find_study
+from quickstudy.pages.profile.index import read_index
 from quickstudy.pages.profile.standing import Family, Standing
 from quickstudy.pages.profile.words import PHRASES, in_short, phrase
 from quickstudy.play.keeping import Invitation, Sitting
@@ -43,6 +47,7 @@ class First(Last):
 
 
 FAMILIES = ["language", "curriculum"]
+VERSION = find_study("profile-quick").version
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +107,7 @@ def test_a_person_who_has_played_stands_on_the_card(made: tuple[Path, Any, Any])
 
 
 def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
-    with pytest.raises(qs.UsageError, match="not mixed with profile-quick version 2, tuned"):
+    with pytest.raises(qs.UsageError, match=f"not mixed with profile-quick version {VERSION}, tuned"):
         qs.profile("esn", out=made[0], tuned=True)
     with pytest.raises(qs.UsageError, match="stands for several learners"):
         qs.profile("esn:units=10|20", out=tmp_path)
@@ -120,22 +125,27 @@ def test_cards_of_an_old_version_are_left_alone(tmp_path: Path, monkeypatch: Any
     usual.mkdir(parents=True)
     index = {"study": "profile-quick", "version": 1, "ruleset": "as given", "learners": ["esn"]}
     (usual / "profile.json").write_text(json.dumps(index))
-    assert request_profile("esn").folder == Path("results", "profile-quick-version-2")
+    assert request_profile("esn").folder == Path("results", f"profile-quick-version-{VERSION}")
     assert request_profile("esn", budget="standard").folder == Path("results", "profile-standard")
     with pytest.raises(qs.UsageError, match=r"has cards of profile-quick version 1.*give another folder by --out"):
         request_profile("esn", out=usual)
 
 
-def test_two_may_be_examined_in_one_folder_at_once(tmp_path: Path, monkeypatch: Any) -> None:
-    """Neither writes over the other's unfinished file."""
+def test_several_may_be_examined_in_one_folder_at_once(tmp_path: Path, monkeypatch: Any) -> None:
+    """All stand in its index: nobody writes what another has read before him."""
     from quickstudy import profiling
 
-    marks: list[str] = []
-    monkeypatch.setattr(profiling, "write_aside", lambda path, mark, write: marks.append(mark))
-    for pid in (41, 42):
-        monkeypatch.setattr("os.getpid", lambda pid=pid: pid)
-        profiling._note(profiling.request_profile("esn", out=tmp_path))
-    assert len(set(marks)) == 2
+    def read_slowly(folder: Path) -> Any:
+        found = read_index(folder)
+        time.sleep(0.02)
+        return found
+
+    requests = [profiling.request_profile(name, out=tmp_path) for name in ("esn", "lstm", "bag", "reca")]
+    monkeypatch.setattr(profiling, "read_index", read_slowly)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(profiling._note, requests))
+    assert sorted(read_index(tmp_path)["learners"]) == ["bag", "esn", "lstm", "reca"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["profile.json"]
 
 
 def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:

@@ -70,6 +70,17 @@ def test_the_study_has_a_rate_in_every_family(tmp_path: Path) -> None:
             assert all("rate=" in name for name in names.values())
 
 
+def test_who_has_no_share_has_no_best_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is named once, with all others of a task."""
+    monkeypatch.setattr(rates, "_means", lambda request, row, learner: ({0.001: 0.0}, 1))
+    made = rates.Rates().blocks(Request(find_study("profile-rates"), tmp_path, "corrected", 2))
+    best = next(block for block in made.blocks if getattr(block, "name", "").endswith("-best-rates"))
+    assert {cell.value for line in best.lines for cell in line.cells if hasattr(cell, "value")} == {None}
+    said = made.blocks[-1].text
+    assert said.startswith("No share: everybody on periodic: the best is 0")
+    assert said.count("everybody") == 6
+
+
 def test_through_the_whole_line(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(

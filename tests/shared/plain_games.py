@@ -1,5 +1,6 @@
 """Meta-referential games as published, K = 0, and the quantising pair in them, written anew in plain NumPy: nothing of
-the package is used. `python tests/shared/plain_games.py EPISODES` prints accuracies by how an unknown token is read.
+the package is used. `python tests/shared/plain_games.py EPISODES` prints accuracies by how an unknown token is read:
+the mean over episodes, and that over all games.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def near(sections, coordinates, tolerance):
     return (ends[0] - tolerance <= coordinates) & (coordinates <= ends[1] + tolerance)
 
 
-def accuracies(rng, shots, samples, tolerance):
-    """Of one episode, by reading: the share of query games that the quantising pair decides rightly."""
+def decided(rng, shots, samples, tolerance):
+    """(game, reading): of the query games of one episode, whether the quantising pair decides rightly."""
     known, right = set(), []
     for asked, speaker, listener, kept in games_of(rng, shots, samples):
         sent = np.clip(np.floor((speaker + 1) * WORDS / 2), 0, WORDS - 1)
@@ -85,15 +86,17 @@ def accuracies(rng, shots, samples, tolerance):
         fits = [np.where(there, near(sent, seen, tolerance), reading).all() for reading in unknown]
         right += [[one == kept for one in fits]] if asked else []
         known |= set(sent)
-    return np.mean(right, axis=0)
+    return np.array(right)
 
 
 if __name__ == "__main__":
     count = int(sys.argv[1])
     for setting in ((1, 4, 0.2), (2, 4, 0.2), (1, 1, 0.0)):
         rng = np.random.default_rng(5)
-        found = np.array([accuracies(rng, *setting) for _ in range(count)])
+        games = [decided(rng, *setting) for _ in range(count)]
+        found, over_all = np.array([one.mean(axis=0) for one in games]), np.concatenate(games).mean(axis=0)
         lines = ["shots {}, samples {}, tolerance {}; an unknown token".format(*setting)]
-        for reading, mean, error in zip(READINGS, found.mean(axis=0), found.std(axis=0) / count**0.5, strict=True):
-            lines.append(f"  {reading}: {mean:.4f}, standard error {error:.4f}")
+        errors = found.std(axis=0) / count**0.5
+        for reading, mean, error, one in zip(READINGS, found.mean(axis=0), errors, over_all, strict=True):
+            lines.append(f"  {reading}: {mean:.4f}, standard error {error:.4f}; over all games {one:.4f}")
         sys.stdout.write("\n".join(lines) + "\n")

@@ -102,7 +102,7 @@ class ContextPupil:
         self._alphabet = Alphabet.drawn(brief, shared, streams.numpy("noise"))
         self._lines: list[str] = []
         self._shown = self._tokens = 0
-        self._stepper = Prefixes(lambda read: self._answered([([int(x) for x in read], {})]))
+        self._stepper = Prefixes(lambda read: self._answered([([int(x) for x in one], {}) for one in read])[:, None])
 
     @property
     def scale(self) -> str:

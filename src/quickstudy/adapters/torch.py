@@ -172,15 +172,34 @@ class CellModel(SequenceModel):
         """One after another: side by side, a row's sums are rounded by its place among the others (seen: 1e-7)."""
         return [super(CellModel, self).predict_many([inputs])[0] for inputs in sequences]
 
+    def start(self, rows: int, capacity: int) -> tuple[Any, ...]:
+        """Of every row the cell's state: nothing was read."""
+        return (None,) * rows
+
+    def step(self, state: tuple[Any, ...], inputs: NDArray[Any]) -> tuple[tuple[Any, ...], NDArray[Any]]:
+        """One step of every row from where it is: nothing is read again. Row by row, as in `predict_many`."""
+        self.network.eval()
+        with self.torch.no_grad(), self._own_chance():
+            after = [self._moved(x[None], before) for x, before in zip(self._given(inputs), state, strict=True)]
+        scores = [given[0].numpy().astype(np.float64) for given, _ in after]
+        return tuple(following for _, following in after), np.stack(scores)
+
+    def rows(self, state: tuple[Any, ...], numbers: NDArray[Any]) -> tuple[Any, ...]:
+        """Where these rows are."""
+        return tuple(state[number] for number in numbers)
+
     def _scores(self, inputs: Any) -> Any:
         state, scores = None, []
         for x in inputs:
-            given = self.network(x, state)
-            if not isinstance(given, tuple) or len(given) != 2:
-                raise LearnerFault("a cell must give its scores and its next state")
-            scores.append(self._checked(given[0], (x.shape[0],)))
-            state = given[1]
+            given, state = self._moved(x, state)
+            scores.append(given)
         return self.torch.stack(scores)
+
+    def _moved(self, x: Any, state: Any) -> tuple[Any, Any]:
+        given = self.network(x, state)
+        if not isinstance(given, tuple) or len(given) != 2:
+            raise LearnerFault("a cell must give its scores and its next state")
+        return self._checked(given[0], (x.shape[0],)), given[1]
 
 
 def _imported() -> Any:

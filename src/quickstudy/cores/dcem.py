@@ -86,6 +86,7 @@ class DualCoding:
     the LSTM that sees codes and readings; features: of a code; hidden: width behind the LSTM. perceived, heard: how
     many numbers of the input are seen, from the first, and how many behind them are said; both codes are made of the
     rest as well. waves: as for `transformer`. Source: Hill et al. 2020; sizes of the model of Denamganaï et al. 2022.
+    Departures from it: queries are made by one layer, not by two, and there is one behind the LSTM, not two.
     """
 
     perceived: int = parameter(3, at_least=1)

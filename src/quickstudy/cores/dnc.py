@@ -122,7 +122,7 @@ class DifferentiableComputer:
 
     units: of either layer. slots, word: rows of the memory and numbers in one. heads: that read. hidden, features:
     layers that encode the input. waves: as for `transformer`. Source: Graves et al. 2016; sizes of Denamganaï et al.
-    2022, Table 5.
+    2022, Table 5. Departure: what is written is squashed by tanh.
     """
 
     units: int = parameter(128, at_least=1)

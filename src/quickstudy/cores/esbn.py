@@ -120,7 +120,8 @@ class SymbolBinding:
     keys, with a confidence, of the steps whose features were like those of now. units: of the controller. keys: numbers
     in a key. hidden, features: layers that encode the input. bypass: the controller and the output also see the
     features, as in the model of Denamganaï et al. 2022; without it, as in the original, only keys that were read.
-    waves: as for `transformer`. As many slots as steps may follow.
+    waves: as for `transformer`. As many slots as steps may follow. Departure from that model: what comes out is read as
+    it is, and not by a second LSTM.
     """
 
     units: int = parameter(256, at_least=1)

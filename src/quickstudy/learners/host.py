@@ -89,7 +89,7 @@ class HostPupil:
             self.watch = host.watch
         if hasattr(host, "predict") and not self._told:  # who steps is asked before anybody knows the answers
             own = all(hasattr(host, name) for name in ("start", "step", "rows"))
-            stepper: Any = host if own else Prefixes(self._predicted)
+            stepper: Any = host if own else Prefixes(self._all_predicted)
             self._stepper, self.start, self.rows, self.step = stepper, stepper.start, stepper.rows, self._step
             self.by_prediction = not own
             if not own or hasattr(host, "unroll"):  # what is read at once need not be read again after every step
@@ -145,13 +145,16 @@ class HostPupil:
         starts = np.flatnonzero(np.diff(counted[:, 1], prepend=-1))
         pieces = [slice(*bounds) for bounds in zip(starts, [*starts[1:], len(counted)], strict=True)]
         read = [examples.inputs[: counted[piece, 0][-1] + 1, counted[piece.start, 1]] for piece in pieces]
-        predicted = self._many_predicted(read) if hasattr(self.host, "predict_many") else map(self._predicted, read)
+        predicted = self._all_predicted(read)
         for piece, inputs in zip(pieces, read, strict=True):
             if self._told:
                 answers = examples.targets[: len(inputs), counted[piece.start, 1]]
                 self.host.told(own_copy(answers_before(answers)))  # type: ignore[attr-defined]
             scores[0, piece] = next(predicted)[counted[piece, 0]]
         return scores
+
+    def _all_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
+        return self._many_predicted(read) if hasattr(self.host, "predict_many") else map(self._predicted, read)
 
     def _many_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
         """What is predicted for each of some sequences, side by side. The first and the last of the first exam are also

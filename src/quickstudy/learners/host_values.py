@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,9 +80,11 @@ def action_checker(space: Space) -> Callable[[Any, Any], Any]:
 
 
 class Prefixes:
-    """Stepping by prediction alone: what was read is kept, and read again after every step."""
+    """Stepping by prediction alone: what was read is kept, and read again after every step. predicted: of several
+    sequences, what is predicted for each.
+    """
 
-    def __init__(self, predicted: Callable[[NDArray[Any]], NDArray[np.float64]]) -> None:
+    def __init__(self, predicted: Callable[[list[NDArray[Any]]], Iterable[NDArray[np.float64]]]) -> None:
         self._predicted = predicted
 
     def start(self, rows: int, capacity: int) -> tuple[list[Any], ...]:
@@ -94,12 +96,13 @@ class Prefixes:
         if isinstance(inputs, Mapping):
             raise NotApplicable("a host learner that has no step of its own reads arrays, not fields")
         longer = tuple([*read, x] for read, x in zip(state, inputs, strict=True))
-        return longer, np.stack([self._predicted(np.stack(read))[-1] for read in longer])
+        return longer, np.stack([rows[-1] for rows in self._predicted([np.stack(read) for read in longer])])
 
     def unroll(self, state: tuple[list[Any], ...], inputs: NDArray[Any]) -> tuple[Any, NDArray[np.float64]]:
         """Many steps (time, row, ...), each row read once: (time, row, output) predictions."""
         longer = tuple([*read, *inputs[:, row]] for row, read in enumerate(state))
-        return longer, np.stack([self._predicted(np.stack(read))[-len(inputs) :] for read in longer], axis=1)
+        predicted = self._predicted([np.stack(read) for read in longer])
+        return longer, np.stack([rows[-len(inputs) :] for rows in predicted], axis=1)
 
     def rows(self, state: tuple[list[Any], ...], numbers: NDArray[Any]) -> tuple[list[Any], ...]:
         """What these rows have read."""

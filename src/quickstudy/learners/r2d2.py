@@ -63,8 +63,8 @@ class R2D2:
 
     The defaults are those of Denamganaï et al. 2022, Table 5. Not said there: updates by step (here one for a step of
     each of 32 actors), and the clip (here that of Ape-X). Source: Kapturowski et al. 2019; Sunehag et al. 2018 for
-    VDN; Hu and Foerster 2020 for SAD. Departure: a fresh sequence is as urgent as the most urgent one, not as its own
-    error says.
+    VDN; Hu and Foerster 2020 for SAD. Departures: a fresh sequence is as urgent as the most urgent one, not as its own
+    error says; numbers are given back as they are, where the original's are pressed into 0 .. 1 by a sigmoid.
     """
 
     batch: int = parameter(32, at_least=1)

@@ -21,6 +21,7 @@ from quickstudy.pages.profile.tuning import asked_on, family_of
 from quickstudy.pages.request import Request, Stage, by_protocol
 from quickstudy.report.results import scores_of
 from quickstudy.report.statistics import middle
+from quickstudy.report.words import listing
 from quickstudy.runs.setting import make_task, protocol_of
 
 NEAR = 0.05
@@ -53,16 +54,16 @@ class Rates:
         shares: dict[str, dict[str, float | None]] = {}
         firsts: dict[str, dict[str, float | None]] = {}
         facts: dict[str, Any] = {}
-        missing: list[str] = []
+        missing: dict[tuple[str, str], list[str]] = {}
         for row in request.rows:
             shares[row.label], firsts[row.label], facts[row.label] = {}, {}, {}
             for column, learner in learners.items():
                 means, sign = _means(request, row, learner)
                 share, why = share_near(means, sign, len(names_of(request, row, learner)))
                 if share is None:
-                    missing.append(f"{column} on {row.label}: {why}")
+                    missing.setdefault((row.label, why), []).append(column)
                 shares[row.label][column] = share
-                firsts[row.label][column] = _first(means, sign)
+                firsts[row.label][column] = None if share is None else _first(means, sign)
                 facts[row.label][column] = {"share": share, "means": {f"{rate:g}": means[rate] for rate in means}}
         rates = ", ".join(f"{rate:g}" for rate in grid_of(request))
         seeds = f"over {request.seeds} seeds, convention {request.convention}"
@@ -76,7 +77,16 @@ class Rates:
                 f"{request.name}-best-rates", f"The best of them, {seeds}", heading, _lines(request, firsts, columns)
             ),
         ]  # fmt: skip
-        said = [Text(f"No share: {'; '.join(missing)}.")] if missing else []
+        lacking = [
+            f"{'everybody' if own == columns else listing(own)} on {label}: {why}"
+            for (label, why), own in missing.items()
+        ]
+        said = [
+            Text(
+                "Where nobody learns in the budget of a task, all rates are about as good: a large share says nothing."
+            )
+        ]
+        said += [Text(f"No share: {'; '.join(lacking)}.")] if lacking else []
         return Made([*made, *said], {"rates": facts})
 
 

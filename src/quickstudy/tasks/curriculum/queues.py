@@ -12,12 +12,16 @@ from quickstudy.tasks.curriculum import batch_instances as at
 from quickstudy.tasks.curriculum.batch_instances import TaskNumbers, ask, drawn
 from quickstudy.tasks.curriculum.compiled_draws import BUFFER
 from quickstudy.tasks.curriculum.loop import BUDGET, IN_A_ROW
+from quickstudy.tasks.curriculum.tables import FOUR, LETTERS, SPECIALS, SYMBOLS, TABLES, TEN, Ground
+from quickstudy.tasks.curriculum.words import Words
 
 DIGITS_BEFORE = at.COMING - at.NOISES
 """The most random digits before a feedback."""
+BY_HAND = 256
+"""Instances of a source that are drawn as a world on the host draws them, a millisecond each: a short life needs no
+more, and to compile what draws the others, in a hundredth of the time, takes eight seconds."""
 
 
-@njit
 def asked_at_most(kind: int, count: int) -> int:
     """Questions after which an instance is over, whatever is answered: twice those after which its answers are known at
     the latest and the soft limit is past, and one. Known: in task 1 at the first question after 69 wrong answers; in 2
@@ -37,6 +41,7 @@ def asked_at_most(kind: int, count: int) -> int:
 
 
 MOST_ASKED = asked_at_most(at.PERMUTED_AND_ECHO, at.MOST)
+_asked_at_most = njit(asked_at_most)
 
 
 class Rows(NamedTuple):
@@ -66,8 +71,9 @@ class Rows(NamedTuple):
 class Source:
     """Instances of one table-driven task, in their order. name: of its random stream; first: its number."""
 
-    def __init__(self, task: str, name: str, first: int = 0) -> None:
+    def __init__(self, task: str, name: str, first: int = 0, by_hand: int = BY_HAND) -> None:
         self.setting = TaskNumbers.of(task, 0)
+        self._task, self._name, self._compiled_from = task, name, first + by_hand
         given = f"{name}/instance/".encode()
         self._numbers, self._words = np.zeros(at.NUMBERS, np.int64), np.zeros(BUFFER, np.uint32)
         self._bytes = np.concatenate([np.zeros(at.NAME, np.uint8), np.frombuffer(given, np.uint8)])
@@ -77,7 +83,33 @@ class Source:
         """The next instances into all rows from one on."""
         for row in range(first, len(rows.lefts)):
             parts = [part[row] for part in rows[:4]]
-            rows.lefts[row] = _filled(self._numbers, self._bytes, self._words, self.setting, *parts)
+            following = int(self._numbers[at.NUMBER]) + 1
+            if following < self._compiled_from:
+                self._numbers[at.NUMBER] = following
+                rows.lefts[row] = _filled_by_hand(self._task, Ground(self._name, following, Words()), *parts)
+            else:
+                rows.lefts[row] = _filled(self._numbers, self._bytes, self._words, self.setting, *parts)
+
+
+def _filled_by_hand(task: str, ground: Ground, texts: Any, order: Any, noise: Any, opens: Any) -> int:
+    """As `_filled`, from the instance itself. Its questions are numbered as they come, letters first."""
+    setting = TaskNumbers.of(task, 0)
+    ask, table = TABLES[task](ground).ask, setting.kind == at.TABLE
+    asked = [ask() for _ in range(asked_at_most(setting.kind, TEN))]
+    echoes = setting.kind in (at.LETTERS_AND_ECHO, at.PERMUTED_AND_ECHO)
+    different = sorted({one.text: one for one in asked}.values(), key=lambda one: echoes and one.text in SPECIALS)
+    places = {one.text: place for place, one in enumerate(different)}
+    order[: len(asked)] = [places[one.text] for one in asked]
+    for place, one in enumerate(different):
+        for part, text in enumerate((one.text, one.expected)):
+            texts[part, place, : 1 + len(text)] = [len(text), *text]
+        opens[place] = 1 if table else 0 if echoes and one.text in SPECIALS else len(LETTERS) - 1
+    noise[: len(asked), 0] = 0
+    for place, one in enumerate(asked if setting.noise[1] else ()):
+        before = one.wrong[: len(one.wrong) - len(one.expected) - (setting.closes >= 0)]
+        noise[place, : 1 + len(before)] = [len(before), *before]
+    needed = {at.ONE_ANSWER: len(SYMBOLS), at.PERMUTED_AND_ECHO: FOUR, at.TABLE: len(different)}
+    return needed.get(setting.kind, len(LETTERS))
 
 
 @njit
@@ -92,7 +124,7 @@ def _filled(
             texts[1, question, byte] = own[at.VALUES + question * at.LONGEST + byte]
         opens[question] = now[at.OPEN + question]
     left = now[at.LEFT]
-    for place in range(asked_at_most(setting.kind, now[at.QUESTIONS])):
+    for place in range(_asked_at_most(setting.kind, now[at.QUESTIONS])):
         if place:
             now[at.LENGTH] = 0
             ask(now, own, buffer, setting)

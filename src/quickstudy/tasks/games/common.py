@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from quickstudy.gateway import jax, jnp, key_from_words
 from quickstudy.tasks.games.episodes import uniforms
 from quickstudy.tasks.games.listener import Named
 from quickstudy.tasks.games.one_game import Store, draw_game, drawn_names, game_width, named, spare_of, stimuli_of
-from quickstudy.tasks.games.play import together
+from quickstudy.tasks.games.play import in_parts
 from quickstudy.tasks.games.shelves import Shelves
 from quickstudy.tasks.games.spaces import Pools, draw_stimuli, drawn_axes, grid, split, stimulus_shape
 
@@ -56,14 +56,6 @@ class Common(Named):
         """Games to learn from."""
         return self._games(streams.jax("space"), streams.jax("data"), first, count, False)[0]
 
-    def lessons(self, streams: Sequence[Streams], first: int, count: int) -> list[Examples]:
-        """The same of several lanes, each of a space of its own."""
-        return [self.lesson(stream, first, count) for stream in streams]
-
-    def exams(self, streams: Sequence[Streams], count: int) -> list[tuple[Examples, dict[str, Any]]]:
-        """Games to be tested on, of several lanes."""
-        return [self.exam(stream, count) for stream in streams]
-
     def exam(self, streams: Streams, count: int) -> tuple[Examples, dict[str, Any]]:
         """Games to be tested on, and what is known of every question."""
         examples, foil = self._games(streams.jax("space"), streams.jax("test"), 0, count, True)
@@ -75,11 +67,7 @@ class Common(Named):
         return examples.count
 
     def _games(self, space: Any, key: Any, first: int, count: int, tested: bool) -> tuple[Examples, Any]:
-        parts = [
-            jax.tree.map(np.asarray, _games(self, space, key, start + np.arange(together()), tested))
-            for start in range(first, first + count, together())
-        ]
-        inputs, targets, foil = (np.concatenate(rows)[:count] for rows in zip(*parts, strict=True))
+        inputs, targets, foil = in_parts(lambda numbers: _games(self, space, key, numbers, tested), first, count)
         asked = np.ones((1, count), dtype=np.bool_)
         return Examples(inputs[None], targets[None], asked, np.ones(count, np.int64)), foil
 

@@ -6,7 +6,7 @@ more step, in which the listener sees what the speaker saw. Messages arrive one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -227,6 +227,13 @@ class GameWorld(eqx.Module):
 def together() -> int:
     """Episodes that one call draws."""
     return TOGETHER.get(device_kind(), 2048)
+
+
+def in_parts(draw: Callable[[Any], Any], first: int, count: int) -> Any:
+    """What numbers first .. first+count-1 give, in NumPy: drawn so many in a call, whose arrays have them in front."""
+    starts = range(first, first + count, together())
+    parts = [jax.tree.map(np.asarray, draw(start + np.arange(together()))) for start in starts]
+    return jax.tree.map(lambda *rows: np.concatenate(rows)[:count], *parts)
 
 
 @partial(jax.jit, static_argnums=0)

@@ -19,7 +19,7 @@ from quickstudy.base.task import Turn
 from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.games.episodes import uniforms
-from quickstudy.tasks.games.play import together
+from quickstudy.tasks.games.play import in_parts
 from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
 from quickstudy.tasks.worlds import episode_keys
 
@@ -132,11 +132,7 @@ class Recall:
         return int(examples.lengths.sum())
 
     def _examples(self, key: Any, first: int, count: int) -> tuple[Examples, Shown]:
-        parts = [
-            jax.tree.map(np.asarray, _drawn(self, key, start + np.arange(together())))
-            for start in range(first, first + count, together())
-        ]
-        drawn = jax.tree.map(lambda *rows: np.concatenate(rows)[:count], *parts)
+        drawn = in_parts(lambda numbers: _drawn(self, key, numbers), first, count)
         steps = np.arange(self.horizon)[:, None]
         asked = (steps % 2 == 1) & (steps < drawn.count)
         inputs = np.pad(np.swapaxes(drawn.inputs, 0, 1), ((0, 0), (0, 0), (0, 2)))
@@ -184,21 +180,9 @@ class RecallWorld(eqx.Module):
     """The same episodes, played step by step."""
 
     task: Recall = eqx.field(static=True)
-
-    @property
-    def inputs(self) -> Reals:
-        """As the task's."""
-        return self.task.inputs
-
-    @property
-    def outputs(self) -> Tokens:
-        """As the task's."""
-        return self.task.outputs
-
-    @property
-    def horizon(self) -> int:
-        """As the task's."""
-        return self.task.horizon
+    inputs: Reals = eqx.field(static=True)
+    outputs: Tokens = eqx.field(static=True)
+    horizon: int = eqx.field(static=True)
 
     def reset(self, key: Any) -> tuple[Any, Any]:
         """A fresh episode."""
@@ -227,7 +211,7 @@ class RecallWorld(eqx.Module):
 
 @lru_cache(maxsize=16)
 def _world(task: Recall) -> RecallWorld:
-    return RecallWorld(task)
+    return RecallWorld(task, task.inputs, task.outputs, task.horizon)
 
 
 @partial(jax.jit, static_argnums=0)
