@@ -159,8 +159,8 @@ class Derivation:
             if len(symbol) != 1 or symbol == END:
                 raise UsageError(f'grammar: "{symbol}" has no rule; a terminal is one character, and not #')
         # In a grammar whose terminals are all capitals, one that lacks its rule cannot be told from them.
-        if any(map(str.islower, self.symbols)) and (lost := next(filter(str.isupper, self.symbols), "")):
-            raise UsageError(f'grammar: "{lost}" has no rule, and no terminal is a capital letter beside small ones')
+        if any(map(str.islower, self.symbols)) and (capital := next(filter(str.isupper, self.symbols), "")):
+            raise UsageError(f'grammar: "{capital}" has no rule, and no terminal is a capital letter beside small ones')
         reached, ending, empty = {next(iter(self.rules))}, set[str](), set[str]()
         for _ in self.rules:  # each round finds one more, or none is left
             for left, found in self.rules.items():
