@@ -82,7 +82,7 @@ def _train():
     return {"seconds": seconds * 1000 / 999, "memory": _memory()}
 
 
-def _outcomes(pupil, task, count, enough=lambda so_far: False, start=20):
+def _outcomes(pupil, task, count, enough=lambda lane, so_far: False, start=20):
     from quickstudy.protocols.marking import Marking
     from quickstudy.protocols.outcomes import outcomes
     from quickstudy.tasks.grammar.lists import TestList
@@ -107,7 +107,7 @@ def _read():
 
 def _early():
     pupil, task, _ = _lstm()
-    wrong = lambda so_far: bool(so_far[0]["wrong"].any())  # noqa: E731
+    wrong = lambda lane, so_far: bool(so_far["wrong"].any())  # noqa: E731
     _outcomes(pupil, task, 10_000, wrong)  # compiles
     found, seconds = _outcomes(pupil, task, 10_000, wrong)
     return {"strings": len(found["steps"]), "seconds": seconds, "memory": _memory()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -89,3 +91,22 @@ def test_a_memory_can_be_enlarged_and_a_small_one_overflows(spec):
     assert features(60, 20) == pytest.approx(endless, abs=1e-6)
     assert np.array_equal(features(None, 20), features(400, 20))
     assert np.abs(features(2, 20) - endless).max() > 1e-4
+
+
+@pytest.mark.parametrize("rows", [None, 11])
+@pytest.mark.parametrize("spec", [StackLSTM, functools.partial(StackLSTM, resting=True), BabyNTM])
+def test_a_memory_has_only_the_rows_that_were_reached_and_may_come_back(spec, rows):
+    """A tape of 11 rows comes around in 48 steps; with as many rows as there are steps nothing does."""
+    rng = np.random.default_rng(3)
+    core, total, piece = spec(units=3, cell=2, rows=rows).build(Tokens(3), rng), 48, 4
+    xs, rooms = rng.integers(3, size=(total, 2)), []
+    wanted = core.unroll(core.start(2, total), xs)[1]
+    state, said = core.start(2, total), []
+    for place in range(0, total, piece):
+        rooms.append(core.room(min(place + piece, total - place), total))
+        state, features = core.unroll(core.resized(state, rooms[-1]), xs[place : place + piece])
+        said.append(features)
+    np.testing.assert_allclose(np.concatenate(said), wanted, rtol=1e-6)
+    assert rooms[0] < max(rooms) > rooms[-1]
+    assert state[1].shape == (2, rooms[-1] * core.cell)
+    assert max(rooms) == (rows if rows else core.rows_for(total) - (spec is not BabyNTM))

@@ -229,6 +229,7 @@ def test_an_interrupted_run_goes_on_with_the_same_outcome():
     drawer = Drawer()
     (whole,) = protocol.examine(task, Hosted(Kept), streams, drawer).traces
     assert {so_far.facts["factor"] for so_far in drawer.kept} == {0, 1}
+    assert {"asked_seconds" in so_far.facts["now"] for so_far in drawer.kept} == {False, True}
     for so_far in drawer.kept:
         facts = json.loads(json.dumps(so_far.facts))  # as it comes back from a file
         (again,) = protocol.examine(

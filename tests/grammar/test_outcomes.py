@@ -11,9 +11,11 @@ import pytest
 from quickstudy.base.learner import Brief, distribution
 from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
+from quickstudy.learners import stepping
 from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols import marking as room
+from quickstudy.protocols import outcomes as reading
 from quickstudy.protocols import states
 from quickstudy.protocols.marking import Marking, Stop
 from quickstudy.protocols.outcomes import outcomes
@@ -21,13 +23,13 @@ from quickstudy.runs.setting import make_task
 from quickstudy.tasks.grammar.lists import TestList
 
 
-def taught(task: Any, name: str, passes: int = 0) -> Any:
+def taught(task: Any, name: str, passes: int = 0, lanes: tuple[int, ...] = (0,)) -> Any:
     """Most need not learn anything: to compile that takes longer than the whole test."""
     examples = task.released(100, 60)
     order = np.tile(np.arange(examples.count), max(1, passes))[None]
     learner = choose_learner(name, "corrected", task, "strings").make(task)
     brief = Brief(task.inputs, task.outputs, "cross-entropy", examples.steps, order.shape[1])
-    pupil: Any = learner.begin(brief, [Streams(0, "testing/outcomes", 0)])
+    pupil: Any = learner.begin(brief, [Streams(0, "testing/outcomes", lane) for lane in lanes])
     if passes:
         pupil.learn(Lesson([examples], order), 0, order.shape[1])
     return pupil
@@ -94,6 +96,57 @@ def test_a_state_that_comes_back_is_not_read_again(monkeypatch):
     some = [0, 31, 32]
     wanted = [alone(pupil, strings[place], task.grammar, Marking("det"))["wrong"] for place in some]
     assert found["wrong"][some].tolist() == wanted
+
+
+@pytest.mark.parametrize("name", ["baby-ntm:units=4,cell=2", "baby-ntm:units=4,cell=2,rows=40"])
+def test_a_memory_grows_and_shrinks_with_what_is_read_and_changes_no_mark(monkeypatch, name):
+    monkeypatch.setattr(stepping, "NEAR", 4)
+    monkeypatch.setattr(reading, "ALONE", reading._Size(256, 8, 1 << 22))
+    task, rooms = make_task("grammar/an-bn-cn", "corrected"), []
+    pupil, strings = taught(task, name), TestList(task, "exhaustive", 8, 12)
+    fitted = type(pupil).fitted
+    monkeypatch.setattr(type(pupil), "fitted", lambda *given: rooms.append(fitted(*given).room) or fitted(*given))
+    marking = Marking("det", bits=True)
+    (found,) = outcomes(pupil, strings, task.grammar, marking)
+    wanted = [alone(pupil, string, task.grammar, marking) for string in strings]
+    assert found["wrong"].tolist() == [one["wrong"] for one in wanted]
+    np.testing.assert_allclose(found["bits"], [one["bits"] for one in wanted], rtol=1e-5)
+    assert rooms[0] < max(rooms) > rooms[-1]
+
+
+def test_lanes_that_were_asked_enough_do_not_go_along_where_memories_are_large(monkeypatch):
+    monkeypatch.setattr(reading, "HEAVY", 1 << 10)
+    monkeypatch.setattr(reading, "FIRST_ROWS", (6, 6, 6))
+    task, name, read = make_task("grammar/an-bn-cn", "corrected"), "baby-ntm:units=4,cell=2,precision=float64", []
+    strings, marking = TestList(task, "exhaustive", 20, 18), Marking("det", bits=True)
+    call = reading._Steps.__call__
+    monkeypatch.setattr(
+        reading._Steps, "__call__", lambda self, rows: read.append(self._pupil.lanes) or call(self, rows)
+    )
+    enough = 12, 6, 18
+    pupil = taught(task, name, lanes=(0, 1, 2))
+    found = outcomes(pupil, strings, task.grammar, marking, lambda lane, so_far: len(so_far["steps"]) >= enough[lane])
+    assert read == [3, 3, 1]
+    assert [len(lane["steps"]) for lane in found] == [12, 12, 18]
+    for lane, own in enumerate(found):
+        (wanted,) = outcomes(taught(task, name, lanes=(lane,)), strings, task.grammar, marking)
+        assert own["wrong"].tolist() == wanted["wrong"][: len(own["wrong"])].tolist()
+        np.testing.assert_allclose(own["bits"], wanted["bits"][: len(own["bits"])], rtol=1e-9)
+
+
+def test_blocks_that_were_noted_are_not_read_again(monkeypatch):
+    monkeypatch.setattr(reading, "FIRST_ROWS", (4, 4, 4, 4))
+    task, read, noted = make_task("grammar/an-bn", "corrected"), [], []
+    pupil, strings = taught(task, "rnn:units=3"), TestList(task, "exhaustive", 5, 14)
+    call = reading._Steps.__call__
+    monkeypatch.setattr(reading._Steps, "__call__", lambda self, rows: read.append(len(rows)) or call(self, rows))
+    (whole,) = outcomes(pupil, strings, task.grammar, Marking("det"), note=lambda lanes: noted.append(list(lanes)))
+    assert read == [4, 4, 4, 2]
+    for done, before in enumerate(noted, 1):
+        read.clear()
+        (again,) = outcomes(pupil, strings, task.grammar, Marking("det"), before=before)
+        assert read == [4, 4, 4, 2][done:]
+        assert all(np.array_equal(again[name], whole[name]) for name in whole)
 
 
 BY_STATES = [
@@ -176,7 +229,7 @@ def test_it_stops_at_the_first_string_that_is_wrong(step):
     (whole,) = outcomes(pupil, TestList(task, "exhaustive", 0, 80), task.grammar, Marking("det"))
     endless = itertools.islice(iter(TestList(task, "exhaustive", 0, 10**9)), 10**6)
     stop = Stop.of("first-wrong", Marking("det"), task.grammar, (), 0)
-    (found,) = outcomes(pupil, endless, task.grammar, Marking("det"), lambda lanes: stop.cut(lanes[0]) is not None)
+    (found,) = outcomes(pupil, endless, task.grammar, Marking("det"), lambda _, own: stop.cut(own) is not None)
     assert stop.cut(found) == stop.cut(whole) == int(np.flatnonzero(whole["wrong"])[0]) + 1
     assert len(found["wrong"]) < 2000
 

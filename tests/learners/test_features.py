@@ -14,7 +14,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
-from quickstudy.learners import exams, features, readout
+from quickstudy.learners import exams, feature_blocks, features, readout
 from quickstudy.learners.lanes import stack_lanes
 from quickstudy.learners.naming import choose_learner
 from quickstudy.learners.online_readouts import RecursiveLeastSquares
@@ -25,9 +25,9 @@ def cramped(monkeypatch):
     """Room for almost nothing, and blocks of a few steps."""
     for module in (exams, readout, features):
         monkeypatch.setattr(module, "KEPT", 1 << 10)
-    monkeypatch.setattr(features, "BLOCK", 3)
-    monkeypatch.setattr(features, "FEW", 4)
-    monkeypatch.setattr(features, "MANY", 4)
+    monkeypatch.setattr(feature_blocks, "BLOCK", 3)
+    monkeypatch.setattr(feature_blocks, "FEW", 4)
+    monkeypatch.setattr(feature_blocks, "MANY", 4)
 
 
 NAMES = ["esn:units=20", "lstm:units=5", "transformer:embedding=8,hidden=8"]
@@ -50,7 +50,7 @@ def test_streamed_answers_are_those_of_the_exam_read_whole(world, name, request)
 def test_every_question_is_in_one_block_in_every_lane(world, cramped):
     lanes = [world.examples(9, seed=2), world.examples(14, seed=3)]
     cores = stack_lanes([EchoState(units=6).build(Tokens(world.symbols), np.random.default_rng(n)) for n in (0, 1)])
-    found = [block.numbers for block in features.blocks(cores, lanes)]
+    found = [block.numbers for block in feature_blocks.blocks(cores, lanes)]
     assert len(found) > 8
     for lane, examples in enumerate(lanes):
         assert sorted(np.concatenate([numbers[lane] for numbers in found])) == list(range(examples.questions))

@@ -17,7 +17,7 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cores.esn import EchoState
 from quickstudy.cores.reca import ReservoirAutomaton
 from quickstudy.learners import ridge
-from quickstudy.learners.features import CHUNK, blocks
+from quickstudy.learners.feature_blocks import CHUNK, blocks
 from quickstudy.learners.ridge import STRENGTHS, WITHOUT_VALIDATION, Ridge, stretch_of
 from quickstudy.learners.trained import Trained
 

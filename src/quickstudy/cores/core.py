@@ -70,6 +70,17 @@ class Core(eqx.Module):
         alone, beside = jax.eval_shape(lambda: (self.start(1, 1), self.start(2, 1)))
         return jax.tree.map(pick, state, alone, beside)
 
+    def room(self, distance: int, total: int) -> int | None:
+        """How large a memory that grows with what is read has to be where at most `distance` steps have been read or
+        may follow, whichever are fewer, and at most `total` together; None where a state has one size. What is left
+        out is zero, or would come too late to be read.
+        """
+        return None
+
+    def resized(self, state: State, room: int) -> State:
+        """The same state in another room: it goes on as it would have."""
+        return state
+
     def trainable(self) -> Any:
         """A tree of booleans: which arrays are trained. All inexact ones, unless a core says otherwise."""
         return jax.tree.map(eqx.is_inexact_array, self)

@@ -20,7 +20,9 @@ class MemoryCore(Core):
     """A recurrent layer that reads row 0 of a memory and then moves and writes it, softly.
 
     Before a step the row is added to h by way of `read`; after it, what h says by `act` moves the memory, and by `new`
-    is written. Each is weights and bias, one below the other. State: the layer's, and (B, rows, cell) memory.
+    is written. Each is weights and bias, one below the other. State: the layer's, and (B, rows, cell) memory; one that
+    was resized has its rows one behind the other, (B, rows cell): moves of a long axis take half as long, and are not
+    for training, where the order of sums in a gradient would be another.
     """
 
     controller: RecurrentCore
@@ -40,20 +42,49 @@ class MemoryCore(Core):
         """How many rows are as good as endlessly many for that many steps."""
 
     @abstractmethod
+    def rows_within(self, distance: int) -> int:
+        """How many rows are no further than that from row 0."""
+
+    @abstractmethod
+    def farthest(self, rows: int) -> int:
+        """Of so many rows the one that is as far from row 0 as any."""
+
+    @abstractmethod
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """The memory (B, rows, cell) after the actions (B, action) and what is new (B, cell)."""
+
+    @abstractmethod
+    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
+        """The same of a memory (B, rows cell)."""
 
     def start(self, batch: int, capacity: int) -> Any:
         """Zeros."""
         rows = self.rows_for(capacity) if self.rows_kept is None else self.rows_kept
         return self.controller.start(batch, capacity), jnp.zeros((batch, rows, self.cell), self.read.dtype)
 
+    def room(self, distance: int, total: int) -> int:
+        """Content wanders by one row a step from row 0, and only row 0 is read."""
+        rows = min(self.rows_within(distance), self.rows_for(total))
+        return rows if self.rows_kept is None else min(rows, self.rows_kept)
+
+    def resized(self, state: Any, room: int) -> Any:
+        """With rows of zeros put in, or rows left out, where they are farthest from row 0."""
+        inner, memory = state[0], self._by_row(state[1])
+        before, rows = memory.shape[1], min(room, memory.shape[1])
+        near, beyond = memory[:, : self.farthest(rows)], memory[:, before - rows + self.farthest(rows) :]
+        zeros = jnp.zeros((len(memory), room - rows, self.cell), memory.dtype)
+        return inner, jnp.concatenate([near, zeros, beyond], axis=1).reshape(len(memory), -1)
+
+    def _by_row(self, memory: Array) -> Array:
+        return memory.reshape(len(memory), -1, self.cell)
+
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
         """Read the memory, step, move it and write into it; features are h."""
         (hidden, *others), memory = state
-        inner, features = self.controller.step((hidden + _affine(self.read, memory[:, 0]), *others), x)
+        inner, features = self.controller.step((hidden + _affine(self.read, self._by_row(memory)[:, 0]), *others), x)
         actions = jax.nn.softmax(_affine(self.act, features))
-        return (inner, self.moved(memory, actions, jax.nn.sigmoid(_affine(self.new, features)))), features
+        moved = self.moved if memory.ndim == 3 else self.moved_flat
+        return (inner, moved(memory, actions, jax.nn.sigmoid(_affine(self.new, features)))), features
 
 
 def _affine(both: Array, x: Array) -> Array:
@@ -97,6 +128,14 @@ class StackCore(MemoryCore):
         """One for each step that may push, if as many are left to pop it again: what lies deeper is never read."""
         return max(2, capacity // 2 + 2)
 
+    def rows_within(self, distance: int) -> int:
+        """As deep as that."""
+        return max(2, distance + 1)
+
+    def farthest(self, rows: int) -> int:
+        """The end."""
+        return rows
+
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """Push, pop and, if there are three actions, neither."""
         push, pop = actions[:, 0, None, None], actions[:, 1, None, None]
@@ -104,6 +143,14 @@ class StackCore(MemoryCore):
         moved = push * jnp.concatenate([new[:, None], memory[:, :-1]], axis=1)
         moved = moved + pop * jnp.concatenate([memory[:, 1:], zero], axis=1)
         return moved + actions[:, 2, None, None] * memory if actions.shape[1] > 2 else moved
+
+    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
+        """First row, last row, and all between."""
+        push, pop, cell = actions[:, 0, None], actions[:, 1, None], self.cell
+        first, last = push * new + pop * memory[:, cell : 2 * cell], push * memory[:, -2 * cell : -cell]
+        inner = push * memory[:, : -2 * cell] + pop * memory[:, 2 * cell :]
+        moved = jnp.concatenate([first, inner, last], axis=1)
+        return moved + actions[:, 2, None] * memory if actions.shape[1] > 2 else moved
 
 
 @core("stack-lstm", version=1)
@@ -143,6 +190,14 @@ class TapeCore(MemoryCore):
         """Content wanders by one row a step, and only row 0 is read: around the end it would come too late."""
         return capacity + 2
 
+    def rows_within(self, distance: int) -> int:
+        """On both sides."""
+        return 2 * distance + 2
+
+    def farthest(self, rows: int) -> int:
+        """The middle: row 0 is next to the last one."""
+        return (rows + 1) // 2
+
     def moved(self, memory: Array, actions: Array, new: Array) -> Array:
         """M <- sum of the moves, each to its extent; then what is new is added to row 0."""
         around_up, around_down, none, down, up = (actions[:, k, None, None] for k in range(5))
@@ -150,6 +205,16 @@ class TapeCore(MemoryCore):
         from_below = jnp.concatenate([memory[:, 1:] * (around_up + up), around_up * first], axis=1)
         from_above = jnp.concatenate([around_down * last, memory[:, :-1] * (around_down + down)], axis=1)
         return (from_below + from_above + none * memory).at[:, 0].add(new)
+
+    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
+        """First row, last row, and all between."""
+        around_up, around_down, none, down, up = (actions[:, k, None] for k in range(5))
+        to_up, to_down, cell = around_up + up, around_down + down, self.cell
+        first, last = memory[:, :cell], memory[:, -cell:]
+        top = memory[:, cell : 2 * cell] * to_up + around_down * last + none * first + new
+        inner = memory[:, 2 * cell :] * to_up + memory[:, : -2 * cell] * to_down + none * memory[:, cell:-cell]
+        bottom = around_up * first + memory[:, -2 * cell : -cell] * to_down + none * last
+        return jnp.concatenate([top, inner, bottom], axis=1)
 
 
 @core("baby-ntm", version=1)

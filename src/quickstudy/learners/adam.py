@@ -21,9 +21,10 @@ from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.aside import Aside, with_aside
 from quickstudy.learners.batching import GroupedExam, check_leak, packed_lesson, padded_lesson, whole_lesson
 from quickstudy.learners.exams import exam_for, is_large
-from quickstudy.learners.features import all_states, streamed
+from quickstudy.learners.feature_blocks import streamed
+from quickstudy.learners.features import all_states
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
-from quickstudy.learners.stepping import Model, SteppingPupil
+from quickstudy.learners.stepping import Model, SomeLanes, SteppingPupil
 from quickstudy.learners.streaming import Batches, answering_streams, first_answers, streaming
 from quickstudy.learners.trained import Usual
 from quickstudy.learners.updates import LATE, answering, begun, of_tokens, of_values, updating
@@ -254,6 +255,10 @@ class AdamPupil(SteppingPupil):
         if self._leaks:
             raise NotApplicable("a core that is shown whole sequences, their answers included, cannot go step by step")
         return self._frame.filled(self._arrays)[0]  # type: ignore[no-any-return]
+
+    def of_lanes(self, numbers: Sequence[int]) -> SomeLanes:
+        """These lanes alone."""
+        return SomeLanes(self._speaker(), self.scale, numbers)
 
     def states(self, inputs: Any, apart: bool = False) -> Any:
         """(lane, time, example, feature) features of the cores as they are now."""

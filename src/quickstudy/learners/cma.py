@@ -21,7 +21,8 @@ from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.batching import whole_lesson
 from quickstudy.learners.episodes import play_until
-from quickstudy.learners.features import KEPT, Shape, harvest, streamed
+from quickstudy.learners.feature_blocks import streamed
+from quickstudy.learners.features import KEPT, Shape, harvest
 from quickstudy.learners.lanes import grown, named_arrays, over_lanes, with_arrays
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Speaker

@@ -16,7 +16,8 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.features import KEPT, Shape, all_states, blocks, harvest, streamed
+from quickstudy.learners.feature_blocks import blocks, streamed
+from quickstudy.learners.features import KEPT, Shape, all_states, harvest
 from quickstudy.learners.lanes import grown, named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Speaker, SteppingPupil
 

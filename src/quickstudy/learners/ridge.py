@@ -18,7 +18,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec, precision_of
 from quickstudy.gateway import jax, jnp, key_from_words
-from quickstudy.learners.features import Passed, Stretch, blocks
+from quickstudy.learners.feature_blocks import Passed, Stretch, blocks
 from quickstudy.learners.lanes import named_arrays, rounded, with_arrays
 from quickstudy.learners.readout import ReservoirPupil, check_frozen
 from quickstudy.learners.stepping import Reading, Speaker

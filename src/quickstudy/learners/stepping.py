@@ -6,7 +6,7 @@ Rows are rounded up, and so is the capacity: a step is one compiled program for 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -18,8 +18,11 @@ from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import CoreSpec, precision_of
-from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
+from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
+
+NEAR = 2048
+"""Steps for which there is always room: every size of a memory is a program."""
 
 
 class Speaker(eqx.Module):
@@ -90,6 +93,7 @@ class _Programs(NamedTuple):
     """Compiled functions of a speaker's bare arrays, and of what the methods of a pupil are given."""
 
     start: Callable[..., Any]
+    resize: Callable[..., Any]
     step: Callable[..., Any]
     unroll: Callable[..., Any]
     judge: Callable[..., Any]
@@ -119,7 +123,9 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
 
         def single(speaker: Any, memory: Any) -> Any:
             begun = memory, jnp.zeros(targets.shape[1], jnp.int32), jnp.asarray(True)
-            return lax.scan(lambda carry, x: step(speaker, carry, x), begun, (inputs, targets, counts))
+            # Of two steps the second writes where the first has read: alone, each would be copied back.
+            unroll = 2 if _room(speaker, 1, 1) is not None and device_kind() != "cpu" else 1
+            return lax.scan(lambda carry, x: step(speaker, carry, x), begun, (inputs, targets, counts), unroll=unroll)
 
         (memory, wrong, fine), said = over_lanes(single, lanes)(frame.filled(arrays), memory)
         return memory, said, wrong, fine.all()
@@ -127,17 +133,25 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
     def rows(arrays: Any, memory: Any, numbers: Any) -> Any:
         return over_lanes(lambda speaker, memory: speaker.rows(memory, numbers), lanes)(frame.filled(arrays), memory)
 
-    compiled = (jax.jit(program) for program in (step, unroll, judge, rows))
-    return _Programs(jax.jit(start, static_argnums=(1, 2)), *compiled)
+    def resize(arrays: Any, memory: Any, room: int) -> Any:
+        return over_lanes(lambda speaker, memory: speaker.core.resized(memory, room), lanes)(
+            frame.filled(arrays), memory
+        )
+
+    shaped = jax.jit(start, static_argnums=(1, 2)), jax.jit(resize, static_argnums=2)
+    return _Programs(*shaped, *(jax.jit(program) for program in (step, unroll, judge, rows)))
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """A state: how many rows there are, and of them and some that fill up, what the speaker has in mind."""
+    """A state: how many rows there are, and of them and some that fill up, what the speaker has in mind. room: that it
+    was given last, where it has been.
+    """
 
     rows: int
     memory: Any
     programs: _Programs
+    room: int | None = None
 
 
 class SteppingPupil:
@@ -187,6 +201,15 @@ class SteppingPupil:
         memory = state.programs.rows(self._arrays_now(), state.memory, chosen_and_more)
         return replace(state, rows=len(chosen), memory=memory)
 
+    def fitted(self, state: Reading, past: int, future: int) -> Reading:
+        """The same state, in no more room than about what is needed while at most `past` steps have been read and
+        `future` may follow.
+        """
+        room = _room(self._speaker(), rounded(max(min(past, future), NEAR), 0), rounded(past + future, 1))
+        if room is None or room == state.room:
+            return state
+        return replace(state, memory=state.programs.resize(self._arrays_now(), state.memory, room), room=room)
+
     def _voice(self) -> Any:
         """What speaks, whole in a compiled program: as `_speaker`, with everything that is done to its scores."""
         return self._speaker()
@@ -206,7 +229,10 @@ class SteppingPupil:
     def same(self, state: Reading, other: Reading) -> bool:
         """Whether two states are the same, bit for bit: then the same comes after them."""
         pairs = zip(jax.tree.leaves(state.memory), jax.tree.leaves(other.memory), strict=True)
-        return state.rows == other.rows and all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
+        fewest_first = sorted(pairs, key=lambda pair: pair[0].nbytes)  # most states differ in what is small
+        return state.rows == other.rows and all(
+            np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in fewest_first
+        )
 
     def weight(self, state: Reading) -> int:
         """Bytes of a state."""
@@ -220,6 +246,22 @@ class SteppingPupil:
 
     def _arrays_now(self) -> list[Any]:
         return [leaf for leaf in jax.tree.leaves(self._speaker()) if eqx.is_array(leaf)]
+
+
+class SomeLanes(SteppingPupil):
+    """Some lanes of a pupil as it is now, to go on reading without the others."""
+
+    def __init__(self, speaker: Any, scale: str, numbers: Sequence[int]) -> None:
+        chosen = np.asarray(numbers, np.int32)
+        self.lanes, self.scale = len(chosen), scale
+        self._own = jax.tree.map(lambda leaf: leaf[chosen] if eqx.is_array(leaf) else leaf, speaker)
+
+    def _speaker(self) -> Any:
+        return self._own
+
+
+def _room(speaker: Any, distance: int, total: int) -> int | None:
+    return speaker.core.room(distance, total) if isinstance(speaker, Speaker) else None
 
 
 def _filled(rows: int) -> int:

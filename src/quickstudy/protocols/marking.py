@@ -216,6 +216,10 @@ class ByExam:
         """For one exam after another."""
         return exam_groups(strings)
 
+    def keep(self, lanes: Sequence[int]) -> bool:
+        """An exam is for all lanes."""
+        return False
+
     def __call__(self, rows: Sequence[Row]) -> Outcomes:
         """(lane, string) wrong steps, and bits."""
         block, lanes = Block(rows), self._pupil.lanes

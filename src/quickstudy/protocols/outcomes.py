@@ -41,6 +41,8 @@ ALONE, BESIDE = _Size(256, 64, 1 << 22), _Size(1 << 14, 512, 1 << 30)
 """For one lane, on a processor, where a reservoir of 200 units takes 1.4 times as long for a step of each of 512 rows
 as of 256; and for several, on an accelerator, to which more rows are no more work.
 """
+HEAVY = 1 << 16
+"""Bytes of one string's state from which on lanes that have been asked enough do not go along with the others."""
 COLUMNS = 128
 """Fewer are filled up to so many where a pupil is compiled, its state is small and strings are short: every number of
 them is a program, which takes longer than its steps do."""
@@ -51,13 +53,16 @@ def outcomes(
     strings: Iterable[NDArray[np.int8]],
     grammar: Any,
     marking: Marking,
-    enough: Callable[[list[Outcomes]], bool] = lambda so_far: False,
+    enough: Callable[[int, Outcomes], bool] = lambda lane, so_far: False,
+    before: Sequence[Outcomes] = (),
+    note: Callable[[list[Outcomes]], None] = lambda so_far: None,
 ) -> list[Outcomes]:
     """Of every lane, by string, in their order: `size`, `steps` that count, how many of them are wrong by column;
     perhaps `bits` and `optimum`, the bits that the grammar itself needs.
 
-    enough: asked after every block, with what there is so far; the strings behind it are then not read. They are gone
-    through once, and no more than a block of them is in memory.
+    enough: asked of every lane after every block, with what it has so far; it is then asked about no string behind it.
+    before: what there was when it was last noted; blocks that are in it are not read again. note: told after every
+    block what there is. Strings are gone through once, and no more than a block of them is in memory.
     """
     if hasattr(pupil, "fingerprint"):
         from quickstudy.protocols.states import by_states  # with Numba, which others do without
@@ -66,17 +71,27 @@ def outcomes(
             return [known]
     read = _Steps(pupil, marking) if _steps_itself(pupil) else ByExam(face(pupil, Answering), marking)
     lanes: list[Outcomes] = [{} for _ in range(pupil.lanes)]
-    done = 0
+    left, done = list(range(pupil.lanes)), 0
     for some in read.grouped(iter(strings)):
-        rows, shared = _described(some, strings, done, grammar, marking)
-        done += len(some)
-        found = read(rows)
-        for lane, so_far in enumerate(lanes):
-            part = {**shared, **{name: values[lane] for name, values in found.items()}}
-            for name, values in part.items():
-                so_far[name] = np.concatenate([so_far[name], values]) if name in so_far else values
-        if enough(lanes):
+        block = slice(done, done + len(some))
+        if before and all(len(before[lane].get("steps", ())) >= block.stop for lane in left):
+            parts = [{name: values[block] for name, values in before[lane].items()} for lane in left]
+        else:
+            rows, shared = _described(some, strings, done, grammar, marking)
+            found = read(rows)
+            parts = [
+                {**shared, **{name: values[place] for name, values in found.items()}} for place in range(len(left))
+            ]
+        done = block.stop
+        for lane, part in zip(left, parts, strict=True):
+            own = lanes[lane]
+            lanes[lane] = {name: np.concatenate([own[name], part[name]]) for name in part} if own else part
+        note(lanes)
+        going = [place for place, lane in enumerate(left) if not enough(lane, lanes[lane])]
+        if not going:
             break
+        if len(going) < len(left) and read.keep(going):
+            left = [left[place] for place in going]
     return lanes
 
 
@@ -126,12 +141,23 @@ class _Steps:
         sizes = itertools.chain(FIRST_ROWS, itertools.repeat(self._size.rows))
         while some := list(itertools.islice(strings, min(next(sizes), self._size.rows))):
             # A state may be as large as its string is long: rows are then fewer.
-            weight = getattr(self._pupil, "weight", lambda state: 0)(self._pupil.start(1, len(some[-1])))
-            if weight * len(some) > self._size.bytes:
-                most = max(8, self._size.bytes // weight)
-                yield from (some[first : first + most] for first in range(0, len(some), most))
-            else:
-                yield some
+            longest = len(some[-1])
+            while some:
+                most = max(8, self._size.bytes // max(1, self._weight(self._pupil.start(1, longest))))
+                yield some[:most]
+                some = some[most:]
+
+    def keep(self, lanes: Sequence[int]) -> bool:
+        """Go on with these lanes alone, if that is worth new programs and they can be had alone."""
+        heavy = self._state is not None and self._weight(self._state) > HEAVY * self._pupil.lanes
+        if not heavy or 2 * len(lanes) > self._pupil.lanes or not hasattr(self._pupil, "of_lanes"):
+            return False
+        self._pupil = self._pupil.of_lanes(lanes)
+        self._forget()
+        return True
+
+    def _weight(self, state: Any) -> int:
+        return int(self._pupil.weight(state)) if hasattr(self._pupil, "weight") else 0
 
     def __call__(self, rows: Sequence[Row]) -> Outcomes:
         """(lane, string) wrong steps, and bits."""
@@ -151,27 +177,30 @@ class _Steps:
         longest[classes[by_length]] = by_length
         if not ((block.inputs == block.inputs[:, longest[classes]]) | ~block.inside).all():
             longest = classes = np.arange(len(rows))
-        return self._through(state, block, longest, classes)
+        return self._through(state, start, block, longest, classes)
 
-    def _through(self, state: Any, block: Block, columns: NDArray[np.int64], of: NDArray[np.int64]) -> Outcomes:
-        """Read these columns of a block to the end, and mark all rows, each by the column `of` it. Columns are filled
-        up to a power of two, or half as many more: each number of them is a program.
+    def _through(
+        self, state: Any, start: int, block: Block, columns: NDArray[np.int64], of: NDArray[np.int64]
+    ) -> Outcomes:
+        """Read these columns of a block to the end, behind as many steps as `start`, and mark all rows, each by the
+        column `of` it. Columns are filled up to a power of two, or half as many more: each number is a program.
         """
         short = self._capacity <= 4 * self._size.steps
         small = short and hasattr(self._pupil, "weight") and COLUMNS * self._pupil.weight(state) <= self._size.bytes
         count = max(len(columns), COLUMNS if small else 1)
         power = 1 << (count - 1).bit_length()
         filled = np.resize(columns, power * 3 // 4 if count <= power * 3 // 4 else power)
-        state = self._pupil.rows(state, np.zeros(len(filled), np.int64))
         place, steps = 0, len(block.inputs)
         # Calls are no longer than the strings: behind them there is padding, which is read as well.
         span = min(self._size.steps, max(ALONE.steps, 1 << (steps - 1).bit_length()))
+        fitted = getattr(self._pupil, "fitted", lambda state, past, future: state)
+        state = self._pupil.rows(fitted(state, start + span, steps), np.zeros(len(filled), np.int64))
         inputs, targets, counts = (
             np.pad(part[:, filled], [(0, span), (0, 0)]) for part in (block.inputs, block.targets, block.counts)
         )
         sums: Outcomes = {}
         while place < steps:
-            before, part = state, slice(place, place + span)
+            before, part = fitted(state, start + place + span, steps - place), slice(place, place + span)
             if self._counts_itself and len(columns) == len(of):
                 state, said, wrong = self._pupil.judged(before, inputs[part], targets[part], counts[part])
                 sums["wrong"] = sums.get("wrong", 0) + wrong[:, of]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import itertools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -71,7 +72,7 @@ class Call:
             # Where there is nothing for a lane, it is given what another has.
             filled = [wanted.get(lane) or next(iter(wanted.values())) for lane in range(len(self._lanes))]
             done, brief = self._learned(filled, so_far)
-            asked = self._asked(done.pupil, filled)
+            asked = self._asked(done.pupil, filled, so_far)
             for lane, (strings, _) in wanted.items():
                 self._lanes[lane].costs.append(_with_seconds(done.costs[lane], asked.clock))
                 self._note(self._lanes[lane], factor, strings, asked.of(lane))
@@ -131,17 +132,24 @@ class Call:
         given = Lesson(lanes, np.stack(orders)), [items], exam, lambda scores: np.zeros(len(lanes))
         return sit(self._learner, brief, self._streams, *given, so_far), brief
 
-    def _asked(self, pupil: Any, material: Sequence[Material]) -> _Asked:
-        """How it does on the strings up to the longest shown, and on the tests."""
+    def _asked(self, pupil: Any, material: Sequence[Material], so_far: _Factor) -> _Asked:
+        """How it does on the strings up to the longest shown, and on the tests, which are handed in as they go on."""
         seen = [seen_strings(self._task, strings, tests) for strings, tests in material]
-        clock = Clock()
+        clock = Clock({"answer": so_far.asked_seconds})
         with clock.timing("answer"):
-            least = 10**self._protocol.order
-            tests = self._outcomes(pupil, [tests for _, tests in material], least)
+            least, lists = 10**self._protocol.order, [tests for _, tests in material]
+            tests = self._outcomes(pupil, lists, least, so_far.asked, so_far.hand_in_asked)
             return _Asked(self._outcomes(pupil, seen, 0), tests, clock)
 
-    def _outcomes(self, pupil: Any, lists: Sequence[Any], least: int) -> list[Outcomes]:
-        """Of every lane, on its own strings, at least so many of them."""
+    def _outcomes(
+        self,
+        pupil: Any,
+        lists: Sequence[Any],
+        least: int,
+        before: Sequence[Outcomes] = (),
+        note: Callable[[list[Outcomes]], None] = lambda so_far: None,
+    ) -> list[Outcomes]:
+        """Of every lane, on its own strings, at least so many of them. before, note: see `outcomes`."""
         own, task = self._protocol, self._task
         if task.setup != "next":
             return judged(pupil, lists, task, [stream.numpy("corruption") for stream in self._streams])
@@ -155,13 +163,11 @@ class Call:
             for strings in lists
         ]
 
-        def enough(so_far: list[Outcomes]) -> bool:
-            return all(
-                len(lane["steps"]) >= place.stop or stop.cut(_part(lane, place)) is not None
-                for lane, place, stop in zip(so_far, places, stops, strict=True)
-            )
+        def enough(lane: int, so_far: Outcomes) -> bool:
+            place = places[lane]
+            return len(so_far["steps"]) >= place.stop or stops[lane].cut(_part(so_far, place)) is not None
 
-        found = outcomes(pupil, whole, task.grammar, marking, enough)
+        found = outcomes(pupil, whole, task.grammar, marking, enough, before, note)
         parts = [_part(lane, place) for lane, place in zip(found, places, strict=True)]
         return [_part(part, slice(stop.cut(part))) for part, stop in zip(parts, stops, strict=True)]
 
@@ -212,7 +218,9 @@ class _Asked(NamedTuple):
 
 
 class _Factor(Unfinished):
-    """What one factor of a call hands in, beside what the factors before it have left."""
+    """What one factor of a call hands in, beside what the factors before it have left: the pupil, and behind its lesson
+    how far its test is. asked, asked_seconds: of the test, by lane, what was found; empty where nothing was.
+    """
 
     def __init__(self, whole: Unfinished, number: int, lanes: Sequence[_Lane]) -> None:
         self._whole, self.keeps = whole, whole.keeps
@@ -224,13 +232,35 @@ class _Factor(Unfinished):
             for lane in lanes
         ]
         self._facts = {"factor": number, "lanes": copy.deepcopy(kept)}
+        self.asked: list[Outcomes] = []
+        self.asked_seconds, self._began = 0.0, time.monotonic()
         found = whole.found
         if found is not None and found.facts["factor"] == number:
-            self.found = SoFar(_under(found.arrays, "now/"), found.facts["now"], found.pupil)
+            own = _under(found.arrays, "now/")
+            self.found = SoFar(own, found.facts["now"], found.pupil)
+            self.asked_seconds = float(found.facts["now"].get("asked_seconds", 0.0))
+            tests = [_under(own, f"asked/{lane}/") for lane in range(len(lanes))]
+            self.asked = tests if any(tests) else []
+        self._learned: Callable[[], SoFar | None] = lambda: self.found
 
     def hand_in(self, so_far: Callable[[], SoFar]) -> None:
         """The pupil's part, and what was there before it."""
+        self._learned, self._began = so_far, time.monotonic()
+        self._hand_in(so_far)
 
+    def hand_in_asked(self, tests: Sequence[Outcomes]) -> None:
+        """Besides, the outcomes of its test so far."""
+
+        def so_far() -> SoFar:
+            own = self._learned()
+            assert own is not None  # who asks has learned
+            seconds = self.asked_seconds + time.monotonic() - self._began
+            found = {f"asked/{lane}/{name}": array for lane, one in enumerate(tests) for name, array in one.items()}
+            return SoFar({**own.arrays, **found}, {**own.facts, "asked_seconds": seconds}, own.pupil)
+
+        self._hand_in(so_far)
+
+    def _hand_in(self, so_far: Callable[[], SoFar]) -> None:
         def make() -> SoFar:
             own = so_far()
             arrays = {**self._before, **{f"now/{name}": array for name, array in own.arrays.items()}}

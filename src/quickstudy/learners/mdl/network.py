@@ -1,17 +1,7 @@
-"""A network as people and files have it: units, edges and weights as fractions; its bits, what it says, its picture.
-
-The neutral JSON form: `n_inputs`, `n_outputs`, `n_units`; `activations` and `unit_types` ("sum" or "product"), one per
-unit; `biases` [[unit, sign, numerator, denominator], ...]; `forward` and `recurrent`, [[source, target, sign,
-numerator, denominator], ...]. Units: inputs, then outputs, then hidden ones. There are as many outputs as inputs, or
-one: its value, kept between 0 and 1, is the chance of the second of two answers. Up to 1,024 units, any number of
-edges, numerators and denominators of any size: |H| counts them as they are, values are computed with the nearest number
-of 64 bits (from 2^53 on not every whole number is one), and exact arithmetic (`score grammar --precision exact`) with
-the fractions themselves.
-"""
+"""A network as people have it: units, edges and weights as fractions; its bits, what it says, its picture."""
 
 from __future__ import annotations
 
-import graphlib
 import importlib
 import json
 import pathlib
@@ -23,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quickstudy.base.blocks import Edge, Graph, Node
-from quickstudy.base.errors import UsageError, nearest
+from quickstudy.base.errors import UsageError
 from quickstudy.learners.mdl.coding import Desk, code_data
 from quickstudy.learners.mdl.evaluation import Room, Tree, connect
 from quickstudy.learners.mdl.genes import (
@@ -47,19 +37,13 @@ from quickstudy.learners.mdl.genes import (
     Parts,
     Rows,
 )
+from quickstudy.learners.mdl.neutral import KINDS, TYPES, Edges, Weight, cycle_in, parts_of, weights_of
 
 if TYPE_CHECKING:
     from quickstudy.learners.mdl.symbolic import Certificate
 
-KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
 _NETWORKS = pathlib.Path(__file__).with_name("networks")
 """The networks released with the paper (`bliss-`), those built by hand, and the shortest right ones (`exact-`)."""
-LARGEST = 1024
-"""Units of a network, at most: the bound of the publication. How many edges it has, and how large the parts of its
-weights are, is bounded by nothing; only what a search changes must fit into a row of genes.
-"""
-Weight = tuple[int, int]
-"""A signed numerator and a denominator, as they are: 2/2 is not 1/1."""
 
 
 @dataclass(frozen=True)
@@ -73,69 +57,14 @@ class Network:
     activations: tuple[str, ...]
     products: tuple[bool, ...]
     biases: Mapping[int, Weight]
-    edges: Mapping[tuple[str, int, int], Weight]
+    edges: Edges
     language: str = field(default="", compare=False)
     single: bool = False
 
     @classmethod
     def from_facts(cls, facts: Any, named: str = "the network") -> Network:
         """Of the neutral form. Raises UsageError with what is wrong, the value, and where."""
-
-        def refuse(what: str) -> UsageError:
-            return UsageError(f"{named}: {what}")
-
-        if not isinstance(facts, Mapping):
-            raise refuse(f"expected an object with n_inputs, n_outputs, n_units ..., got {type(facts).__name__}")
-        wanted = ("n_inputs", "n_outputs", "n_units", "activations", "unit_types", "biases", *KINDS)
-        if missing := [name for name in wanted if name not in facts]:
-            raise refuse(f"{', '.join(missing)} missing")
-        symbols, units = _whole(facts["n_inputs"]), _whole(facts["n_units"])
-        outputs = _whole(facts["n_outputs"])
-        if not symbols or outputs not in (symbols, 1):
-            raise refuse(f"n_outputs must be n_inputs, or 1, got {facts['n_outputs']!r} and {facts['n_inputs']!r}")
-        if not units or not symbols + outputs <= units <= LARGEST:
-            raise refuse(f"n_units must be from {symbols + outputs} to {LARGEST}, got {facts['n_units']!r}")
-        for name, known in (("activations", NAMES), ("unit_types", TYPES)):
-            if not isinstance(facts[name], list) or len(facts[name]) != units:
-                raise refuse(f"{name} must name one for each of {units} units, got {facts[name]!r:.80}")
-            for unit, one in enumerate(facts[name]):
-                if one not in known:
-                    raise refuse(
-                        f'unit {unit}: no such {name[:-1].replace("_", " ")} "{one}"; {nearest(str(one), known)}'
-                    )
-
-        def read(entry: Any, what: str, count: int) -> tuple[list[int], Weight]:
-            numbers = [_whole(one, negative=True) for one in entry] if isinstance(entry, list) else []
-            if len(numbers) != count + 3 or None in numbers:
-                raise refuse(f"{what} must be {count + 3} whole numbers, got {entry!r:.80}")
-            *ends, sign, above, below = [int(one) for one in numbers if one is not None]
-            if unknown := [end for end in ends if not 0 <= end < units]:
-                raise refuse(f"{what} {entry!r}: there is no unit {unknown[0]}, only 0 to {units - 1}")
-            if sign not in (1, -1) or above < 1 or below < 1:
-                raise refuse(f"{what} {entry!r}: a weight is a sign (1 or -1), a numerator and a denominator from 1")
-            return ends, (sign * above, below)
-
-        biases: dict[int, Weight] = {}
-        for entry in _list(facts["biases"]):
-            (unit,), weight = read(entry, "bias", 1)
-            if unit in biases:
-                raise refuse(f"bias of unit {unit} stands there twice")
-            biases[unit] = weight
-        edges: dict[tuple[str, int, int], Weight] = {}
-        twice = ""
-        for kind in KINDS:
-            for entry in _list(facts[kind]):
-                (source, target), weight = read(entry, f"{kind} edge", 2)
-                if (kind, source, target) in edges:
-                    twice = twice or f"{kind} edge {source} to {target} stands there twice"
-                edges[kind, source, target] = weight
-        products = tuple(one == "product" for one in facts["unit_types"])
-        network = cls(symbols, tuple(facts["activations"]), products, biases, edges, single=outputs < symbols)
-        if cycle := network.cycle():
-            raise refuse(f"forward edges make a cycle: {' to '.join(map(str, cycle))}; one of them must be recurrent")
-        if twice:  # said last: a file that has a cycle besides is refused for that, which is harder to see
-            raise refuse(twice)
-        return network
+        return cls(**parts_of(facts, named))
 
     @classmethod
     def read(cls, path: str | pathlib.Path) -> Network:
@@ -221,19 +150,15 @@ class Network:
 
     def as_facts(self) -> dict[str, Any]:
         """In the neutral form."""
-
-        def written(weight: Weight) -> list[int]:
-            return [1 if weight[0] > 0 else -1, abs(weight[0]), weight[1]]
-
         return {
             "n_inputs": self.symbols,
             "n_outputs": 1 if self.single else self.symbols,
             "n_units": self.units,
             "activations": list(self.activations),
             "unit_types": [TYPES[product] for product in self.products],
-            "biases": [[unit, *written(weight)] for unit, weight in sorted(self.biases.items())],
+            "biases": weights_of(((unit,), weight) for unit, weight in self.biases.items()),
             **{
-                kind: [[*ends, *written(weight)] for (own, *ends), weight in sorted(self.edges.items()) if own == kind]
+                kind: weights_of((ends, weight) for (own, *ends), weight in self.edges.items() if own == kind)
                 for kind in KINDS
             },
         }
@@ -302,17 +227,7 @@ class Network:
 
     def cycle(self) -> list[int]:
         """Units that need one another within a step, the first again at the end; nothing where there are none."""
-        needs = graphlib.TopologicalSorter[int]()
-        for kind, source, target in self.edges:
-            if kind == "forward":
-                needs.add(target, source)
-        try:
-            needs.prepare()
-        except graphlib.CycleError as error:
-            around: list[int] = error.args[1][:-1]
-            least = around.index(min(around))
-            return [*around[least:], *around[:least], around[least]]
-        return []
+        return cycle_in(self.edges)
 
     def certificate(self, language: str = "", tried: int = 60) -> Certificate:
         """Whether it is right for every string, by proof (`quickstudy.learners.mdl.certificate`).
@@ -360,15 +275,6 @@ class Network:
         ]
         caption = f"{self.units} units, {len(self.edges)} edges; dashed: from the step before."
         return Graph(name, caption, f"A network of {self.units} units.", nodes, edges)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _whole(value: Any, negative: bool = False) -> int | None:
-    fits = isinstance(value, int) and not isinstance(value, bool) and (negative or value >= 0)
-    return value if fits else None
 
 
 def _nearest(weight: Weight, largest: float) -> float:
