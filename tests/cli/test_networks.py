@@ -97,6 +97,13 @@ def test_as_many_errors_as_the_margin_forgives(inside, tmp_path):
         assert (facts["steps"], facts["wrong"], facts["strings_right"]) == (100, 29, right)
 
 
+def test_a_byte_order_mark_is_no_part_of_a_file(inside, tmp_path):
+    text = json.dumps(Network.read("bliss-an-bn").as_facts())
+    for name, encoding in (("plain.json", "utf-8"), ("marked.json", "utf-8-sig")):
+        (tmp_path / name).write_text(text, encoding=encoding)
+        assert scored(inside, "mdl", str(tmp_path / name), "--language", "an-bn")["h_bits"] == 178
+
+
 def test_a_file_nested_too_deep_is_no_network(inside, tmp_path):
     (tmp_path / "deep.json").write_text("[" * 100_000)
     done = inside("score", "mdl", str(tmp_path / "deep.json"), "--language", "an-bn")

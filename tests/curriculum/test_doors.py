@@ -74,6 +74,9 @@ def test_sessions_are_replayed(typed, tmp_path):
     assert set(found) == {"environment", "rewards", "judged"}
     assert found["environment"] == "3. 2.;1. 7.;"
     assert set(found["judged"][0]) == {"step", "reply", "correct", "asked", "run", "soft", "hard", "ended"}
+    marked = tmp_path / "marked.jsonl"  # with a byte order mark, and every byte an entry of its own
+    marked.write_text(json.dumps({**SESSION, "replies": list(SESSION["replies"])}), encoding="utf-8-sig")
+    assert typed("replay", marked, "--json") == (0, out, "")
 
 
 @pytest.mark.parametrize(
@@ -83,6 +86,8 @@ def test_sessions_are_replayed(typed, tmp_path):
         ({key: value for key, value in SESSION.items() if key != "replies"}, "the field replies is missing"),
         ({**SESSION, "rows": [{"question": "3.", "expected": "2."}]}, "rows[0]: the field feedback is missing"),
         ({**SESSION, "replies": "ŧ"}, "which is no byte"),
+        ({**SESSION, "replies": ["ŧ"]}, "which is no byte"),
+        ({**SESSION, "replies": [" ", "2."]}, "replies[1] must be one character, got '2.'"),
         ({**SESSION, "task": "micro-77"}, 'no task "micro-77" in the curriculum'),
         ({key: value for key, value in SESSION.items() if key != "task"}, "the field task is missing"),
         ("{", "no JSON"),

@@ -161,6 +161,10 @@ def test_logic(question, reply, correct):
 
 def test_replies_that_are_not_finished():
     assert Judge("micro-5.4").judged("3.", "12", "1") == {"finished": False, "correct": False, "reward": 0}
+    for reply, right in (("12", True), ("123", True), ("1 2", False), (" 12", False)):  # the first two bytes count
+        judged = Judge("micro-5.4").judged("3.", "12", reply)
+        assert judged == {"finished": True, "correct": right, "reward": 1 if right else -1}
+    assert Judge("micro-6").judged("random_map: key.", "value.", "value.x")["correct"]
     assert Judge("micro-7.1").judged("say: v.", "v.", "v") == {"finished": False, "correct": False, "reward": 0}
     assert Judge("mini-1").judged("", "true.", "false.") == {"finished": True, "correct": False, "reward": 0}
     assert Judge("micro-13.2").judged("say: ab or cd.", "ab.", "xcdx.")["correct"]

@@ -118,7 +118,7 @@ def test_parquet_is_read_like_the_rest(command, recorded):
         ("short", "7399 rows, but the drive has 7400 samples"),
         ("missing", "1 of 7400 samples are missing, the first is 5"),
         ("jump", "row 4: the time jumps to 0.07"),
-        ("nan", "row 9: every cell must be a number"),
+        ("nan", "row 9, column 1: every cell must be a number, got nan"),
         ("constant", "all 13 states are constant"),
         ("other drive", "is no drive; make one by"),
     ],

@@ -67,6 +67,10 @@ def test_languages_and_codes_are_scored_from_files(typed, tmp_path):
     status, out, _ = typed("score", "language", "language.json", "--json")
     found = json.loads(out)
     assert (status, found["topsim"], found["posdis"], found["bosdis"]) == (0, 1.0, 1.0, 0.0)
+    assert list(found)[:2] == ["topsim", "topsim-plain"]
+    floats = {**table, "utterances": [[float(token) for token in row] for row in table["utterances"]]}
+    (tmp_path / "language.json").write_text(json.dumps(floats), encoding="utf-8-sig")
+    assert typed("score", "language", "language.json", "--json")[:2] == (0, out)
     (tmp_path / "codes.json").write_text(json.dumps({"factors": table["meanings"], "codes": table["utterances"]}))
     status, out, _ = typed("score", "disentanglement", "codes.json", "--json")
     assert (status, json.loads(out)) == (0, {"mig": 1.0, "modularity": 1.0})

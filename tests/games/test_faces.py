@@ -171,6 +171,15 @@ def test_the_form_of_the_original(pair):
     assert (noise[0] == noise[3]).all()
     plain, _ = gymnasium.make("quickstudy/Listener-v1", **SMALL).reset(seed=5)
     assert all((first[key].reshape(part.shape) == part).all() for key, part in plain.items())
+    assert first["communication_channel"].dtype == np.float64
+    flat = gymnasium.make("quickstudy/Listener-v1", original=True, flat=True, distractors=2, **SMALL).unwrapped
+    check_env(flat, skip_render_check=True)
+    _, info = flat.reset(seed=5)
+    shapes = {
+        "speaker_exp_latents": (1, 3, 3), "listener_exp_latents": (1, 3, 3), "round_id": (1, 2),
+        "action_mask": (1, 4 * 259 + 1), "legal_actions": (1, 4 * 259 + 1),
+    }  # fmt: skip
+    assert {key: info[key].shape for key in shapes} == shapes
     both, _ = pair(original=True).reset(seed=5)
     assert (both["speaker"]["other_agent_id"] != both["listener"]["other_agent_id"]).all()
 

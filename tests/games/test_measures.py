@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from quickstudy.base.trace import Trace
-from quickstudy.measures.compositionality import language_scores
+from quickstudy.measures.compositionality import language_scores, plain_similarity
 from quickstudy.measures.disentanglement import disentanglement_scores, factor_vae_score
 from quickstudy.measures.games import (
     EXPLORATION,
     ease_of_acquisition,
     learning_in_games,
+    pooled_accuracy,
     reconstruction,
     zero_shot_accuracy,
 )
@@ -55,6 +56,9 @@ def test_topsim_agrees_with_a_plain_reckoning():
     distance = [edits(spoken[a], spoken[b]) / max((len(spoken[a]) + len(spoken[b])) / 2, 1e-9) for a, b in pairs]
     apart = [(meanings[a] != meanings[b]).sum() for a, b in pairs]
     assert language_scores(meanings, said)["topsim"] == pytest.approx(spearmanr(distance, apart).statistic, abs=1e-9)
+    plain = [edits(spoken[a], spoken[b]) for a, b in pairs]
+    assert plain_similarity(meanings, said) == pytest.approx(spearmanr(plain, apart).statistic, abs=1e-9)
+    assert plain_similarity(GRID, GRID + 1) == language_scores(GRID, GRID + 1)["topsim"]
 
 
 def test_a_bag_of_symbols_by_hand():
@@ -155,6 +159,7 @@ def test_accuracy_is_a_mean_over_episodes_by_hand():
     found = zero_shot_accuracy(trace(), "corrected")
     assert found["zero-shot-accuracy"] == (1 + 1 / 4) / 2
     assert found["support-accuracy"] == 1 / 2
+    assert pooled_accuracy(trace(), "corrected") == {"pooled-accuracy": (2 + 1) / (2 + 4)}
     assert (found["target-accuracy"], found["foil-support"], found["foil-query"]) == (1 / 2, 1 / 3, 1)
     assert pytest.approx(0.185, abs=5e-4) == EXPLORATION
     assert found["exploratory-accuracy"] == pytest.approx(0.625 * (1 - EXPLORATION) + EXPLORATION / 2)

@@ -90,9 +90,26 @@ def test_what_the_listener_says_goes_back_through_both_permutations():
 
 def test_positions_may_have_permutations_of_their_own():
     tables = [RENAMED, [0, 1, 2, 3, 4, 5, 6], [0, 6, 5, 4, 3, 2, 1]]
-    steps = played(line(renamed=tables, messages=[[1, 1, 1]]))
+    steps = played(line(renamed=tables, messages=[[1, 1, 1]] * 8))
     assert steps[1]["listener"]["communication_channel"] == [3, 1, 6]
-    assert len(steps) == 2  # as far as it was recorded
+
+
+def test_entries_may_stand_at_every_observation_and_nothing_where_nothing_is_decided():
+    """Nine observations, eight steps: what is done behind the last is heard by nobody."""
+    decided = [0, 0, 0, 0, 1, 0, 0, 0]
+    whole = played(line(decisions=decided))
+    assert whole[-1]["done"]
+    assert played(line(decisions=[*decided, 1])) == whole
+    assert played(line(decisions=[None, 0, None, None, 1, None, None, 0, None])) == whole
+    assert not played(line(decisions=[*decided[:-1], 1]))[-1]["reward"] > 0  # the last step decides
+
+
+@pytest.mark.parametrize(("feedback", "steps"), [(True, 8), (False, 6)])
+def test_a_recording_that_breaks_off_is_refused(feedback, steps):
+    for count in (1, steps - 1, steps + 1 + feedback):
+        with pytest.raises(UsageError, match=f"decisions must have an entry for each of {steps} steps, got {count}"):
+            played(line(decisions=[0] * count), feedback=feedback)
+    assert played(line(decisions=[0] * steps), feedback=feedback)[-1]["done"]
 
 
 @pytest.mark.parametrize(
@@ -105,12 +122,13 @@ def test_positions_may_have_permutations_of_their_own():
         ({"games": []}, "games must be a list of objects"),
         ({"games": [{"query": False}]}, "games[0] has no target"),
         ({"decisions": [0, 2]}, "decisions[1] must lie in 0..1, got 2"),
-        ({"decisions": [0] * 9}, "decisions must have an entry for each of 8 steps, got 9"),
+        ({"decisions": [0] * 10}, "decisions must have an entry for each of 8 steps, got 10"),
+        ({"decisions": [None] * 8}, "decisions[1] must be a whole number, since the listener decides there, got null"),
         ({"messages": [[1, 2]]}, "messages[0] must be 3 whole numbers, got [1, 2]"),
         ({"messages": [[1, 2, 7]]}, "messages[0] must lie in 0..6"),
         ({"messages": [[1, 2, 0.5]]}, "messages[0] must be 3 whole numbers"),
         ({"messages": "aloud"}, "messages must have an entry for each of 8 steps"),
-        ({"messages": [[1, 1, 1]], "decisions": [0, 0]}, "unequally long"),
+        ({"messages": [[1, 1, 1]], "decisions": [0] * 8}, "messages must have an entry for each of 8 steps, got 1"),
     ],
 )
 def test_a_recording_that_does_not_fit_names_the_field(change, said):
@@ -125,7 +143,7 @@ def test_a_recording_that_does_not_fit_names_the_field(change, said):
         ("query", 1, "games[1].query must be true or false, got 1"),
         ("target", [0, 0, 2], "games[1].target must be below values [2, 2, 2]"),
         ("listener", [0.0, 1.0], "games[1].listener must be 3 finite numbers, got 2"),
-        ("speaker", [0.0, 1.0, float("nan")], "games[1].speaker must be 3 finite numbers"),
+        ("speaker", [0.0, 1.0, float("nan")], "games[1].speaker must be 3 finite numbers, got nan"),
         ("correct", 5, "games[1].correct must lie in 0..1, got 5"),
         ("correct", [0], "games[1].correct must be a whole number, got [0]"),
     ],

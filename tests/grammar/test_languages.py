@@ -196,6 +196,7 @@ BAD = {
     "S -> S a [0.5] | [0.5]": "S begins with itself",
     "S -> a S S [0.6] | [0.4]": "no finite mean length",
     "S -> ab [1]": '"ab" has no rule',
+    "S -> a T [1]": '"T" has no rule, and no terminal is a capital letter beside small ones',
     "S -> a": "does not end with its probability",
     "a^n b^n": "its chance to stop",
     "a^n b^{m+n} [n 0.3] [m 0.3]": "it must stand there alone",
@@ -210,6 +211,16 @@ def test_a_text_that_is_no_grammar_is_refused(text):
     with pytest.raises(UsageError, match=BAD[text]) as refused:
         qs.grammar("bad", text)
     assert "\n" not in str(refused.value).strip().replace(text, "")
+
+
+def test_terminals_may_be_capitals_where_no_letter_is_small():
+    assert read_grammar("S -> A S B [0.3] | ( [0.7]").symbols == ("#", "(", "A", "B")
+
+
+def test_a_seed_that_the_released_generator_does_not_take_is_refused():
+    for seed in (-1, 2**32):
+        with pytest.raises(UsageError, match=f"a seed from 0 to 2.32 - 1, got {seed}"):
+            make_task("grammar/dyck-2", "published").released(seed, 3)
 
 
 def test_alternatives_need_no_spaces_between_them():

@@ -197,6 +197,17 @@ def test_a_published_preset_counts_evaluations(write):
     assert score_wade(thinned, "published-nets") == pytest.approx(17.7 / 49.5, rel=1e-14)
 
 
+def test_evaluations_of_a_reservoir_are_not_taken_for_tokens(write):
+    """Its first evaluation is after one token, so that steps 1, 8, 16 begin as the numbers of evaluations do."""
+    tokens = write("tokens.csv", "step,accuracy\n1,0.2\n8,0.2\n16,0.7\n")
+    with pytest.raises(UsageError, match=r"the number of an evaluation, 1, 2, 3 \.\.\., got 1, 8, 16; leave the steps"):
+        score_wade(tokens, "published-reservoirs", tokens_per_sequence=1)
+    every = write("every.csv", "step,accuracy\n0,0\n1,0.2\n2,0.2\n3,0.7\n")
+    plain = write("plain.csv", "accuracy\n0.2\n0.2\n0.7\n")
+    found = [score_wade(name, "published-reservoirs", tokens_per_sequence=1) for name in (every, plain)]
+    assert found == pytest.approx([0.0648, 0.0648], abs=5e-5)
+
+
 def test_above_chance_from_a_file(write):
     """By hand: from 1/2 upwards, 0.7 confirmed at once reaches the thresholds k/100 up to 0.4 at step 1."""
     name = write("curve.json", "[0.7, 0.7]")

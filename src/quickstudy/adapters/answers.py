@@ -34,7 +34,7 @@ class KeptAnswers:
         self._lock = threading.Lock()
         self._answers: dict[str, Said] = {}
         with contextlib.suppress(OSError):
-            for line in self._file.read_text(encoding="utf-8", errors="replace").splitlines():
+            for line in self._file.read_text(encoding="utf-8-sig", errors="replace").splitlines():
                 with contextlib.suppress(ValueError, KeyError, TypeError, AttributeError):
                     one = json.loads(line)
                     self._answers[one["name"]] = _read(one)

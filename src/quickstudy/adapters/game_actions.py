@@ -20,6 +20,7 @@ except ModuleNotFoundError as error:
     raise MissingExtra("gymnasium", "rl") from error
 
 spaces = gymnasium.spaces
+CHANNEL = "communication_channel"
 BINARY = "communication_channel_multi_binary"
 NOISE = 10
 """Numbers of `other_agent_id`."""
@@ -29,8 +30,9 @@ NOISE = 10
 class Form:
     """In which form an observation is given, as by the wrappers of the original.
 
-    original: with an axis of 1 in front of everything but the stimulus, and the noise by which the other player is
-    known, uniform in 0 .. 1 and drawn anew for every episode. binary: the message also as blocks of zeros with a one,
+    original: with an axis of 1 in front of everything but the stimulus, in `info` in front of latents, `round_id` and
+    masks; tokens as 64-bit floats; and the noise by which the other player is known, uniform in 0 .. 1 and drawn anew
+    for every episode. binary: the message also as blocks of zeros with a one,
     `communication_channel_multi_binary`. bare: the stimulus alone; everything else stands in `info`.
     """
 
@@ -42,11 +44,16 @@ class Form:
         """An observation by its keys; other: the noise of the other player."""
         parts = dict(view)
         if self.binary:
-            parts[BINARY] = np.eye(words + 1, dtype=np.int8)[view["communication_channel"]].reshape(-1)
+            parts[BINARY] = np.eye(words + 1, dtype=np.int8)[view[CHANNEL]].reshape(-1)
         if not self.original:
             return parts
+        parts[CHANNEL] = parts[CHANNEL].astype(np.float64)
         wide = {key: part if key == "stimulus" else part[None] for key, part in parts.items()}
         return {**wide, "other_agent_id": other[None].copy()}
+
+    def batched(self, part: NDArray[Any]) -> NDArray[Any]:
+        """An array of `info`, with the axis of 1 where there is one."""
+        return part[None] if self.original else part
 
     def space(self, plain: Mapping[str, Any]) -> Any:
         """Of such observations, from the spaces of the plain keys."""
@@ -54,8 +61,9 @@ class Form:
         if self.bare:
             return parts["stimulus"]
         if self.binary:
-            parts[BINARY] = spaces.MultiBinary(int(parts["communication_channel"].nvec.sum()))
+            parts[BINARY] = spaces.MultiBinary(int(parts[CHANNEL].nvec.sum()))
         if self.original:
+            parts[CHANNEL] = spaces.Box(0.0, float(parts[CHANNEL].nvec.max() - 1), parts[CHANNEL].shape, np.float64)
             parts = {key: part if key == "stimulus" else _wide(part) for key, part in parts.items()}
             parts["other_agent_id"] = spaces.Box(0.0, 1.0, (1, NOISE), np.float32)
         return spaces.Dict(parts)
@@ -63,8 +71,6 @@ class Form:
 
 def _wide(part: Any) -> Any:
     """A space with an axis of 1 in front."""
-    if isinstance(part, spaces.MultiDiscrete):
-        return spaces.MultiDiscrete(part.nvec[None])
     if isinstance(part, spaces.MultiBinary):
         return spaces.MultiBinary((1, *part.shape))
     return spaces.Box(float(part.low.min()), float(part.high.max()), (1, *part.shape), part.dtype)

@@ -127,12 +127,12 @@ class Table:
         """
         turn, game = int(self._standing.turn), int(self._standing.game)
         feedback, last = turn > self.sizes.rounds, game + 1 >= int(self.episode.count)
-        speaker = self.episode.speaker_means[game].copy()
+        wide, means = self._form.batched, self.episode.speaker_means if feedback else self.episode.listener_means
         found = {
-            "speaker_exp_latents": speaker,
-            "listener_exp_latents": (speaker if feedback else self.episode.listener_means[game]).copy(),
+            "speaker_exp_latents": wide(self.episode.speaker_means[game].copy()),
+            "listener_exp_latents": wide(means[game].copy()),
             "round_idx": int(round_of(self.sizes, self._standing)),
-            "round_id": np.eye(self.sizes.rounds + 2, dtype=np.int8)[turn][:-1],
+            "round_id": wide(np.eye(self.sizes.rounds + 2, dtype=np.int8)[turn][:-1]),
             "nbr_communication_rounds": self.sizes.rounds,
             "stimulus_idx": self._place(),
             "step_idx": self._steps,
@@ -147,7 +147,7 @@ class Table:
         if self._form.bare:
             found |= {key: part for key, part in self._seen[player].items() if key != "stimulus"}
         if actions.form == "flat":
-            found["action_mask"] = actions.mask(player, turn == self.sizes.rounds)
+            found["action_mask"] = wide(actions.mask(player, turn == self.sizes.rounds))
             found["legal_actions"] = found["action_mask"]
         return found
 

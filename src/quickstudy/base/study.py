@@ -210,7 +210,7 @@ def study_text(name: str) -> str:
             raise UsageError(f'no study "{name}"; {nearest(name, study_names())}')
         return importlib.resources.files("quickstudy.studies").joinpath(f"{name}.toml").read_text("utf-8")
     try:
-        return pathlib.Path(name).read_text(encoding="utf-8")
+        return pathlib.Path(name).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise UsageError(f"no file {name}") from None
     except UnicodeDecodeError as error:

@@ -53,7 +53,7 @@ def lines_of(file: pathlib.Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     if not file.is_file():
         raise UsageError(f"no file {file}")
     try:
-        lines = file.read_text(encoding="utf-8").split("\n")  # other ends of lines are bytes of a recording
+        lines = file.read_text(encoding="utf-8-sig").split("\n")  # other ends of lines are bytes of a recording
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is no text: {error.reason} at byte {error.start}") from error
     if not any(line.strip() for line in lines):
@@ -90,7 +90,11 @@ def _show_session(line: Mapping[str, Any], found: Mapping[str, Any]) -> None:
     """Environment, replies and rewards, one under another, and what was judged."""
     say(f"{line['task']}: {len(found['environment'])} bytes, {len(found['judged'])} answers judged")
     rewards = "".join(SIGNS[reward] for reward in found["rewards"])
-    for name, text in (("environment", found["environment"]), ("replies", line["replies"]), ("reward", rewards)):
+    for name, text in (
+        ("environment", found["environment"]),
+        ("replies", "".join(line["replies"])),
+        ("reward", rewards),
+    ):
         say(f"{name:<12}{text.replace(' ', '_')}")
     for one in found["judged"]:
         limits = " ".join(f"{name} {one[name]}" for name in ("asked", "run", "soft", "hard") if one[name] is not None)

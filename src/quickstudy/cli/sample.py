@@ -38,7 +38,9 @@ def sample(
     ),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),
     convention: str = CONVENTION,
-    text: bool = typer.Option(False, "--text", help="Strings as the task writes them, one per line."),
+    text: bool = typer.Option(
+        False, "--text", help="Strings as the task writes them, one per line; with --json, in the field `text`."
+    ),
     inputs: pathlib.Path | None = typer.Option(
         None, "--inputs", help="Drive a system with these inputs instead: CSV or NPY, a row per step."
     ),

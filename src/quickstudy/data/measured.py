@@ -101,7 +101,7 @@ def _columns(path: pathlib.Path, names: tuple[str, ...]) -> NDArray[np.float64]:
 def rows_of(path: pathlib.Path) -> list[dict[str, Any]]:
     """The rows of a CSV file by the names in its heading."""
     try:
-        return list(csv.DictReader(read_content(path).decode("utf-8-sig").splitlines()))
+        return list(csv.DictReader(read_content(path).decode("utf-8").splitlines()))
     except (UnicodeDecodeError, csv.Error):
         raise UsageError(f"{path} is no CSV in UTF-8") from None
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import MissingExtra, UsageError
-from quickstudy.data.tables import read_content, read_table
+from quickstudy.data.tables import check_finite, read_content, read_table
 
 MARK = "# quickstudy drive "
 FORMAT = 1
@@ -152,7 +152,7 @@ def _columns(path: str | pathlib.Path) -> tuple[NDArray[np.float64], list[str]]:
         return _parquet(path)
     table = read_table(path)
     first = read_content(path).partition(b"\n")[0]
-    names = first.decode("utf-8-sig", "replace").strip().split(",")
+    names = first.decode("utf-8", "replace").strip().split(",")
     return table, names if len(names) == table.shape[1] else []
 
 
@@ -169,7 +169,4 @@ def _parquet(path: str | pathlib.Path) -> tuple[NDArray[np.float64], list[str]]:
         table = np.column_stack(columns)
     except (duckdb.Error, ValueError, TypeError) as error:
         raise UsageError(f"{path} cannot be read: {str(error).partition(chr(10))[0][:200]}") from None
-    strange = np.flatnonzero(~np.isfinite(table).all(axis=1))
-    if len(strange):
-        raise UsageError(f"{path}, row {strange[0] + 1}: every number must be finite, got {table[strange[0]].tolist()}")
-    return table, list(found)
+    return check_finite(path, table), list(found)

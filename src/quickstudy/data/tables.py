@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import math
 import pathlib
@@ -26,10 +27,17 @@ def read_table(path: str | pathlib.Path) -> NDArray[np.float64]:
     found = _saved(path) if content.startswith(np.lib.format.MAGIC_PREFIX) else _written(path, content)
     if not found.size:
         raise UsageError(f"{path} has no numbers in it")
-    strange = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    return check_finite(path, found)
+
+
+def check_finite(path: str | pathlib.Path, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The table of a file. Raises UsageError, with row and column from 1, for a number that is none or infinite."""
+    strange = np.argwhere(~np.isfinite(table))
     if len(strange):
-        raise UsageError(f"{path}, row {strange[0] + 1}: every number must be finite, got {found[strange[0]].tolist()}")
-    return found
+        row, column = strange[0].tolist()
+        at = f"{path}, row {row + 1}" + (f", column {column + 1}" if table.shape[1] > 1 else "")
+        raise UsageError(f"{at}: every number must be finite, got {table[row, column]:g}")
+    return table
 
 
 def read_content(path: str | pathlib.Path) -> bytes:
@@ -43,7 +51,7 @@ def read_content(path: str | pathlib.Path) -> bytes:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
     if len(content) > MOST_BYTES:
         raise UsageError(f"{path} is larger than {MOST_BYTES:,} bytes; give a part of it")
-    return content
+    return content.removeprefix(codecs.BOM_UTF8)  # spreadsheets and some editors put a byte order mark first
 
 
 def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:
@@ -59,7 +67,7 @@ def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:
 
 def _written(path: str | pathlib.Path, content: bytes) -> NDArray[np.float64]:
     try:
-        lines = [line for line in csv.reader(content.decode("utf-8-sig").splitlines()) if any(map(str.strip, line))]
+        lines = [line for line in csv.reader(content.decode("utf-8").splitlines()) if any(map(str.strip, line))]
     except (UnicodeDecodeError, csv.Error):
         raise UsageError(f"{path} is neither CSV in UTF-8 nor an NPY file") from None
     rows = [[_number(cell) for cell in line] for line in lines]
@@ -68,8 +76,10 @@ def _written(path: str | pathlib.Path, content: bytes) -> NDArray[np.float64]:
     for place, row in enumerate(rows):
         if len(row) != len(rows[0]):
             raise UsageError(f"{path}, row {place + 1}: {len(row)} cells, but the first row has {len(rows[0])}")
-        if any(map(math.isnan, row)):
-            raise UsageError(f"{path}, row {place + 1}: every cell must be a number, got {', '.join(lines[place])}")
+        for column, number in enumerate(row):
+            if math.isnan(number):
+                at = f"{path}, row {place + 1}" + (f", column {column + 1}" if len(row) > 1 else "")
+                raise UsageError(f"{at}: every cell must be a number, got {lines[place][column].strip() or 'nothing'}")
     return np.array(rows, dtype=np.float64)
 
 

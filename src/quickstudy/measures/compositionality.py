@@ -46,6 +46,13 @@ def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, flo
     }
 
 
+def plain_similarity(meanings: ArrayLike, utterances: ArrayLike) -> float:
+    """Topographic similarity with the edit distance as it is: that of a language in `language_scores` divides it by the
+    mean of the two lengths, which is another order of pairs where utterances are unequally long.
+    """
+    return topographic_similarity(codes_of(meanings), _renumbered(ended(utterances)), plain=True)
+
+
 def codes_of(rows: ArrayLike) -> Integers:
     """(row, column): what is in each column, as numbers 0, 1, 2 ..."""
     table = np.asarray(rows)
@@ -65,16 +72,17 @@ def _renumbered(said: Integers) -> Integers:
     return number.reshape(said.shape) + (0 if 0 in found else 1)
 
 
-def topographic_similarity(means: Integers, said: Integers) -> float:
+def topographic_similarity(means: Integers, said: Integers, plain: bool = False) -> float:
     """The rank correlation, over all pairs, of how far utterances and how far meanings are apart.
 
-    Utterances: edit distance over the mean of the two lengths; meanings: attributes that differ. Both take few values,
-    so that pairs are counted by these, and ranks are those of the counts.
+    Utterances: edit distance over the mean of the two lengths, or plain; meanings: attributes that differ. Both take
+    few values, so that pairs are counted by these, and ranks are those of the counts.
     """
     length, count = said.shape[1], len(said)
     lengths = (said != 0).sum(axis=1)
     edits, sums = np.meshgrid(np.arange(length + 1), np.arange(2 * length + 1), indexing="ij")
-    distance, code = np.unique((2 * edits / np.maximum(sums, 1)).ravel(), return_inverse=True)
+    apart_by = edits if plain else 2 * edits / np.maximum(sums, 1)
+    distance, code = np.unique(apart_by.ravel(), return_inverse=True)
     width = means.shape[1] + 1
     code = code.reshape(edits.shape) * width
     table = np.zeros((len(distance), width), dtype=np.int64)

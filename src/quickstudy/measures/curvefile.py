@@ -42,7 +42,9 @@ def score_file(
 ) -> Scored:
     """WADE of the curve in a file, under a preset (`quickstudy.measures.wade.wade_preset` says what each needs).
 
-    A published preset counts evaluations, so steps must be their numbers, from 1; not all of them need be there.
+    A published preset counts evaluations, so steps must be their numbers, from 1. Not all of them need be there, but
+    under published-reservoirs: there the first evaluation comes after one token, and steps that begin with 1 may be
+    tokens as well.
     """
     chosen = wade_preset(preset, thresholds, tokens_per_sequence, constant)
     curve = read_curve(path)
@@ -51,6 +53,12 @@ def score_file(
         raise UsageError(
             f"{path}: under {preset} a step is one evaluation, and the first has the number 1, got {first:g}; "
             "leave the steps out if every evaluation is there"
+        )
+    counted = [step for step in curve.steps if step > 0]
+    if preset == "published-reservoirs" and counted != list(range(1, len(counted) + 1)):
+        raise UsageError(
+            f"{path}: under {preset} a step is the number of an evaluation, 1, 2, 3 ..., "
+            f"got {', '.join(f'{step:g}' for step in counted[:4])}; leave the steps out if every evaluation is there"
         )
     ignored = int((np.asarray(curve.steps) < 1).sum())
     return Scored(chosen.score(curve.steps, curve.accuracy), len(chosen.thresholds), ignored)
@@ -81,7 +89,7 @@ def read_curve(path: str | pathlib.Path) -> Curve:
 
 def _text(path: str | pathlib.Path) -> str:
     try:
-        return read_content(path).decode("utf-8-sig")  # spreadsheets put a byte order mark first
+        return read_content(path).decode("utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not a text file; expected JSON or CSV in UTF-8") from None
 

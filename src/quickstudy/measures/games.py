@@ -56,6 +56,19 @@ def zero_shot_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
     return found
 
 
+@measure(
+    "pooled-accuracy",
+    version=1,
+    kinds=("games",),
+    equation="right / all decisions of the query phase, over all test episodes together",
+    chance="1 / D",
+    scores=(Score("pooled-accuracy", "zero-shot, pooled", _SHARE, "higher", (0, 1)),),
+)
+def pooled_accuracy(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Where episodes are unequally long, this is not the mean over episodes: a long one counts for more."""
+    return {"pooled-accuracy": float(trace.arrays["right"][trace.arrays["query"]].mean())}
+
+
 def by_episode(arrays: Mapping[str, NDArray[Any]], chosen: NDArray[np.bool_]) -> float:
     """The mean over episodes of the share of right decisions among those that are chosen."""
     right, episode = arrays["right"][chosen], arrays["episode"][chosen]

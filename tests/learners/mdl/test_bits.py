@@ -1,7 +1,9 @@
 """Networks in bits: the released ones, and those built by hand, on the released strings."""
 
+import dataclasses
 import json
 import pathlib
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.base.errors import UsageError
 from quickstudy.learners.mdl.evaluation import Tree
-from quickstudy.learners.mdl.genes import integer_bits
+from quickstudy.learners.mdl.genes import description_bits, integer_bits
 from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.speaking import NetworkHost
 
@@ -116,12 +118,12 @@ def test_a_network_written_out_is_as_long_as_it_costs(name):
     _, activations, description, _ = FACTS[name]
     code = Network.read(name).code(activations)
     assert set(code) == {"0", "1"}
-    assert len(code) == description
+    assert len(code) == description == description_bits(Network.read(name).as_row(), len(activations))
 
 
 def test_softmax_of_the_outputs():
     network, strings = Network.read("bliss-an-bn"), [([0, 1, 1, 2, 2], [1, 1, 2, 2, 0])]
-    host = NetworkHost(3, network.as_row(), 3, softmax=True)
+    host = NetworkHost(network, 3, softmax=True)
     chances = host.predict(np.array(strings[0][0]))
     np.testing.assert_allclose(chances.sum(axis=1), 1)
     values = [[0, 3, 0], [0, 3, np.tanh(1.5)]]  # of the outputs, by hand, behind # and a
@@ -129,3 +131,61 @@ def test_softmax_of_the_outputs():
     wanted = -np.log2(chances[np.arange(5), strings[0][1]]).sum()
     assert network.all_bits(Tree.of(strings, 3), FOUR, softmax=True) == (178, pytest.approx(wanted))
     assert network.all_bits(Tree.of([([0, 2], [2, 0])], 3), FOUR, softmax=True)[1] < np.inf  # nothing is impossible
+
+
+def enlarged(units=0, edges=0, above=1):
+    """The released network of a^n b^n with more units, with more edges among these, and with one weight that is
+    `above` times what it was. None of the new units reaches an output.
+    """
+    facts = Network.read("bliss-an-bn").as_facts()
+    own = facts["n_units"]
+    facts["n_units"] += units
+    facts["activations"] += ["linear"] * units
+    facts["unit_types"] += ["sum"] * units
+    facts["forward"] += [[own + edge // units, own + edge % units, 1, 1, 1] for edge in range(units * units)
+                         if edge // units < edge % units][:edges]  # fmt: skip
+    facts["forward"][0][3] *= above
+    return facts
+
+
+def test_large_networks_are_read_scored_and_asked():
+    small, tree = Network.from_facts(enlarged()), tree_of("an-bn", 100)
+    large = Network.from_facts(enlarged(1017, 3000))
+    assert (large.units, len(large.edges)) == (1024, len(small.edges) + 3000)
+    # 1,024 units and 10 bits a target; each new unit: edges, type, activation, no bias; each new edge 1/1.
+    outgoing = [sum(key[1] == unit for key in large.edges) for unit in range(7, 1024)]
+    own = sum(integer_bits(number) + 1 + 2 + 1 + 2 for number in outgoing)
+    wider = integer_bits(1024) - integer_bits(7) + len(small.edges) * (10 - 3)
+    assert large.bits(FOUR) == 178 + wider + own + 3000 * (1 + 10 + 7)
+    assert large.all_bits(tree, FOUR)[1] == small.all_bits(tree, FOUR)[1]
+    read = np.array([0, 1, 1, 1, 2, 2])
+    assert np.array_equal(NetworkHost(large, 3).predict(read), NetworkHost(small, 3).predict(read))
+    with pytest.raises(UsageError, match="n_units must be from 6 to 1024, got 1025"):
+        Network.from_facts(enlarged(1018))
+    chain = {**large.as_facts(), "forward": [[unit, unit + 1, 1, 1, 1] for unit in range(6, 1023)]}
+    assert Network.from_facts(chain).cycle() == []
+    chain["forward"].append([1023, 6, 1, 1, 1])
+    with pytest.raises(UsageError, match="make a cycle: 6 to 7 to 8"):
+        Network.from_facts(chain)
+
+
+@pytest.mark.parametrize("above", [2**31, 2**53 + 1, 10**400])
+def test_weights_have_parts_of_any_size(above):
+    small, facts = Network.from_facts(enlarged()), enlarged(above=above)
+    source, target, *_ = facts["forward"][0]
+    before = small.edges["forward", source, target][0]
+    large = Network.from_facts(facts)
+    assert large.bits(FOUR) == 178 + 2 * ((above * before).bit_length() - before.bit_length())
+    # A fraction whose parts are huge is the one it is, 1/2 here.
+    weights = {**small.edges, ("forward", 1, 6): (above, 2 * above)}
+    same = dataclasses.replace(small, edges=weights)
+    tree = tree_of("an-bn", 100)
+    assert Fraction(*small.edges["forward", 1, 6]) == Fraction(1, 2)
+    assert same.all_bits(tree, FOUR)[1] == small.all_bits(tree, FOUR)[1]
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_weights_that_no_float_holds_are_held_at_the_largest(precision):
+    room, _ = Network.from_facts(enlarged(above=10**400)).laid_out(precision)
+    assert np.isfinite(room.weight).all()
+    assert abs(room.weight).max() == np.finfo(precision).max

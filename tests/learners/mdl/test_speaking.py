@@ -16,7 +16,7 @@ NAMES = ("bliss-an-bn", "bliss-an-bn-cn", "bliss-an-bn-cn-2023", "bliss-an-bm-cn
 
 def host(name, precision="float64"):
     network = Network.read(name)
-    return NetworkHost(network.symbols, network.as_row(), network.symbols, precision), network.symbols
+    return NetworkHost(network, network.symbols, precision), network.symbols
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
@@ -63,7 +63,7 @@ def test_a_single_output_is_the_chance_of_the_second_answer():
     network = Network.from_facts(SINGLE)
     assert Network.from_facts(network.as_facts()) == network
     wide = network.spread()
-    own = NetworkHost(wide.symbols, wide.as_row(), network.answers)
+    own = NetworkHost(wide, network.answers)
     read = np.array([0, 1, 1, 1, 2, 1, 1, 1, 1, 1, 2, 2, 2, 2])
     counter = np.cumsum(np.select([read == 1, read == 2], [1 / 3, -1 / 2], 0.0))
     chance = np.clip(counter - 1 / 3, 0.0, 1.0)

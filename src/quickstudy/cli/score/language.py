@@ -22,14 +22,18 @@ def language(
     """Topographic similarity and disentanglement of a language.
 
     meanings: rows of attribute values. utterances: rows of whole numbers from 0; the first 0 ends an utterance.
-    topsim, posdis and bosdis are those of Chaabouni et al. 2020; the authors' variants stand beside them.
+    topsim, posdis and bosdis are those of Chaabouni et al. 2020; the authors' variants stand beside them. topsim
+    divides the edit distance of two utterances by their mean length, topsim-plain takes it as it is: where all
+    utterances are equally long, the two are the same.
     """
-    from quickstudy.measures.compositionality import language_scores
+    from quickstudy.measures.compositionality import language_scores, plain_similarity
 
     found = read_tables(file, "meanings", "utterances")
     meanings, said = found["meanings"], found["utterances"]
     longest = max((len(row) for row in said), default=0)
-    padded = [[*row, *[0] * (longest - len(row))] for row in said]
+    # JSON of other programs may write 1 as 1.0.
+    whole = [[int(one) if isinstance(one, float) and one.is_integer() else one for one in row] for row in said]
+    padded = [[*row, *[0] * (longest - len(row))] for row in whole]
     for number, row in enumerate(padded):
         wrong = [token for token in row if type(token) is not int or not 0 <= token < LARGEST]
         if wrong:
@@ -39,7 +43,8 @@ def language(
     check_even(file, "meanings", meanings)
     if len(meanings) != len(padded):
         raise UsageError(f"{file}: {len(meanings)} meanings but {len(padded)} utterances; give one for each")
-    show(language_scores(meanings, padded), json)
+    plain = {"topsim-plain": plain_similarity(meanings, padded)}
+    show({"topsim": 0.0, **plain, **language_scores(meanings, padded)}, json)  # topsim first, and its variant behind it
 
 
 def read_tables(file: pathlib.Path, *names: str) -> dict[str, list[list[Any]]]:
@@ -47,7 +52,7 @@ def read_tables(file: pathlib.Path, *names: str) -> dict[str, list[list[Any]]]:
     import json
 
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError as error:
         raise UsageError(f"no file {file}") from error
     except (ValueError, RecursionError) as error:

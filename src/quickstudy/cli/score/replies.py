@@ -15,7 +15,11 @@ def replies(
     convention: str = CONVENTION,
     json: bool = JSON,
 ) -> None:
-    """Judge replies to questions of the curriculum: whether each is finished and correct, and its reward."""
+    """Judge replies to questions of the curriculum: whether each is finished and correct, and its reward.
+
+    A reply is heard byte by byte, as in a run: it is judged at its first period, in the tasks 1 to 5 as soon as it is
+    as long as the expected one, and what comes behind is left out.
+    """
     from quickstudy.cli.replay import lines_of, task_of
     from quickstudy.tasks.curriculum.recordings import looked_through
 

@@ -15,12 +15,6 @@ import numpy as np
 from quickstudy.compiled import njit
 from quickstudy.learners.mdl.evaluation import CLIP, EMPTY, Room, Tree, activated, wire
 from quickstudy.learners.mdl.genes import (
-    ACTIVATION,
-    BIAS,
-    BIAS_UNDER,
-    MOST_UNITS,
-    TYPE,
-    UNITS,
     Numbers,
     Parts,
     Rows,
@@ -41,7 +35,7 @@ class Desk(NamedTuple):
     """Room for a tree. wiring: of the network. moving: units whose values depend on more than the symbol just read, in
     an order in which they can be computed. fixed (unit,): whether it is none of them. parts (unit,): FORWARD, BEFORE
     and SUM. settled (symbol,): whether what depends on it alone is known: in values, behind the nodes, that of fixed
-    units; in sums (2, symbol, unit), those over forward and over recurrent edges into moving ones. biases (unit,).
+    units; in sums (2, symbol, unit), those over forward and over recurrent edges into moving ones.
     values (node, then symbol; unit). curve, logarithm (2, number): those looked up before, and what they gave.
     """
 
@@ -51,20 +45,21 @@ class Desk(NamedTuple):
     parts: Rows
     settled: Rows
     sums: Numbers
-    biases: Numbers
     values: Numbers
     curve: Numbers
     logarithm: Numbers
 
     @classmethod
-    def of(cls, nodes: int) -> Desk:
-        """For a tree of so many nodes."""
-        moving, fixed, parts, settled = np.zeros((4, MOST_UNITS), np.int32)
-        symbols = MOST_UNITS // 2
-        sums, values = np.zeros((2, symbols, MOST_UNITS)), np.zeros((nodes + symbols, MOST_UNITS))
+    def of(cls, nodes: int, wiring: Room | None = None) -> Desk:
+        """For a tree of so many nodes, and for a network that is laid out already; default: any row of genes."""
+        wiring = wiring or Room.of()
+        units = len(wiring.order)
+        moving, fixed, parts, settled = np.zeros((4, units), np.int32)
+        symbols = units // 2
+        sums, values = np.zeros((2, symbols, units)), np.zeros((nodes + symbols, units))
         curve, logarithm = np.zeros((2, LOOKED_UP)), np.zeros((2, LOOKED_UP))
         logarithm[0] = 1.0
-        return cls(Room.of(1), moving, fixed, parts, settled, sums, np.zeros(MOST_UNITS), values, curve, logarithm)
+        return cls(wiring, moving, fixed, parts, settled, sums, values, curve, logarithm)
 
 
 @njit
@@ -92,20 +87,19 @@ def _logarithm(chance: float, logarithm: Numbers) -> float:
 
 
 @njit
-def _lay_out(row: Rows, symbols: int, desk: Desk) -> tuple[int, int]:
-    """Tell units that move from those that do not. Gives how many are computed, and how many of them move."""
-    count, many = wire(row, symbols, desk.wiring), 0
+def _told_apart(count: int, symbols: int, desk: Desk) -> int:
+    """Tell units that move from those that do not. Gives how many of those that are computed move."""
+    many = 0
     order, first, source = desk.wiring.order, desk.wiring.first, desk.wiring.source
-    moving, fixed, parts, settled, biases = desk.moving, desk.fixed, desk.parts, desk.settled, desk.biases
+    moving, fixed, parts, settled = desk.moving, desk.fixed, desk.parts, desk.settled
     for symbol in range(symbols):
         settled[symbol] = 0
     for place in range(count):
         unit = order[place]
-        biases[unit] = row[BIAS + unit] / row[BIAS_UNDER + unit] if row[BIAS + unit] != 0 else 0.0
         whole = 1
         for edge in range(first[0, unit], first[0, unit + 1]):
             whole &= fixed[source[0, edge]]
-        parts[unit] = (FORWARD if whole else 0) | (SUM if row[TYPE + unit] == 0 else 0)
+        parts[unit] = (FORWARD if whole else 0) | (SUM if desk.wiring.product[unit] == 0 else 0)
         fixed[unit] = 1 if whole and first[1, unit] == first[1, unit + 1] else 0
         if not fixed[unit]:
             moving[many] = unit
@@ -116,14 +110,14 @@ def _lay_out(row: Rows, symbols: int, desk: Desk) -> tuple[int, int]:
         for edge in range(first[1, unit], first[1, unit + 1]):
             whole &= fixed[source[1, edge]]
         parts[unit] |= BEFORE if whole else 0
-    return count, many
+    return many
 
 
 @njit
-def _settle(row: Rows, symbols: int, symbol: int, count: int, own_row: int, desk: Desk) -> None:
+def _settle(symbols: int, symbol: int, count: int, own_row: int, desk: Desk) -> None:
     """Compute all that depends on one symbol alone."""
     order, first = desk.wiring.order, desk.wiring.first
-    source, weight = desk.wiring.source, desk.wiring.weight
+    source, weight, bias = desk.wiring.source, desk.wiring.weight, desk.wiring.bias
     fixed, parts, sums, values = desk.fixed, desk.parts, desk.sums, desk.values
     desk.settled[symbol] = 1
     for place in range(count):
@@ -142,8 +136,8 @@ def _settle(row: Rows, symbols: int, symbol: int, count: int, own_row: int, desk
                 x *= weight[0, edge] * values[own_row, source[0, edge]]
         sums[0, symbol, unit] = x
         if fixed[unit]:
-            x = min(max(x + desk.biases[unit], -CLIP), CLIP)
-            kind = row[ACTIVATION + unit]
+            x = min(max(x + bias[unit], -CLIP), CLIP)
+            kind = desk.wiring.activation[unit]
             values[own_row, unit] = _curved(x, desk.curve) if kind == TANH else activated(kind, x)
     for place in range(count):
         unit = order[place]
@@ -159,26 +153,37 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits
     """Fill bits with |H|, with the bits of all strings of a tree where the network is mixed with a guesser that has the
     share floor, and with |D:H|, infinite where a next symbol is held for impossible. Without a floor the two are the
     same, and what is impossible is seen at once. limit: once |H| and the bits so far are more, both are infinite.
-
-    It is one loop, since to hand a row of an array to a function takes as long as a step.
     """
-    symbols = parts.symbols
     described = float(description_bits(row, len(parts.activations)))
     bits[0] = described
     bits[1] = bits[2] = math.inf
-    if described > limit:
-        return
-    count, many = _lay_out(row, symbols, desk)
+    if described <= limit:
+        code_data(wire(row, parts.symbols, desk.wiring), parts, floor, tree, desk, bits, limit)
+
+
+@njit
+def code_data(count: int, parts: Parts, floor: float, tree: Tree, desk: Desk, bits: Numbers, limit: float) -> None:
+    """The same of a network that is laid out on the desk already, whose |H| stands in bits. count: of the units that
+    are computed.
+
+    It is one loop, since to hand a row of an array to a function takes as long as a step.
+    """
+    symbols, described = parts.symbols, bits[0]
+    bits[1] = bits[2] = math.inf
+    many = _told_apart(count, symbols, desk)
     first, source, weight = desk.wiring.first, desk.wiring.source, desk.wiring.weight
     moving, hears, settled = desk.moving, desk.parts, desk.settled
-    sums, biases, values, curve, logarithm = desk.sums, desk.biases, desk.values, desk.curve, desk.logarithm
+    biases, activation = desk.wiring.bias, desk.wiring.activation
+    sums, values, curve, logarithm = desk.sums, desk.values, desk.curve, desk.logarithm
     read, before, counts = tree.read, tree.parent, tree.counts
-    units, nodes = row[UNITS], len(read)
+    units, nodes = 0, len(read)
+    for place in range(count):
+        units = max(units, desk.wiring.order[place] + 1)
     mixed, exact = 0.0, 0.0
     for node in range(nodes):
         symbol, parent, last = read[node], before[node], 0
         if not settled[symbol]:
-            _settle(row, symbols, symbol, count, nodes + symbol, desk)
+            _settle(symbols, symbol, count, nodes + symbol, desk)
         still, now = values[nodes + symbol], values[node]
         past = values[parent] if parent >= 0 else still
         if parent >= 0:
@@ -213,7 +218,7 @@ def evaluate(row: Rows, parts: Parts, floor: float, tree: Tree, desk: Desk, bits
                     for edge in range(recurrent, done):
                         x *= weight[1, edge] * past[_Place(source[1, edge])]
             x = min(max(x + biases[unit], -CLIP), CLIP)
-            kind = row[ACTIVATION + unit]
+            kind = activation[unit]
             if kind == 1:
                 x = x if x > 0.0 else 0.0
             elif kind == TANH:

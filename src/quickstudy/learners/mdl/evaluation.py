@@ -64,10 +64,15 @@ class Tree(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room to work in. order: units in an order in which each comes after all that it needs. first (2, unit + 1): where
-    the forward and the recurrent edges into each unit begin in source and weight (2, edge). values (node, unit).
+    """A network laid out for computing, and room for its values. activation, product, bias (unit,): what they are, all
+    within the precision of computing. order: units in an order in which each comes after all that it needs. first
+    (2, unit + 1): where the forward and the recurrent edges into each unit begin in source and weight (2, edge).
+    values (unit,).
     """
 
+    activation: Rows
+    product: Rows
+    bias: Numbers
     order: Rows
     first: Rows
     source: Rows
@@ -75,11 +80,12 @@ class Room(NamedTuple):
     values: Numbers
 
     @classmethod
-    def of(cls, nodes: int, precision: str = "float64") -> Room:
-        """For a tree of so many nodes."""
-        wiring = np.zeros(MOST_UNITS, np.int32), np.zeros((2, MOST_UNITS + 1), np.int32)
-        weight, values = np.zeros((2, MOST_EDGES), precision), np.zeros((nodes, MOST_UNITS), precision)
-        return cls(*wiring, np.zeros((2, MOST_EDGES), np.int32), weight, values)
+    def of(cls, units: int = MOST_UNITS, edges: int = MOST_EDGES, precision: str = "float64") -> Room:
+        """For networks of so many units and edges; default: those of a row of genes."""
+        activation, product, order = np.zeros((3, units), np.int32)
+        bias, values = np.zeros((2, units), precision)
+        ends = np.zeros((2, units + 1), np.int32), np.zeros((2, edges), np.int32)
+        return cls(activation, product, bias, order, *ends, np.zeros((2, edges), precision), values)
 
 
 @njit
@@ -118,29 +124,46 @@ def activated(kind: int, x: float) -> float:
 
 @njit
 def wire(row: Rows, symbols: int, room: Room) -> int:
-    """Lay out a network for computing: those units that reach an output or the next step. Gives how many they are."""
+    """Lay out a row of genes for computing. Gives how many units are computed."""
     units, edges = row[UNITS], row[EDGES]
+    for unit in range(units):
+        room.activation[unit], room.product[unit] = row[ACTIVATION + unit], row[TYPE + unit]
+        room.bias[unit] = row[BIAS + unit] / row[BIAS_UNDER + unit] if row[BIAS + unit] != 0 else 0.0
+    weights = np.zeros(edges)
+    for edge in range(edges):
+        weights[edge] = row[WEIGHT + edge] / row[WEIGHT_UNDER + edge]
+    kinds, sources, targets = row[KIND : KIND + edges], row[SOURCE : SOURCE + edges], row[TARGET : TARGET + edges]
+    return int(connect(units, symbols, kinds, sources, targets, weights, room))
+
+
+@njit
+def connect(
+    units: int, symbols: int, kinds: Rows, sources: Rows, targets: Rows, weights: Numbers, room: Room
+) -> int:  # fmt: skip
+    """Lay out edges (edge,) for computing, and those units that reach an output or the next step. Gives how many these
+    are.
+    """
     order, first, source, weight = room.order, room.first, room.source, room.weight
     for kind in range(2):
         for unit in range(units + 1):
             first[kind, unit] = 0
-    for edge in range(edges):
-        first[row[KIND + edge], row[TARGET + edge] + 1] += 1
+    for edge in range(len(kinds)):
+        first[kinds[edge], targets[edge] + 1] += 1
     for kind in range(2):
         for unit in range(units):
             first[kind, unit + 1] += first[kind, unit]
-    filled = np.zeros((2, MOST_UNITS), np.int32)
-    sending = np.zeros(MOST_UNITS, np.bool_)
-    for edge in range(edges):
-        kind, target = row[KIND + edge], row[TARGET + edge]
+    filled = np.zeros((2, units), np.int32)
+    sending = np.zeros(units, np.bool_)
+    for edge in range(len(kinds)):
+        kind, target = kinds[edge], targets[edge]
         place = first[kind, target] + filled[kind, target]
         filled[kind, target] += 1
-        source[kind, place] = row[SOURCE + edge]
-        weight[kind, place] = row[WEIGHT + edge] / row[WEIGHT_UNDER + edge]
-        sending[row[SOURCE + edge]] |= kind == 1
-    seen = np.zeros(MOST_UNITS, np.bool_)
-    looked = np.zeros(MOST_UNITS, np.int32)
-    stack = np.zeros(MOST_UNITS, np.int32)
+        source[kind, place] = sources[edge]
+        weight[kind, place] = weights[edge]
+        sending[sources[edge]] |= kind == 1
+    seen = np.zeros(units, np.bool_)
+    looked = np.zeros(units, np.int32)
+    stack = np.zeros(units, np.int32)
     count = 0
     for turn in range(symbols + units):
         root = symbols + turn if turn < symbols else turn - symbols
@@ -166,14 +189,14 @@ def wire(row: Rows, symbols: int, room: Room) -> int:
 
 @njit
 def think(
-    row: Rows, symbols: int, count: int, order: Rows, first: Rows, source: Rows, weight: Numbers,
-    symbol: int, before: Numbers, number: int, began: bool, values: Numbers,
+    activation: Rows, product: Rows, bias: Numbers, order: Rows, first: Rows, source: Rows, weight: Numbers,
+    symbols: int, count: int, symbol: int, before: Numbers, number: int, began: bool, values: Numbers,
 ) -> None:  # fmt: skip
     """One step of one string: before (string, unit) becomes its values after reading a symbol. number: of the string.
     began: nothing was read before. values (unit,): room for them.
 
-    count: of the units that are computed, as `wire` has laid them out in order, first, source and weight: arrays of
-    their own, since to take them out of a room at every step takes longer than the step. Sums are in their precision.
+    count: of the units that are computed, as `connect` has laid them out. The arrays of a room are handed in one by
+    one, since to take them out of it at every step takes longer than the step. Sums are in their precision.
     """
     zero, one = values.dtype.type(0.0), values.dtype.type(1.0)
     for place in range(count):
@@ -182,11 +205,10 @@ def think(
         begin, end = first[0, unit], first[0, unit + 1]
         past, done = first[1, unit], first[1, unit + 1]
         x = one if own and unit == symbol else zero
-        if own and begin == end and past == done and row[BIAS + unit] == 0 and row[ACTIVATION + unit] == 0:
+        if own and begin == end and past == done and bias[unit] == zero and activation[unit] == 0:
             values[unit] = x
             continue
-        bias = values.dtype.type(row[BIAS + unit] / row[BIAS_UNDER + unit]) if row[BIAS + unit] != 0 else zero
-        if row[TYPE + unit] == 0:
+        if product[unit] == 0:
             recurrent = zero
             for edge in range(begin, end):
                 x += weight[0, edge] * values[source[0, edge]]
@@ -195,7 +217,7 @@ def think(
                     recurrent += weight[1, edge] * before[number, source[1, edge]]
             # Float32 adds forward edges and the bias before the recurrent ones: of the orders tried, the one that has
             # the 294 wrong steps reported of the released network of a^n b^n c^n.
-            x = (x + bias) + recurrent if values.itemsize == 4 else (x + recurrent) + bias
+            x = (x + bias[unit]) + recurrent if values.itemsize == 4 else (x + recurrent) + bias[unit]
         else:
             if not own:
                 x = one if end > begin else zero
@@ -204,8 +226,8 @@ def think(
             if not began:
                 for edge in range(past, done):
                     x *= weight[1, edge] * before[number, source[1, edge]]
-            x += bias
-        values[unit] = activated(row[ACTIVATION + unit], min(max(x, -CLIP), CLIP))
+            x += bias[unit]
+        values[unit] = activated(activation[unit], min(max(x, -CLIP), CLIP))
     for place in range(count):
         before[number, order[place]] = values[order[place]]
 

@@ -20,7 +20,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import Hosted, HostPupil
 from quickstudy.learners.mdl.evaluation import Tree
-from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Parts, Rows
+from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Parts
 from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.search import Archipelago
 from quickstudy.learners.mdl.speaking import NetworkHost
@@ -38,7 +38,7 @@ class SearchingHost(NetworkHost):
         symbols = max(brief.inputs.width, brief.outputs.width)
         if 2 * symbols > MOST_UNITS:
             raise NotApplicable(f"mdlrnn has room for {MOST_UNITS // 2} symbols, and there are {symbols}")
-        super().__init__(symbols, _silent(symbols), brief.outputs.width, softmax=settings.softmax)
+        super().__init__(_silent(symbols), brief.outputs.width, softmax=settings.softmax)
         self._settings, self._budget, self._seed = settings, brief.budget, seed
         self._strings: list[tuple[list[int], list[int]]] = []
         self._search: Tempering | Archipelago | None = None
@@ -48,7 +48,7 @@ class SearchingHost(NetworkHost):
     @property
     def bits(self) -> float:
         """|H| of the network it has found."""
-        return Network.of_row(self.row, self._symbols).bits(self._settings.allowed)
+        return self.network.bits(self._settings.allowed)
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Gather a string; search when it is the last."""
@@ -66,8 +66,8 @@ class SearchingHost(NetworkHost):
             while not self._search.done:
                 self._search.go_on()
                 yield
-            self.row, self._search, self._kept = self._search.best.copy(), None, None
-            network = Network.of_row(self.row, self._symbols)
+            network = Network.of_row(self._search.best, self._symbols)
+            self.network, self._search, self._kept = network, None, None
             described, data = network.all_bits(tree, self._settings.allowed, self._settings.softmax)
             self._found = {"network": network.as_facts(), "h_bits": described, "d_bits": data}
         self._strings = strings
@@ -81,11 +81,11 @@ class SearchingHost(NetworkHost):
         search = self._search.snapshot() if self._search else Snapshot({})
         arrays = {f"search/{name}": array for name, array in search.arrays.items()}
         facts = {"strings": self._strings, "search": dict(search.facts), "found": self._found}
-        return Snapshot({"row": self.row.copy(), **arrays}, facts)
+        return Snapshot({"row": self.network.as_row(), **arrays}, facts)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
-        self.row = np.array(snapshot.arrays["row"], np.int32)
+        self.network = Network.of_row(np.array(snapshot.arrays["row"], np.int32), self._symbols)
         self._strings = [(list(inputs), list(targets)) for inputs, targets in snapshot.facts["strings"]]
         self._found = dict(snapshot.facts["found"])
         prefix = "search/"
@@ -204,14 +204,12 @@ class _Given(NetworkHost):
     learns = False
 
     def __init__(self, network: Network, precision: str, softmax: bool) -> None:
-        spread = network.spread()
-        super().__init__(spread.symbols, spread.as_row(), network.answers, precision, softmax)
+        super().__init__(network.spread(), network.answers, precision, softmax)
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Nothing is learned."""
 
 
-def _silent(symbols: int) -> Rows:
+def _silent(symbols: int) -> Network:
     """A network without an edge: its outputs sum to nothing, and that is read as uniform."""
-    nothing = Network(symbols, ("linear",) * 2 * symbols, (False,) * 2 * symbols, {}, {})
-    return nothing.as_row()
+    return Network(symbols, ("linear",) * 2 * symbols, (False,) * 2 * symbols, {}, {})

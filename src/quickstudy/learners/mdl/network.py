@@ -14,8 +14,8 @@ import numpy as np
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.errors import UsageError
-from quickstudy.learners.mdl.coding import Desk, evaluate
-from quickstudy.learners.mdl.evaluation import Room, Tree, wire
+from quickstudy.learners.mdl.coding import Desk, code_data
+from quickstudy.learners.mdl.evaluation import Room, Tree, connect
 from quickstudy.learners.mdl.genes import (
     ACTIVATION,
     BIAS,
@@ -23,6 +23,7 @@ from quickstudy.learners.mdl.genes import (
     COSTS,
     EDGES,
     KIND,
+    MOST_EDGES,
     MOST_UNITS,
     NAMES,
     SOURCE,
@@ -35,7 +36,6 @@ from quickstudy.learners.mdl.genes import (
     Numbers,
     Parts,
     Rows,
-    description_bits,
 )
 from quickstudy.learners.mdl.neutral import KINDS, TYPES, Edges, Weight, cycle_in, parts_of, weights_of
 
@@ -71,7 +71,7 @@ class Network:
         """From a JSON file, or one of those that come with the package, by its name: `bliss-an-bn`."""
         known = _NETWORKS / f"{path}.json"
         try:
-            facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8"))
+            facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8-sig"))
         except (OSError, ValueError, RecursionError) as error:
             raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
         return cls.from_facts(facts, str(path))
@@ -116,8 +116,6 @@ class Network:
         if not self.single:
             return self
         extra, own = self.symbols, 2 * self.symbols  # outputs that are put in; where its own is then
-        if self.units + extra > MOST_UNITS:
-            raise UsageError(f"a single output leaves room for {MOST_UNITS - extra} units, got {self.units}")
 
         def moved(unit: int) -> int:
             return unit if unit < self.symbols else unit + extra
@@ -135,7 +133,10 @@ class Network:
         )
 
     def as_row(self) -> Rows:
-        """As a row of genes."""
+        """As a row of genes. Raises UsageError for a network that is too large to be one."""
+        if self.units > MOST_UNITS or len(self.edges) > MOST_EDGES:
+            most = f"{MOST_UNITS} units and {MOST_EDGES} edges"
+            raise UsageError(f"a search has room for {most}, got {self.units} and {len(self.edges)}")
         row = np.zeros(WIDTH, np.int32)
         row[UNITS], row[EDGES] = self.units, len(self.edges)
         for unit in range(self.units):
@@ -164,7 +165,7 @@ class Network:
 
     def bits(self, activations: Sequence[str]) -> int:
         """|H|, where these activations are allowed."""
-        return int(description_bits(self.as_row(), len(activations)))
+        return len(self.code(activations))
 
     def code(self, activations: Sequence[str]) -> str:
         """What |H| counts, written out in the characters 0 and 1, where these activations are allowed."""
@@ -176,9 +177,11 @@ class Network:
         def written(weight: Weight) -> str:
             return f"{int(weight[0] > 0)}{number(abs(weight[0]))}{number(weight[1])}"
 
+        outgoing: list[list[tuple[tuple[str, int, int], Weight]]] = [[] for _ in range(self.units)]
+        for key, weight in sorted(self.edges.items()):
+            outgoing[key[1]].append((key, weight))
         parts = [number(self.units)]
-        for unit in range(self.units):
-            edges = [(key, weight) for key, weight in sorted(self.edges.items()) if key[1] == unit]
+        for unit, edges in enumerate(outgoing):
             parts.append(number(len(edges)))
             parts += [f"{KINDS.index(kind)}{target:0{wide}b}{written(weight)}" for (kind, _, target), weight in edges]
             own = NAMES.index(self.activations[unit])
@@ -189,10 +192,25 @@ class Network:
     def all_bits(self, tree: Tree, activations: Sequence[str], softmax: bool = False) -> tuple[int, float]:
         """|H| and |D:H| of the strings of a tree, the latter infinite where one is held for impossible."""
         bits: Numbers = np.zeros(3)
-        spread = self.spread()
-        parts = Parts(spread.symbols, np.arange(len(activations), dtype=np.int32), True, softmax)
-        evaluate(spread.as_row(), parts, 0.0, tree, Desk.of(len(tree.read)), bits, np.inf)
+        room, count = self.spread().laid_out()
+        parts = Parts(self.symbols, np.arange(len(activations), dtype=np.int32), True, softmax)
+        code_data(count, parts, 0.0, tree, Desk.of(len(tree.read), room), bits, np.inf)
         return self.bits(activations), float(bits[2])
+
+    def laid_out(self, precision: str = "float64") -> tuple[Room, int]:
+        """For computing, and how many of the units are computed. Every weight is the number nearest to its fraction, or
+        the largest there is.
+        """
+        room = Room.of(self.units, max(len(self.edges), 1), precision)
+        room.activation[:] = [NAMES.index(one) for one in self.activations]
+        room.product[:] = self.products
+        largest = float(np.finfo(precision).max)
+        for unit, weight in self.biases.items():
+            room.bias[unit] = _nearest(weight, largest)
+        ends = [(KINDS.index(kind), source, target) for kind, source, target in self.edges]
+        kinds, sources, targets = np.array(ends, np.int32).reshape(-1, 3).T.copy()
+        weights = np.array([_nearest(weight, largest) for weight in self.edges.values()], np.float64)
+        return room, int(connect(self.units, self.symbols, kinds, sources, targets, weights, room))
 
     def into(self, unit: int, kind: str) -> list[tuple[int, Fraction]]:
         """(source, weight) of the edges of a kind into a unit."""
@@ -204,12 +222,12 @@ class Network:
 
     def order(self) -> list[int]:
         """The units that reach an output or the next step, each after all that it needs."""
-        room = Room.of(1)
-        return [int(unit) for unit in room.order[: wire(self.as_row(), self.symbols, room)]]
+        room, count = self.laid_out()
+        return [int(unit) for unit in room.order[:count]]
 
     def cycle(self) -> list[int]:
         """Units that need one another within a step, the first again at the end; nothing where there are none."""
-        return cycle_in(self.edges, self.units)
+        return cycle_in(self.edges)
 
     def certificate(self, language: str = "", tried: int = 60) -> Certificate:
         """Whether it is right for every string, by proof (`quickstudy.learners.mdl.certificate`).
@@ -257,3 +275,11 @@ class Network:
         ]
         caption = f"{self.units} units, {len(self.edges)} edges; dashed: from the step before."
         return Graph(name, caption, f"A network of {self.units} units.", nodes, edges)
+
+
+def _nearest(weight: Weight, largest: float) -> float:
+    above, below = weight
+    try:
+        return min(max(above / below, -largest), largest)
+    except OverflowError:  # no infinity: times a source that is 0 it would be no number, where the product is 0
+        return largest if above > 0 else -largest

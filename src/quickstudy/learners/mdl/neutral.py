@@ -2,17 +2,24 @@
 "product"), one per unit; `biases` [[unit, sign, numerator, denominator], ...]; `forward` and `recurrent`, [[source,
 target, sign, numerator, denominator], ...]. Units: inputs, then outputs, then hidden ones. There are as many outputs as
 inputs, or one: its value, kept between 0 and 1, is the chance of the second of two answers.
+
+Up to 1,024 units, any number of edges, numerators and denominators of any size: |H| counts them as they are, values are
+computed with the nearest number of 64 bits (from 2^53 on not every whole number is one), and exact arithmetic
+(`score grammar --precision exact`) with the fractions themselves.
 """
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quickstudy.base.errors import UsageError, nearest
-from quickstudy.learners.mdl.genes import MOST_EDGES, MOST_UNITS, NAMES
+from quickstudy.learners.mdl.genes import NAMES
 
 KINDS, TYPES = ("forward", "recurrent"), ("sum", "product")
+LARGEST = 1024
+"""Units of a network, at most: the bound of the publication. Only a search needs them to fit into a row of genes."""
 Weight = tuple[int, int]
 """A signed numerator and a denominator, as they are: 2/2 is not 1/1."""
 Edges = Mapping[tuple[str, int, int], Weight]
@@ -33,8 +40,8 @@ def parts_of(facts: Any, named: str) -> dict[str, Any]:
     symbols, outputs, units = (_whole(facts[name]) for name in wanted[:3])
     if not symbols or outputs not in (symbols, 1):
         raise refuse(f"n_outputs must be n_inputs, or 1, got {facts['n_outputs']!r} and {facts['n_inputs']!r}")
-    if not units or not symbols + outputs <= units <= MOST_UNITS:
-        raise refuse(f"n_units must be from {symbols + outputs} to {MOST_UNITS}, got {facts['n_units']!r}")
+    if not units or not symbols + outputs <= units <= LARGEST:
+        raise refuse(f"n_units must be from {symbols + outputs} to {LARGEST}, got {facts['n_units']!r}")
     for name, known in (("activations", NAMES), ("unit_types", TYPES)):
         if not isinstance(facts[name], list) or len(facts[name]) != units:
             raise refuse(f"{name} must name one for each of {units} units, got {facts[name]!r:.80}")
@@ -67,9 +74,7 @@ def parts_of(facts: Any, named: str) -> dict[str, Any]:
             if (kind, source, target) in edges:
                 twice = twice or f"{kind} edge {source} to {target} stands there twice"
             edges[kind, source, target] = weight
-    if len(edges) > MOST_EDGES:
-        raise refuse(f"at most {MOST_EDGES} edges, got {len(edges)}")
-    if found := cycle_in(edges, units):
+    if found := cycle_in(edges):
         raise refuse(f"forward edges make a cycle: {' to '.join(map(str, found))}; one of them must be recurrent")
     if twice:  # said last: a file that has a cycle besides is refused for that, which is harder to see
         raise refuse(twice)
@@ -89,26 +94,19 @@ def weights_of(weights: Iterable[tuple[Sequence[int], Weight]]) -> list[list[int
     return sorted([*ends, 1 if above > 0 else -1, abs(above), below] for ends, (above, below) in weights)
 
 
-def cycle_in(edges: Edges, units: int) -> list[int]:
+def cycle_in(edges: Edges) -> list[int]:
     """Units that need one another within a step, the first again at the end; nothing where there are none."""
-    after: dict[int, list[int]] = {}
+    needs = graphlib.TopologicalSorter[int]()
     for kind, source, target in edges:
         if kind == "forward":
-            after.setdefault(source, []).append(target)
-    done: set[int] = set()
-
-    def follow(unit: int, way: list[int]) -> list[int]:
-        if unit in way:
-            return [*way[way.index(unit) :], unit]
-        if unit in done:
-            return []
-        for target in after.get(unit, ()):
-            if found := follow(target, [*way, unit]):
-                return found
-        done.add(unit)
-        return []
-
-    return next((found for unit in range(units) if (found := follow(unit, []))), [])
+            needs.add(target, source)
+    try:
+        needs.prepare()
+    except graphlib.CycleError as error:
+        around: list[int] = error.args[1][:-1]
+        least = around.index(min(around))
+        return [*around[least:], *around[:least], around[least]]
+    return []
 
 
 def _list(value: Any) -> list[Any]:
@@ -116,5 +114,5 @@ def _list(value: Any) -> list[Any]:
 
 
 def _whole(value: Any, negative: bool = False) -> int | None:
-    fits = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31 and (negative or value >= 0)
+    fits = isinstance(value, int) and not isinstance(value, bool) and (negative or value >= 0)
     return value if fits else None

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.compiled import njit
-from quickstudy.learners.mdl.evaluation import Room, speak, think, wire
-from quickstudy.learners.mdl.genes import EDGES, KIND, MOST_UNITS, SOURCE, Numbers, Rows
+from quickstudy.learners.mdl.evaluation import Room, speak, think
+from quickstudy.learners.mdl.genes import Numbers, Rows
 from quickstudy.learners.mdl.network import Network
 
 Bools = NDArray[np.bool_]
@@ -17,17 +17,21 @@ Bools = NDArray[np.bool_]
 
 @njit
 def _read(
-    row: Rows, symbols: int, softmax: bool, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room
+    count: int, symbols: int, softmax: bool, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room
 ) -> None:
     """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
-    next after each.
+    next after each. count: of the units that are computed.
     """
-    count, after, chances = wire(row, symbols, room), room.values[0], np.zeros(symbols)
+    after, chances = room.values, np.zeros(symbols)
+    activation, product, bias = room.activation, room.product, room.bias
     order, first, source, weight = room.order, room.first, room.source, room.weight
     for time in range(len(read)):
         for number in range(len(values)):
             symbol, fresh = read[time, number], began and time == 0
-            think(row, symbols, count, order, first, source, weight, symbol, values, number, fresh, after)
+            think(
+                activation, product, bias, order, first, source, weight,
+                symbols, count, symbol, values, number, fresh, after,
+            )  # fmt: skip
             speak(after, symbols, softmax, chances)
             for other in range(symbols):
                 said[time, number, other] = chances[other]
@@ -44,16 +48,20 @@ def _likeliest(chances: Numbers, outputs: int) -> int:
 
 @njit
 def _judge(
-    row: Rows, symbols: int, softmax: bool, outputs: int, read: Rows, began: bool, values: Numbers, said: Any,
+    count: int, symbols: int, softmax: bool, outputs: int, read: Rows, began: bool, values: Numbers, said: Any,
     room: Room,
 ) -> None:  # fmt: skip
     """As `_read`, with the likeliest symbol alone: said (time, row)."""
-    count, after, chances = wire(row, symbols, room), room.values[0], np.zeros(symbols)
+    after, chances = room.values, np.zeros(symbols)
+    activation, product, bias = room.activation, room.product, room.bias
     order, first, source, weight = room.order, room.first, room.source, room.weight
     for time in range(len(read)):
         for number in range(len(values)):
             symbol, fresh = read[time, number], began and time == 0
-            think(row, symbols, count, order, first, source, weight, symbol, values, number, fresh, after)
+            think(
+                activation, product, bias, order, first, source, weight,
+                symbols, count, symbol, values, number, fresh, after,
+            )  # fmt: skip
             speak(after, symbols, softmax, chances)
             said[time, number] = _likeliest(chances, outputs)
 
@@ -70,21 +78,28 @@ class NetworkHost:
 
     scale = "probabilities"
 
-    def __init__(
-        self, symbols: int, row: Rows, outputs: int, precision: str = "float64", softmax: bool = False
-    ) -> None:
-        self.row, self._symbols, self._outputs, self._softmax = row, symbols, outputs, softmax
-        self._room = Room.of(1, precision)
+    def __init__(self, network: Network, outputs: int, precision: str = "float64", softmax: bool = False) -> None:
+        self._symbols, self._outputs, self._precision, self._softmax = network.symbols, outputs, precision, softmax
+        self.network = network
+
+    @property
+    def network(self) -> Network:
+        """Which it speaks for; another may take its place."""
+        return self._network
+
+    @network.setter
+    def network(self, network: Network) -> None:
+        self._network = network
+        self._room, self._count = network.laid_out(self._precision)
 
     @property
     def parameters(self) -> int:
         """Weights and biases."""
-        network = Network.of_row(self.row, self._symbols)
-        return len(network.edges) + len(network.biases)
+        return len(self.network.edges) + len(self.network.biases)
 
     def start(self, rows: int, capacity: int) -> State:
         """Nothing read."""
-        return State(True, np.zeros((rows, MOST_UNITS), self._room.values.dtype))
+        return State(True, np.zeros((rows, self.network.units), self._precision))
 
     def step(self, state: State, inputs: NDArray[Any]) -> tuple[State, Numbers]:
         """Read one symbol a row."""
@@ -95,14 +110,14 @@ class NetworkHost:
         """Read many symbols (time, row)."""
         values, said = state.values.copy(), np.zeros((*np.shape(inputs), self._symbols))
         read = np.asarray(inputs, np.int32)
-        _read(self.row, self._symbols, self._softmax, read, state.began, values, said, self._room)
+        _read(self._count, self._symbols, self._softmax, read, state.began, values, said, self._room)
         return State(state.began and not len(said), values), said[..., : self._outputs]
 
     def judged(self, state: State, inputs: Any, targets: Any, counts: Bools) -> tuple[State, Any, Any]:
         """Read many symbols (time, row): the state, the likeliest symbols, and by row how many that count are wrong."""
-        said: Any = np.zeros(inputs.shape, np.int8)
+        said: Any = np.zeros(inputs.shape, np.int16)
         read, values = np.asarray(inputs, np.int32), state.values.copy()
-        own = self.row, self._symbols, self._softmax, self._outputs
+        own = self._count, self._symbols, self._softmax, self._outputs
         _judge(*own, read, state.began, values, said, self._room)
         return State(state.began and not len(read), values), said, ((said != targets) & counts).sum(axis=0)
 
@@ -112,8 +127,7 @@ class NetworkHost:
 
     def fingerprint(self, state: State) -> bytes:
         """What tells a state of one row from others: those values alone that reach over a step."""
-        edges = range(self.row[EDGES])
-        sending = sorted({int(self.row[SOURCE + edge]) for edge in edges if self.row[KIND + edge] == 1})
+        sending = sorted({source for kind, source, _ in self.network.edges if kind == "recurrent"})
         return bytes([state.began]) + state.values[0, sending].tobytes()
 
     def rows(self, state: State, numbers: NDArray[Any]) -> State:

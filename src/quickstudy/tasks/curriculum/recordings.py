@@ -2,8 +2,9 @@
 
 A recording is one JSON object a line. For single replies: `task`, `question`, `expected`, `reply`. For a session:
 `task`, `rows` (each `question`, `expected`, `feedback`, and `knowable`: the answers can be known from here on; where
-it is missing, they are in tasks where they always are) and `replies`, one character a byte. `feedback` is what is said
-after the answer, whatever that was, or an object with `right` and `wrong`.
+it is missing, they are in tasks where they always are) and `replies`, one character a byte, in a text or in a list of
+single characters. `feedback` is what is said after the answer, whatever that was, or an object with `right` and
+`wrong`.
 """
 
 from __future__ import annotations
@@ -54,14 +55,13 @@ class Judge:
         return ends_right if self.is_mini else judge_of(self.name, self.strict)
 
     def judged(self, question: str, expected: str, reply: str) -> dict[str, Any]:
-        """`finished`, `correct` and `reward` of one reply."""
+        """`finished`, `correct` and `reward` of one reply, as the world would judge it that hears it byte by byte: at
+        the first period, or as soon as it is as long as what is expected. What comes behind is no part of it.
+        """
         asked, said = Question(as_bytes(question), as_bytes(expected)), as_bytes(reply)
-        if self.by_period:
-            end = said.find(b".") + 1
-            finished, said = end > 0, said[:end]
-        else:
-            finished = len(said) >= len(asked.expected)
-        correct = finished and self.judge(asked, said)
+        end = said.find(b".") + 1 if self.by_period else max(len(asked.expected), 1)
+        finished = 0 < end <= len(said)
+        correct = finished and self.judge(asked, said[:end])
         wrong = 0 if self.is_mini or not finished else -1
         return {"finished": finished, "correct": correct, "reward": 1 if correct else wrong}
 
@@ -158,6 +158,11 @@ def looked_through(found: Any, kind: str) -> dict[str, Any]:
     """
     if not isinstance(found, Mapping):
         raise UsageError(f"a recording is an object, got {found!r}")
+    if kind == "session" and isinstance(replies := found.get("replies"), list):
+        for place, reply in enumerate(replies):
+            if not isinstance(reply, str) or len(reply) != 1:
+                raise UsageError(f"replies[{place}] must be one character, got {reply!r}")
+        found = {**found, "replies": "".join(replies)}
     for name in ("task", "replies") if kind == "session" else ("task", "question", "expected", "reply"):
         _check_text(found, name)
     rows = found.get("rows", []) if kind == "session" else []

@@ -120,7 +120,7 @@ class CurriculumFile:
     def read(cls, path: pathlib.Path) -> CurriculumFile:
         """Of a JSON file with `worlds`, `tasks` and `scheduler`. Raises UsageError with the line and the reason."""
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")
             content = json.loads(text)
         except OSError as error:
             raise UsageError(f"cannot read the curriculum {path}: {error.strerror}") from error

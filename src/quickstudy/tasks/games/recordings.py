@@ -71,8 +71,10 @@ def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
     the original's keys, and the `reward` and `done` that came with it.
 
     line: as `recorded` has it, with `messages` (step, token), the speaker's, and `decisions` (step,), the listener's;
-    perhaps `replies` (step, token), the listener's messages, which the speaker then reads. Without messages the
-    speaker is the one by rule, without decisions the listener is right. Raises UsageError, with the field, for a line
+    perhaps `replies` (step, token), the listener's messages, which the speaker then reads. There is one entry for every
+    step; where the last observation is one of feedback, behind which nothing is done, there may be one for it too. A
+    decision that does not count may be None. Without messages the speaker is the one by rule, without decisions the
+    listener is right. Raises UsageError, with the field, for a line
     that does not fit.
     """
     episode = _episode(sizes, line)
@@ -81,21 +83,17 @@ def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
     games = len(line["games"])
     steps = sizes.turns * games - sizes.feedback
     acted = {
-        "messages": _table(line, "messages", sizes.words, (steps, sizes.length)),
-        "decisions": _table(line, "decisions", sizes.decisions - 1, (steps,)),
-        "replies": _table(line, "replies", sizes.words, (steps, sizes.length)),
+        "messages": _table(line, "messages", sizes, steps, sizes.words, (sizes.length,)),
+        "decisions": _table(line, "decisions", sizes, steps, sizes.decisions - 1, ()),
+        "replies": _table(line, "replies", sizes, steps, sizes.words, (sizes.length,)),
     }
-    given = {len(array) for array in acted.values() if array is not None}
-    if len(given) > 1:
-        raise UsageError("messages, decisions and replies must have one entry for every step, and are unequally long")
-    taken = given.pop() if given else steps
     room = 1 << (games - 1).bit_length()
     padded = replace(episode, **{name: _grown(part, room) for name, part in episode.games_at(slice(None)).items()})
     most = sizes.turns * room - sizes.feedback
     with double():
         actions = {name: None if array is None else _grown(array, most) for name, array in acted.items()}
         seen, rewards, over = jax.tree.map(np.asarray, _played(sizes, most)(padded, actions))
-    return [_step(seen, rewards, over, number) for number in range(taken + 1)]
+    return [_step(seen, rewards, over, number) for number in range(steps + 1)]
 
 
 def _grown(array: Any, length: int) -> NDArray[Any]:
@@ -190,8 +188,10 @@ def _numbers(name: str, given: Any, count: int, least: int) -> NDArray[np.float6
         raise UsageError(f"{name} must be numbers, got {given}") from error
     if len(array) == least and name.endswith("speaker"):
         array = np.pad(array, (0, count - least))
-    if len(array) != count or not np.isfinite(array).all():
+    if len(array) != count:
         raise UsageError(f"{name} must be {count} finite numbers, got {len(array)}")
+    if not np.isfinite(array).all():
+        raise UsageError(f"{name} must be {count} finite numbers, got {array[~np.isfinite(array)][0]}")
     return array
 
 
@@ -206,19 +206,27 @@ def _whole(name: str, given: Any, shape: tuple[int, ...]) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _table(line: Mapping[str, Any], name: str, most: int, shape: tuple[int, ...]) -> NDArray[np.int64] | None:
-    """What was done at every step, at most as often as there are steps."""
+def _table(
+    line: Mapping[str, Any], name: str, sizes: Sizes, steps: int, most: int, shape: tuple[int, ...]
+) -> NDArray[np.int64] | None:
+    """What was done at every step; shape: of an entry."""
     given = line.get(name)
     if given is None:
         return None
-    if not isinstance(given, Sequence) or isinstance(given, str) or not 1 <= len(given) <= shape[0]:
-        count = len(given) if isinstance(given, Sequence) else given
-        raise UsageError(f"{name} must have an entry for each of {shape[0]} steps, got {count}")
+    wanted = f"{name} must have an entry for each of {steps} steps"
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise UsageError(f"{wanted}, got {given}")
     rows = []
-    for number, entry in enumerate(given):
-        flat = entry[0] if len(shape) > 1 and isinstance(entry, list) and len(entry) == 1 != shape[1] else entry
-        row = _whole(f"{name}[{number}]", flat, shape[1:])
+    for number, entry in enumerate(given[:steps]):
+        if entry is None and name == "decisions":
+            if number % sizes.turns == sizes.rounds:
+                raise UsageError(f"{name}[{number}] must be a whole number, since the listener decides there, got null")
+            entry = 0
+        flat = entry[0] if shape and isinstance(entry, list) and len(entry) == 1 != shape[0] else entry
+        row = _whole(f"{name}[{number}]", flat, shape)
         if not ((row >= 0) & (row <= most)).all():
             raise UsageError(f"{name}[{number}] must lie in 0..{most}, got {row.tolist()}")
         rows.append(row)
+    if len(given) not in (steps, steps + sizes.feedback):  # one that breaks off would seem to be over
+        raise UsageError(f"{wanted}, got {len(given)}")
     return np.stack(rows)

@@ -26,7 +26,8 @@ class Derivation:
 
         S -> a S b S [0.3] | [0.7]
 
-    Parts stand between spaces; what is no left side is a terminal of one character. Every alternative ends with its
+    Parts stand between spaces; what is no left side is a terminal of one character. A capital letter beside small ones
+    is none: its rule was forgotten. Every alternative ends with its
     probability, which may be a fraction, and may be empty. Raises UsageError for a text that is none, probabilities
     that do not sum to 1, a symbol that cannot be reached or does not end, recursion on the left, and strings whose mean
     length is infinite.
@@ -157,6 +158,9 @@ class Derivation:
         for symbol in self.symbols[1:]:
             if len(symbol) != 1 or symbol == END:
                 raise UsageError(f'grammar: "{symbol}" has no rule; a terminal is one character, and not #')
+        # In a grammar whose terminals are all capitals, one that lacks its rule cannot be told from them.
+        if any(map(str.islower, self.symbols)) and (capital := next(filter(str.isupper, self.symbols), "")):
+            raise UsageError(f'grammar: "{capital}" has no rule, and no terminal is a capital letter beside small ones')
         reached, ending, empty = {next(iter(self.rules))}, set[str](), set[str]()
         for _ in self.rules:  # each round finds one more, or none is left
             for left, found in self.rules.items():

@@ -227,7 +227,7 @@ class Written(StringTask):
     def __post_init__(self) -> None:
         if "->" not in self.rules and "^" not in self.rules:
             try:
-                text = pathlib.Path(self.rules).expanduser().read_text(encoding="utf-8")
+                text = pathlib.Path(self.rules).expanduser().read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
                 raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {error}') from error
             object.__setattr__(self, "rules", text.strip())

@@ -28,6 +28,8 @@ LISTED = 15_000
 
 def training_strings(grammar: Derivation | Counting, seed: int, count: int) -> list[NDArray[np.int8]]:
     """A training set as released: all draws from one stream, the shortest first, equally long ones as drawn."""
+    if not 0 <= seed < 2**32:
+        raise UsageError(f"the released strings are drawn with a seed from 0 to 2^32 - 1, got {seed}")
     rng = np.random.RandomState(seed)
     if isinstance(grammar, Derivation):
         drawn = [wrapped(grammar.draw(rng.random_sample)) for _ in range(count)]

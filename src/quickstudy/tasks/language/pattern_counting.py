@@ -204,6 +204,7 @@ class PatternCounting:
             is_made = self._can_be_made(pattern, source) and self._passes(pattern, source, counts, asked)
             if not is_shown and not is_made:
                 wanted = "a pattern of the prompt not yet asked for, or one for 0 that can be made from the one before"
+                wanted += "" if self.verified else " and is no part of it"
                 raise Malformed(start, f'{wanted}, must stand here, not "{" ".join(pattern)}"')
             is_negative = is_made and (found == ("0",) or not is_shown)
             expected = ("0",) if is_negative else tuple(str(counts[pattern]))
