@@ -105,11 +105,14 @@ def test_entries_may_stand_at_every_observation_and_nothing_where_nothing_is_dec
 
 
 @pytest.mark.parametrize(("feedback", "steps"), [(True, 8), (False, 6)])
-def test_a_recording_that_breaks_off_is_refused(feedback, steps):
-    for count in (1, steps - 1, steps + 1 + feedback):
+def test_a_recording_that_breaks_off_is_played_as_far_as_it_goes(feedback, steps):
+    whole = played(line(decisions=[0] * steps), feedback=feedback)
+    assert [step["done"] for step in whole] == [False] * steps + [True]
+    for count in (1, steps - 1):
+        assert played(line(decisions=[0] * count), feedback=feedback) == whole[: count + 1]
+    for count in (0, steps + 1 + feedback):
         with pytest.raises(UsageError, match=f"decisions must have an entry for each of {steps} steps, got {count}"):
             played(line(decisions=[0] * count), feedback=feedback)
-    assert played(line(decisions=[0] * steps), feedback=feedback)[-1]["done"]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +131,7 @@ def test_a_recording_that_breaks_off_is_refused(feedback, steps):
         ({"messages": [[1, 2, 7]]}, "messages[0] must lie in 0..6"),
         ({"messages": [[1, 2, 0.5]]}, "messages[0] must be 3 whole numbers"),
         ({"messages": "aloud"}, "messages must have an entry for each of 8 steps"),
-        ({"messages": [[1, 1, 1]], "decisions": [0] * 8}, "messages must have an entry for each of 8 steps, got 1"),
+        ({"messages": [[1, 1, 1]], "decisions": [0, 0]}, "unequally long"),
     ],
 )
 def test_a_recording_that_does_not_fit_names_the_field(change, said):

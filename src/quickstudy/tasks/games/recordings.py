@@ -73,7 +73,8 @@ def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
     line: as `recorded` has it, with `messages` (step, token), the speaker's, and `decisions` (step,), the listener's;
     perhaps `replies` (step, token), the listener's messages, which the speaker then reads. There is one entry for every
     step; where the last observation is one of feedback, behind which nothing is done, there may be one for it too. A
-    decision that does not count may be None. Without messages the speaker is the one by rule, without decisions the
+    recording that breaks off is played as far as it goes, and then no step is `done`. A decision that does not count
+    may be None. Without messages the speaker is the one by rule, without decisions the
     listener is right. Raises UsageError, with the field, for a line
     that does not fit.
     """
@@ -87,13 +88,17 @@ def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
         "decisions": _table(line, "decisions", sizes, steps, sizes.decisions - 1, ()),
         "replies": _table(line, "replies", sizes, steps, sizes.words, (sizes.length,)),
     }
+    given = {len(array) for array in acted.values() if array is not None}
+    if len(given) > 1:
+        raise UsageError("messages, decisions and replies must have one entry for every step, and are unequally long")
+    taken = given.pop() if given else steps
     room = 1 << (games - 1).bit_length()
     padded = replace(episode, **{name: _grown(part, room) for name, part in episode.games_at(slice(None)).items()})
     most = sizes.turns * room - sizes.feedback
     with double():
         actions = {name: None if array is None else _grown(array, most) for name, array in acted.items()}
         seen, rewards, over = jax.tree.map(np.asarray, _played(sizes, most)(padded, actions))
-    return [_step(seen, rewards, over, number) for number in range(steps + 1)]
+    return [_step(seen, rewards, over, number) for number in range(taken + 1)]
 
 
 def _grown(array: Any, length: int) -> NDArray[Any]:
@@ -227,6 +232,6 @@ def _table(
         if not ((row >= 0) & (row <= most)).all():
             raise UsageError(f"{name}[{number}] must lie in 0..{most}, got {row.tolist()}")
         rows.append(row)
-    if len(given) not in (steps, steps + sizes.feedback):  # one that breaks off would seem to be over
+    if not 1 <= len(given) <= steps + sizes.feedback:
         raise UsageError(f"{wanted}, got {len(given)}")
     return np.stack(rows)
