@@ -106,7 +106,7 @@ def test_a_failed_command_is_the_exit_status(
 
 def test_the_command_behind_make_run_is_known(refresh: Any) -> None:
     command = refresh.made_by("run")
-    assert command == "quickstudy profile esn --quick --seeds 3"
+    assert command == "quickstudy profile esn --quick --seeds 6"
     assert "$" not in command
 
 
