@@ -31,8 +31,7 @@ else:
         ctypes.CDLL(None).mallopt(-3, 1 << 25)
 os.environ.setdefault("JAX_DEFAULT_MATMUL_PRECISION", "highest")
 # Autotuning tries out kernels on the spot: a minute of compilation on a GPU where one second does, and another choice,
-# so another last bit, on another day. Untuned, the compiler's own products are up to three times slower than the
-# library's.
+# so another last bit, on another day. Untuned, the compiler's own products are slower than the library's.
 for _flag in ("xla_gpu_autotune_level=0", "xla_gpu_enable_triton_gemm=false"):
     if _flag.partition("=")[0] not in os.environ.get("XLA_FLAGS", ""):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --{_flag}".strip()

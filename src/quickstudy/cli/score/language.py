@@ -43,8 +43,9 @@ def language(
     check_even(file, "meanings", meanings)
     if len(meanings) != len(padded):
         raise UsageError(f"{file}: {len(meanings)} meanings but {len(padded)} utterances; give one for each")
+    scores = language_scores(meanings, padded)
     plain = {"topsim-plain": plain_similarity(meanings, padded)}
-    show({"topsim": 0.0, **plain, **language_scores(meanings, padded)}, json)  # topsim first, and its variant behind it
+    show({"topsim": scores["topsim"], **plain, **scores}, json)  # topsim first, and its variant behind it
 
 
 def read_tables(file: pathlib.Path, *names: str) -> dict[str, list[list[Any]]]:
