@@ -110,3 +110,23 @@ def test_a_memory_has_only_the_rows_that_were_reached_and_may_come_back(spec, ro
     assert rooms[0] < max(rooms) > rooms[-1]
     assert state[1].shape == (2, rooms[-1] * core.cell)
     assert max(rooms) == (rows if rows else core.rows_for(total) - (spec is not BabyNTM))
+
+
+@pytest.mark.parametrize("rows", [16, 21, 47])
+@pytest.mark.parametrize("spec", [StackLSTM, functools.partial(StackLSTM, resting=True), BabyNTM])
+def test_rows_far_from_the_ends_are_moved_once_for_several_steps(spec, rows):
+    """On a memory that is full of anything: both ends are met, and every row is where all steps would have put it."""
+    rng, steps = np.random.default_rng(4), 2
+    core = spec(units=3, cell=2, rows=rows).build(Tokens(3), rng)
+    inner, memory = core.start(5, rows)
+    state = inner, jnp.asarray(rng.normal(size=(5, 2 * rows)), memory.dtype)
+    xs = rng.integers(3, size=(3 * steps, 5))
+    wanted, features = core.unroll(state, xs)
+    for place in range(0, 3 * steps, steps):
+        near, said = core.unroll(core.near(state, steps), xs[place : place + steps])
+        np.testing.assert_allclose(said, features[place : place + steps], rtol=1e-5)
+        assert near[1].shape == (5, 2 * 4 * steps)
+        state = core.caught_up(state, near)
+    np.testing.assert_allclose(state[1], wanted[1], rtol=1e-4, atol=1e-6)
+    assert core.near(state, rows) is None  # nothing is saved
+    assert core.near(core.start(5, rows), steps) is None

@@ -114,6 +114,24 @@ def test_a_memory_grows_and_shrinks_with_what_is_read_and_changes_no_mark(monkey
     assert rooms[0] < max(rooms) > rooms[-1]
 
 
+@pytest.mark.parametrize(
+    "name", ["baby-ntm:units=5,cell=2", "baby-ntm:units=5,cell=2,rows=40", "stack-lstm:units=5,cell=2"]
+)
+def test_a_large_memory_is_read_in_laps_and_no_mark_changes(monkeypatch, name):
+    monkeypatch.setattr(stepping, "NEAR", 4)
+    monkeypatch.setattr(stepping, "LAP", 2)
+    monkeypatch.setattr(reading, "ALONE", reading._Size(256, 8, 1 << 22))
+    task, laps = make_task("grammar/an-bn-cn", "corrected"), []
+    pupil, strings = taught(task, name), TestList(task, "exhaustive", 8, 12)
+    core = type(pupil._speaker().core)
+    caught_up = core.caught_up
+    monkeypatch.setattr(core, "caught_up", lambda *given: laps.append(given[1][1].shape) or caught_up(*given))
+    (found,) = outcomes(pupil, strings, task.grammar, Marking("det"))
+    assert found["wrong"].tolist() == [alone(pupil, one, task.grammar, Marking("det"))["wrong"] for one in strings]
+    assert len(set(found["wrong"].tolist())) > 3
+    assert len(set(laps)) > 1  # traced for memories of several sizes
+
+
 def test_lanes_that_were_asked_enough_do_not_go_along_where_memories_are_large(monkeypatch):
     monkeypatch.setattr(reading, "HEAVY", 1 << 10)
     monkeypatch.setattr(reading, "FIRST_ROWS", (6, 6, 6))

@@ -81,6 +81,16 @@ class Core(eqx.Module):
         """The same state in another room: it goes on as it would have."""
         return state
 
+    def near(self, state: State, steps: int) -> State | None:
+        """A smaller state that can be read on from for so many steps in place of this one, which is then brought along
+        by `caught_up`; None where that saves nothing.
+        """
+        return None
+
+    def caught_up(self, state: State, near: State) -> State:
+        """The state behind the steps that were read from the smaller one."""
+        return near
+
     def trainable(self) -> Any:
         """A tree of booleans: which arrays are trained. All inexact ones, unless a core says otherwise."""
         return jax.tree.map(eqx.is_inexact_array, self)

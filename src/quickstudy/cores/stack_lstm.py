@@ -15,14 +15,22 @@ from quickstudy.cores.core import PRECISIONS, Array, Core, at_precision
 from quickstudy.cores.recurrent import LSTM, RNN, RecurrentCore, RecurrentLayer
 from quickstudy.gateway import eqx, jax, jnp
 
+SMALLER = 2
+"""How many times as many rows a memory must have as are near row 0 for some steps, for these to be read apart."""
+
 
 class MemoryCore(Core):
     """A recurrent layer that reads row 0 of a memory and then moves and writes it, softly.
 
     Before a step the row is added to h by way of `read`; after it, what h says by `act` moves the memory, and by `new`
     is written. Each is weights and bias, one below the other. State: the layer's, and (B, rows, cell) memory; one that
-    was resized has its rows one behind the other, (B, rows cell): moves of a long axis take half as long, and are not
-    for training, where the order of sums in a gradient would be another.
+    was resized lies on its side, (B, cell, rows) in two axes, (B, cell rows): moves along a long axis take half as
+    long, and are not for training, where the order of sums in a gradient would be another.
+
+    A step moves every row by one at the most, and only row 0 is read. So S steps can be read with the 2S rows at either
+    end alone, and all others are moved once, by what the S moves are together: each takes a sum of the 2S + 1 rows
+    around it. State of the few: the layer's, their memory, and (B, 2S + 1) the weights of that sum. A memory of many
+    rows is read and written once in S steps, and by a product of matrices.
     """
 
     controller: RecurrentCore
@@ -54,8 +62,12 @@ class MemoryCore(Core):
         """The memory (B, rows, cell) after the actions (B, action) and what is new (B, cell)."""
 
     @abstractmethod
-    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
-        """The same of a memory (B, rows cell)."""
+    def moved_aside(self, memory: Array, actions: Array, new: Array) -> Array:
+        """The same of a memory (B, cell, rows)."""
+
+    @abstractmethod
+    def shares(self, actions: Array) -> tuple[Array, Array, Array]:
+        """To what extent (B, 1) a row between the ends takes the next one, the one before, and itself."""
 
     def start(self, batch: int, capacity: int) -> Any:
         """Zeros."""
@@ -69,26 +81,71 @@ class MemoryCore(Core):
 
     def resized(self, state: Any, room: int) -> Any:
         """With rows of zeros put in, or rows left out, where they are farthest from row 0."""
-        inner, memory = state[0], self._by_row(state[1])
-        before, rows = memory.shape[1], min(room, memory.shape[1])
-        near, beyond = memory[:, : self.farthest(rows)], memory[:, before - rows + self.farthest(rows) :]
-        zeros = jnp.zeros((len(memory), room - rows, self.cell), memory.dtype)
-        return inner, jnp.concatenate([near, zeros, beyond], axis=1).reshape(len(memory), -1)
+        inner, memory = state[0], self._aside(state[1])
+        before, rows = memory.shape[2], min(room, memory.shape[2])
+        near, beyond = memory[:, :, : self.farthest(rows)], memory[:, :, before - rows + self.farthest(rows) :]
+        zeros = jnp.zeros((len(memory), self.cell, room - rows), memory.dtype)
+        return inner, _flat(jnp.concatenate([near, zeros, beyond], axis=2))
 
-    def _by_row(self, memory: Array) -> Array:
-        return memory.reshape(len(memory), -1, self.cell)
+    def near(self, state: Any, steps: int) -> Any | None:
+        """The rows at either end; of a memory that was not resized, and of a small one, there is no such state."""
+        inner, memory, reach = *state, 2 * steps
+        if memory.ndim == 3 or memory.shape[1] < SMALLER * 2 * reach * self.cell:
+            return None
+        whole = self._aside(memory)
+        ends = jnp.concatenate([whole[:, :, :reach], whole[:, :, -reach:]], axis=2)
+        return inner, _flat(ends), jnp.zeros((len(memory), 2 * steps + 1), memory.dtype).at[:, steps].set(1)
+
+    def caught_up(self, state: Any, near: Any) -> Any:
+        """What was within reach of an end is there by now as it was read; the others take their sums.
+
+        By blocks of S rows, each of which gives to itself, to the one before and to the one behind: one product with a
+        matrix (S, 3S) that has the weights, last first, one further to the right in every row.
+        """
+        inner, ends, weights = near
+        memory, ends, steps = self._aside(state[1]), self._aside(ends), weights.shape[1] // 2
+        batch, _, rows = memory.shape
+        blocks = jnp.pad(memory, [(0, 0), (0, 0), (0, -rows % steps)]).reshape(batch, self.cell, -1, steps)
+        # Weights again and again, each time with zeros that make them one longer than a row is.
+        again = jnp.tile(jnp.pad(weights[:, ::-1], [(0, 0), (0, steps)]), steps)
+        given = jnp.einsum("bcnq,bqr->bcnr", blocks, again[:, : 3 * steps**2].reshape(batch, steps, 3 * steps))
+        before, own, behind = (given[..., place * steps : (place + 1) * steps] for place in range(3))
+        sums = (before[:, :, 2:] + own[:, :, 1:-1] + behind[:, :, :-2]).reshape(batch, self.cell, -1)
+        between = sums[:, :, : rows - 2 * steps]
+        return inner, _flat(jnp.concatenate([ends[:, :, :steps], between, ends[:, :, -steps:]], axis=2))
+
+    def _aside(self, memory: Array) -> Array:
+        """(B, cell, rows)."""
+        return memory.swapaxes(1, 2) if memory.ndim == 3 else memory.reshape(len(memory), self.cell, -1)
 
     def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
         """Read the memory, step, move it and write into it; features are h."""
-        (hidden, *others), memory = state
-        inner, features = self.controller.step((hidden + _affine(self.read, self._by_row(memory)[:, 0]), *others), x)
+        (hidden, *others), memory, *weights = state
+        inner, features = self.controller.step((hidden + _affine(self.read, self._aside(memory)[:, :, 0]), *others), x)
         actions = jax.nn.softmax(_affine(self.act, features))
-        moved = self.moved if memory.ndim == 3 else self.moved_flat
-        return (inner, moved(memory, actions, jax.nn.sigmoid(_affine(self.new, features)))), features
+        new = jax.nn.sigmoid(_affine(self.new, features))
+        if memory.ndim == 3:
+            memory = self.moved(memory, actions, new)
+        else:
+            memory = _flat(self.moved_aside(self._aside(memory), actions[:, :, None], new[:, :, None]))
+        return (inner, memory, *(_spread(own, *self.shares(actions)) for own in weights)), features
+
+
+def _flat(memory: Array) -> Array:
+    """Of (B, cell, rows) the last two axes in one."""
+    return memory.reshape(len(memory), -1)
 
 
 def _affine(both: Array, x: Array) -> Array:
     return x @ both[:-1] + both[-1]
+
+
+def _spread(weights: Array, following: Array, preceding: Array, own: Array) -> Array:
+    """Weights of rows around one, after one more step: what the next row takes of a row is what this takes of the one
+    behind it.
+    """
+    around = jnp.pad(weights, [(0, 0), (1, 1)])
+    return following * around[:, :-2] + preceding * around[:, 2:] + own * weights
 
 
 @dataclass(frozen=True)
@@ -144,13 +201,18 @@ class StackCore(MemoryCore):
         moved = moved + pop * jnp.concatenate([memory[:, 1:], zero], axis=1)
         return moved + actions[:, 2, None, None] * memory if actions.shape[1] > 2 else moved
 
-    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
+    def moved_aside(self, memory: Array, actions: Array, new: Array) -> Array:
         """First row, last row, and all between."""
-        push, pop, cell = actions[:, 0, None], actions[:, 1, None], self.cell
-        first, last = push * new + pop * memory[:, cell : 2 * cell], push * memory[:, -2 * cell : -cell]
-        inner = push * memory[:, : -2 * cell] + pop * memory[:, 2 * cell :]
-        moved = jnp.concatenate([first, inner, last], axis=1)
-        return moved + actions[:, 2, None] * memory if actions.shape[1] > 2 else moved
+        push, pop = actions[:, :1], actions[:, 1:2]
+        first, last = push * new + pop * memory[:, :, 1:2], push * memory[:, :, -2:-1]
+        inner = push * memory[:, :, :-2] + pop * memory[:, :, 2:]
+        moved = jnp.concatenate([first, inner, last], axis=2)
+        return moved + actions[:, 2:] * memory if actions.shape[1] > 2 else moved
+
+    def shares(self, actions: Array) -> tuple[Array, Array, Array]:
+        """Pop, push, rest."""
+        rest = actions[:, 2:] if actions.shape[1] > 2 else jnp.zeros_like(actions[:, :1])
+        return actions[:, 1, None], actions[:, 0, None], rest
 
 
 @core("stack-lstm", version=1)
@@ -206,15 +268,19 @@ class TapeCore(MemoryCore):
         from_above = jnp.concatenate([around_down * last, memory[:, :-1] * (around_down + down)], axis=1)
         return (from_below + from_above + none * memory).at[:, 0].add(new)
 
-    def moved_flat(self, memory: Array, actions: Array, new: Array) -> Array:
+    def moved_aside(self, memory: Array, actions: Array, new: Array) -> Array:
         """First row, last row, and all between."""
-        around_up, around_down, none, down, up = (actions[:, k, None] for k in range(5))
-        to_up, to_down, cell = around_up + up, around_down + down, self.cell
-        first, last = memory[:, :cell], memory[:, -cell:]
-        top = memory[:, cell : 2 * cell] * to_up + around_down * last + none * first + new
-        inner = memory[:, 2 * cell :] * to_up + memory[:, : -2 * cell] * to_down + none * memory[:, cell:-cell]
-        bottom = around_up * first + memory[:, -2 * cell : -cell] * to_down + none * last
-        return jnp.concatenate([top, inner, bottom], axis=1)
+        around_up, around_down, none, down, up = jnp.split(actions, 5, axis=1)
+        to_up, to_down, first, last = around_up + up, around_down + down, memory[:, :, :1], memory[:, :, -1:]
+        top = memory[:, :, 1:2] * to_up + around_down * last + none * first + new
+        inner = memory[:, :, 2:] * to_up + memory[:, :, :-2] * to_down + none * memory[:, :, 1:-1]
+        bottom = around_up * first + memory[:, :, -2:-1] * to_down + none * last
+        return jnp.concatenate([top, inner, bottom], axis=2)
+
+    def shares(self, actions: Array) -> tuple[Array, Array, Array]:
+        """Up, down, none."""
+        around_up, around_down, none, down, up = jnp.split(actions, 5, axis=1)
+        return around_up + up, around_down + down, none
 
 
 @core("baby-ntm", version=1)

@@ -18,11 +18,13 @@ from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space
 from quickstudy.cores.core import CoreSpec, precision_of
-from quickstudy.gateway import device_kind, eqx, handed_over, jax, jnp, lax
+from quickstudy.gateway import eqx, handed_over, jax, jnp, lax
 from quickstudy.learners.lanes import Frame, over_lanes, rounded
 
 NEAR = 2048
 """Steps for which there is always room: every size of a memory is a program."""
+LAP = 64
+"""Steps that are read with what is near in a large memory, before the rest of it is brought along."""
 
 
 class Speaker(eqx.Module):
@@ -121,11 +123,22 @@ def _programs(frame: Frame, lanes: int) -> _Programs:
             said = jnp.argmax(scores, axis=-1).astype(jnp.int8)
             return (memory, wrong + ((said != target) & counted), fine & jnp.isfinite(scores).all()), said
 
+        def read(speaker: Any, carry: Any, xs: Any) -> Any:
+            return lax.scan(lambda carry, x: step(speaker, carry, x), carry, xs)
+
+        def lap(speaker: Any, carry: Any, xs: Any) -> Any:
+            (memory, *counted), core = carry, speaker.core
+            (near, *counted), said = read(speaker, (core.near(memory, LAP), *counted), xs)
+            return (core.caught_up(memory, near), *counted), said
+
         def single(speaker: Any, memory: Any) -> Any:
             begun = memory, jnp.zeros(targets.shape[1], jnp.int32), jnp.asarray(True)
-            # Of two steps the second writes where the first has read: alone, each would be copied back.
-            unroll = 2 if _room(speaker, 1, 1) is not None and device_kind() != "cpu" else 1
-            return lax.scan(lambda carry, x: step(speaker, carry, x), begun, (inputs, targets, counts), unroll=unroll)
+            given = inputs, targets, counts
+            if len(inputs) % LAP or not isinstance(speaker, Speaker) or speaker.core.near(memory, LAP) is None:
+                return read(speaker, begun, given)
+            laps = jax.tree.map(lambda part: part.reshape(-1, LAP, *part.shape[1:]), given)
+            carry, said = lax.scan(lambda carry, xs: lap(speaker, carry, xs), begun, laps)
+            return carry, said.reshape(inputs.shape)
 
         (memory, wrong, fine), said = over_lanes(single, lanes)(frame.filled(arrays), memory)
         return memory, said, wrong, fine.all()
