@@ -62,6 +62,24 @@ def test_esbn_is_its_equations(bypass: bool) -> None:
         np.testing.assert_allclose(given, [*hidden, *read, *(z if bypass else ())], rtol=2e-4, atol=2e-5)
 
 
+@pytest.mark.parametrize(("before", "steps"), [(0, 9), (4, 7), (13, 9), (3, 14)])
+def test_esbn_reads_many_steps_as_one_by_one(before: int, steps: int) -> None:
+    """Nine slots: some are written over by what is read at once, and in the end more is read than there are."""
+    core = SymbolBinding(units=5, keys=4, hidden=6, features=3).build(Reals(2), RNG)
+    xs = jnp.asarray(RNG.normal(size=(before + steps, 3, 2)), jnp.float32)
+    state, wanted = core.start(3, 9), []
+    for x in xs[:before]:
+        state, _ = core.step(state, x)
+    one_by_one = state
+    for x in xs[before:]:
+        one_by_one, features = core.step(one_by_one, x)
+        wanted.append(features)
+    found, features = core.unroll(state, xs[before:])
+    np.testing.assert_allclose(features, np.stack(wanted), rtol=2e-4, atol=2e-6)
+    for one, other in zip(found, one_by_one, strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-4, atol=2e-6)
+
+
 def test_esbn_reads_the_key_of_what_it_saw_before() -> None:
     core = SymbolBinding(units=4, keys=3, hidden=8, features=8).build(Tokens(4), RNG)
     # Features far apart: what is read is then the key of the one step that was alike.
