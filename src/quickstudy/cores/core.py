@@ -91,6 +91,11 @@ class Core(eqx.Module):
         return False
 
     @property
+    def attends(self) -> bool:
+        """Whether each step of an `unroll` looks at all others: what it holds grows with the square of the steps."""
+        return False
+
+    @property
     def leaks(self) -> bool:
         """A published defect, never right: it must be shown whole sequences at once, the answer to be given included.
 
