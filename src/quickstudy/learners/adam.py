@@ -19,8 +19,8 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.aside import Aside, with_aside
-from quickstudy.learners.batching import GroupedExam, check_leak, packed_lesson, padded_lesson, whole_lesson
-from quickstudy.learners.exams import exam_for, is_large
+from quickstudy.learners.batching import check_leak, packed_lesson, padded_lesson, whole_lesson
+from quickstudy.learners.exams import GroupedExam, exam_for, is_large
 from quickstudy.learners.feature_blocks import streamed
 from quickstudy.learners.features import all_states
 from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
