@@ -24,8 +24,6 @@ from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.mdl.search import Island
 from quickstudy.learners.mdl.tempering import REPLICAS, ROUND, Tempering
 from quickstudy.tasks.grammar.languages import EqualTwo
-from quickstudy.tasks.grammar.released import training_strings
-from quickstudy.tasks.grammar.strings import read_grammar
 
 PARTS = Parts(3, np.array([0, 1, 3], np.int32), False)
 PUBLISHED = {"evaluations": 1 / 1.43e-3, "reproductions": 2220.0}
@@ -43,8 +41,7 @@ def repeated(row, times, parts, tree, desk, bits):
 
 def rates(scale):
     """By name, what is done in a second. scale: 1 for compiled code, less for plain."""
-    strings = training_strings(read_grammar(EqualTwo().released_rules), 100, 100)
-    tree = Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], 3)
+    tree = Tree.of_strings(EqualTwo().released_strings(100, 100), 3)
     row, desk, bits = Network.read("bliss-an-bn").as_row(), Desk.of(len(tree.read)), np.zeros(3)
     island = Island.settled(tree, PARTS, np.random.default_rng(0), max(4, int(500 * scale)))
     island.rows[:] = row  # where an evolution has come to, not where it begins: larger networks, all possible
@@ -76,8 +73,7 @@ def evolved(name, generations=1000, measured=100):
     """
     task = catalogue.task.get(f"grammar/{name}")()
     symbols = len(task.grammar.symbols)
-    strings = training_strings(read_grammar(task.released_rules), 100, 100)
-    tree = Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], symbols)
+    tree = Tree.of_strings(task.released_strings(100, 100), symbols)
     island = Island.settled(tree, PARTS._replace(symbols=symbols), np.random.default_rng(0), 500)
     island.evolve(generations)
     began = time.process_time()

@@ -25,8 +25,6 @@ from quickstudy.protocols.outcomes import outcomes
 from quickstudy.runs.setting import make_task
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import TestList
-from quickstudy.tasks.grammar.released import training_strings
-from quickstudy.tasks.grammar.strings import read_grammar
 
 ROUNDS, RESTART = 400, 100
 """Rounds of the search, and after how many it begins again at the best."""
@@ -49,8 +47,7 @@ def right(network, task, file):
 def main(language, size, *names):
     """Search, and print every network that is shorter; the last stays in the file `shorter.json`."""
     task, file = make_task(f"grammar/{language}", "published"), pathlib.Path("shorter.json")
-    strings = training_strings(read_grammar(task.released_rules), 100, int(size))
-    tree = Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], len(task.vocabulary))
+    tree = Tree.of_strings(task.released_strings(100, int(size)), len(task.vocabulary))
     best = min((Network.read(name) for name in names), key=lambda one: sum(one.all_bits(tree, LEARNER.allowed)))
     fewest, asked = sum(best.all_bits(tree, LEARNER.allowed)), set()
     tempering.COLDEST, tempering.HOTTEST, tempering.GUESSER = 2.0, 12.0, 0.0

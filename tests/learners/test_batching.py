@@ -21,13 +21,13 @@ from quickstudy.learners.adam import Adam
 from quickstudy.learners.batching import (
     Lengths,
     check_leak,
-    grouped_exam,
     needed_steps,
     packed_lesson,
     phase_rows,
     whole_lesson,
     with_answers,
 )
+from quickstudy.learners.exams import grouped_exam
 from quickstudy.learners.features import Shape, harvest, rows_at
 from quickstudy.learners.lanes import stack_lanes
 from quickstudy.learners.naming import choose_learner

@@ -101,6 +101,11 @@ class Core(eqx.Module):
         return False
 
     @property
+    def attends(self) -> bool:
+        """Whether each step of an `unroll` looks at all others: what it holds grows with the square of the steps."""
+        return False
+
+    @property
     def leaks(self) -> bool:
         """A published defect, never right: it must be shown whole sequences at once, the answer to be given included.
 
@@ -126,8 +131,9 @@ class CoreSpec(Protocol):
     """Frozen parameters of a core. `frozen`: nothing in it is trained (a reservoir).
 
     A core in which nothing is random says `draws = False`. One that is not made for every space says so by `reads` and
-    refuses the others in `build`, by `check_spaces`; tokens are for every core. `training` names a way of training that
-    is its own, whatever is asked, or by what is; `usual` has parameters by what is asked
+    refuses the others in `build`, by `check_spaces`; tokens are for every core. One whose features are codes, which few
+    trainings can read, says `coded`; if it has a `reader`, it gives numbers to the others. `training` names a way of
+    training that is its own, whatever is asked, or by what is; `usual` has parameters by what is asked
     (`quickstudy.base.parameters`); `searched` has the ranges of those that a search for different memories draws anew
     (`quickstudy.protocols.charc`), each a factor of some of its arrays, and `varied` those of whole numbers that it
     draws with every core.

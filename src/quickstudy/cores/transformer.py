@@ -44,6 +44,11 @@ class TransformerCore(Core):
         return self.dropout > 0
 
     @property
+    def attends(self) -> bool:
+        """To every step before, or to all."""
+        return True
+
+    @property
     def leaks(self) -> bool:
         """Without a causal mask."""
         return not self.causal

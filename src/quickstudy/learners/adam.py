@@ -17,13 +17,13 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp
+from quickstudy.gateway import jax, jnp
 from quickstudy.learners.aside import Aside, with_aside
-from quickstudy.learners.batching import GroupedExam, check_leak, packed_lesson, padded_lesson, whole_lesson
-from quickstudy.learners.exams import exam_for, is_large
+from quickstudy.learners.batching import check_leak, packed_lesson, padded_lesson, whole_lesson
+from quickstudy.learners.exams import GroupedExam, exam_for, is_large
 from quickstudy.learners.feature_blocks import streamed
 from quickstudy.learners.features import all_states
-from quickstudy.learners.lanes import Frame, named_arrays, over_lanes, stack_lanes, with_arrays
+from quickstudy.learners.lanes import Frame, named_arrays, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Model, SomeLanes, SteppingPupil
 from quickstudy.learners.streaming import Batches, answering_streams, first_answers, streaming
 from quickstudy.learners.trained import Usual
@@ -140,7 +140,8 @@ class AdamPupil(SteppingPupil):
             check_leak(brief)
         # What is read packed goes on being so; a leak needs its answers written in.
         self.reads_streams = bool(training.batch) and not self._packs and not self._leaks
-        self._losses = with_aside(of_tokens if self._tokens else of_values, self._aside)
+        self._plain_losses = of_tokens if self._tokens else of_values
+        self._losses = with_aside(self._plain_losses, self._aside)
         self._streamed: tuple[Lesson, Batches] | None = None
         self._tested: tuple[Exam, Batches] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
@@ -194,7 +195,7 @@ class AdamPupil(SteppingPupil):
             if self._packs
             else padded_lesson(lesson, batch, self._core, weights)
         )
-        train = updating(self._frame, allowed, batch, whole, self._tokens, self.lanes)
+        train = updating(self._frame, allowed, batch, whole, self._plain_losses, self.lanes)
         return _Lesson(material, train, batches, self._settings(batches), first)
 
     def _settings(self, batches: NDArray[Any]) -> Any:
@@ -236,8 +237,7 @@ class AdamPupil(SteppingPupil):
             large = not self._leaks and is_large(exam, *self._widths)
             self._exam = exam, None if large else exam_for(self._core, exam)
         if self._exam[1] is None:
-            model = self._frame.filled(self._arrays)[0]
-            return streamed(model.core, exam, lambda rows: _headed(model.head, rows, self.lanes))
+            return streamed(self._frame.filled(self._arrays)[0], exam)
         grouped, allowed = self._exam[1]
         answered = answering(self._frame, allowed, self.lanes)
         scores = np.asarray(answered(self._arrays, grouped.inputs, grouped.asked, grouped.steps))
@@ -291,8 +291,3 @@ class AdamPupil(SteppingPupil):
         else:  # lessons may be of different sizes, and the moments have counted
             updates = np.asarray(self._frame.filled(self._arrays)[1].count)
         return [Cost(int(shown), int(made), *self._sizes) for shown, made in zip(self._shown, updates, strict=True)]
-
-
-@eqx.filter_jit
-def _headed(head: Any, rows: Any, lanes: int) -> Any:
-    return over_lanes(lambda head, rows: head(rows), lanes)(head, rows)

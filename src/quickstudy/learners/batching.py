@@ -1,4 +1,4 @@
-"""Lessons and exams laid out for a core that is trained in batches: sequences of different lengths packed without
+"""Lessons laid out for a core that is trained in batches: sequences of different lengths packed without
 padding, for cores that can read them so (`unroll_packed`), or padded to a few lengths.
 
 Only steps that a question depends on are packed: what follows the last question of a sequence changes nothing. Plans
@@ -127,55 +127,11 @@ def packed_lesson(
     return tuple(_lengthened(array, length) for array in flat), plan
 
 
-def asked_steps(examples: Examples, fineness: int = 3) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+def asked_steps(examples: Examples, fineness: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """(example, Q): the steps of every example's questions, with 0 behind the last; and 1.0 where there is one."""
     example, step = np.nonzero(examples.asked.T)
     table, there = _by_batch(examples.count, example, step, fineness)
     return table[:, : examples.steps], there[:, : examples.steps]
-
-
-class GroupedExam(NamedTuple):
-    """An exam in groups of sequences that are about equally long, the longest first.
-
-    inputs: (lane, group, T, rows, ...). asked: (lane, group, rows, Q), the steps of every sequence's questions, 0 in
-    the padding. steps: (group, 1), of the longest in any lane. found: (lane, question), where each question stands
-    among all of `asked` (group * rows * Q), 0 in the padding.
-    """
-
-    inputs: Any
-    asked: Any
-    steps: NDArray[np.int32]
-    found: NDArray[np.int64]
-
-
-def grouped_exam(
-    lanes: Sequence[Examples], needed: Sequence[NDArray[np.int64]], together: int, fineness: int = 3
-) -> GroupedExam:
-    """Groups of at most `together` sequences, each of which needs so many of its steps. Lanes are equally long.
-
-    fineness: of rounding the questions of a sequence.
-    """
-    most = max(lane.count for lane in lanes)
-    rows = min(together, rounded(most, 2))
-    groups = rounded(-(-most // rows), 2)
-    tables = [asked_steps(lane, fineness) for lane in lanes]
-    width = max(table.shape[1] for table, _ in tables)
-    questions = max(lane.questions for lane in lanes)
-    inputs, asked, found, steps = [], [], [], np.zeros((groups, 1), np.int32)
-    for lane, wanted, (table, there) in zip(lanes, needed, tables, strict=True):
-        order = np.argsort(-wanted, kind="stable")
-        longest = wanted[order[::rows]]
-        steps[: len(longest), 0] = np.maximum(steps[: len(longest), 0], longest)
-        sorted_inputs = np.zeros((lane.steps, groups * rows, *lane.inputs.shape[2:]), lane.inputs.dtype)
-        sorted_inputs[:, : lane.count] = lane.inputs[:, order]
-        inputs.append(np.moveaxis(sorted_inputs.reshape(lane.steps, groups, rows, *lane.inputs.shape[2:]), 1, 0))
-        sorted_asked = np.zeros((groups * rows, width), np.int32)
-        sorted_asked[: lane.count, : table.shape[1]] = table[order]
-        asked.append(sorted_asked.reshape(groups, rows, width))
-        example, number = np.nonzero(there)
-        found.append(np.pad(np.argsort(order)[example] * width + number, (0, questions - lane.questions)))
-    given, places = handed_over((np.stack(inputs), np.stack(asked)))
-    return GroupedExam(given, places, steps, np.stack(found))
 
 
 def _going(ends: NDArray[np.int64], rows: tuple[int, ...], steps: int) -> NDArray[np.int64]:
@@ -185,7 +141,7 @@ def _going(ends: NDArray[np.int64], rows: tuple[int, ...], steps: int) -> NDArra
 
 
 def _by_batch(
-    batches: int, batch: NDArray[np.int64], values: NDArray[np.int64], fineness: int = 2
+    batches: int, batch: NDArray[np.int64], values: NDArray[np.int64], fineness: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     """(batches, Q) values by ascending batch, padded with 0; and 1.0 where there is one."""
     counts = np.bincount(batch, minlength=batches)
@@ -208,26 +164,31 @@ class Lengths(NamedTuple):
     chosen: NDArray[np.int32]
 
     @classmethod
-    def fitted(cls, needed: NDArray[np.int64], steps: int, parts: int = 6) -> Lengths:
-        """For groups that need so many steps of at most `steps`: those of `parts` equal parts that pay.
+    def fitted(cls, needed: NDArray[np.int64], steps: int) -> Lengths:
+        """For groups that need so many steps of at most `steps`: those of six equal parts that pay.
 
         A length is left out if fewer than one group in ten has it: its groups have the next.
         """
         if steps <= SHORT:
             return cls((steps,), np.zeros(len(needed), np.int32))
-        all = -(-np.arange(1, parts + 1) * steps // parts)
-        counts = np.bincount(np.searchsorted(all, needed), minlength=parts)
+        all = _ends(steps, 6)
+        counts = np.bincount(np.searchsorted(all, needed), minlength=len(all))
         allowed = all[(counts > 0.1 * len(needed)) | (all == steps)]
         return cls(tuple(allowed.tolist()), np.searchsorted(allowed, needed).astype(np.int32))
 
     @classmethod
-    def even(cls, needed: NDArray[np.int64], steps: int, parts: int = 4) -> Lengths:
-        """For groups that need so many steps: `parts` equal parts of all steps, whatever the groups are."""
-        allowed = np.unique(-(-np.arange(1, parts + 1) * steps // parts))
+    def even(cls, needed: NDArray[np.int64], steps: int) -> Lengths:
+        """For groups that need so many steps: four equal parts of all steps, whatever the groups are."""
+        allowed = np.unique(_ends(steps, 4))
         return cls(tuple(allowed.tolist()), np.searchsorted(allowed, needed).astype(np.int32))
 
 
-def padded_lanes(examples: Sequence[Examples], leaks: bool, stops: bool = False) -> list[Examples]:
+def _ends(steps: int, parts: int) -> NDArray[np.int64]:
+    """Where equal parts of so many steps end."""
+    return np.asarray(-(-np.arange(1, parts + 1) * steps // parts))
+
+
+def padded_lanes(examples: Sequence[Examples], leaks: bool, stops: bool) -> list[Examples]:
     """Lanes of one length, which seeds share; for a core that leaks, with the answers in the inputs. One that stops is
     not kept busy by padding, and tasks share its lengths too.
     """
@@ -255,7 +216,7 @@ class PaddedLesson(NamedTuple):
 
 
 def padded_lesson(
-    lesson: Lesson, batch: int, core: Core, weights: Sequence[NDArray[np.float64]] | None = None
+    lesson: Lesson, batch: int, core: Core, weights: Sequence[NDArray[np.float64]] | None
 ) -> tuple[PaddedLesson, tuple[int, ...]]:
     """Device arrays of shapes that seeds share, and the lengths that batches may have.
 

@@ -10,17 +10,17 @@ import numpy as np
 
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import NotApplicable
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, key_from_words
+from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.channel_programs import Echo, Settings, learned, performed
-from quickstudy.learners.episodes import begin_episodes, played_in_parts
-from quickstudy.learners.lanes import named_arrays, size_of, stack_lanes, with_arrays
+from quickstudy.learners.episodes import EpisodePupil, begin_episodes, played_in_parts
+from quickstudy.learners.lanes import stack_lanes
 from quickstudy.learners.stepping import Head, Model
-from quickstudy.learners.updates import ADAM, LATE
+from quickstudy.learners.updates import LATE
 from quickstudy.tasks.games.play import GameWorld
 
 
@@ -84,11 +84,10 @@ class Pair(eqx.Module):
         return Pair(self.speaker.trainable(), self.listener.trainable(), jax.tree.map(lambda _: True, self.echo))
 
 
-class ChannelPupil:
+class ChannelPupil(EpisodePupil):
     """Pairs in training, one per lane."""
 
     def __init__(self, training: Channel, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
-        self.lanes, self._training = len(streams), training
         parts = dict(brief.outputs.parts)  # type: ignore[union-attr]
         # How many numbers of an input are a stimulus a brief does not say; outputs that are not needed stay untrained.
         widths = parts["message"].width, parts["decision"].width + (brief.inputs.width if training.foretell else 0)
@@ -96,13 +95,8 @@ class ChannelPupil:
         def drawn(purpose: str) -> list[Pair]:
             return [_pair(core, brief, widths, stream.numpy(purpose), training.rebuild > 0) for stream in streams]
 
-        self._drawn, pairs = drawn, drawn("core")
-        self._trainable = pairs[0].trainable()
-        trained = eqx.filter(pairs[0], self._trainable)
-        self._sizes = size_of(trained), size_of(eqx.filter(pairs[0], eqx.is_inexact_array)) - size_of(trained)
-        self._pairs, self._moments = stack_lanes(pairs), stack_lanes([ADAM.init(trained)] * self.lanes)
-        self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
-        self._steps = np.zeros(self.lanes, dtype=np.int64)
+        super().__init__(drawn("core"), streams)
+        self._training, self._drawn = training, drawn
         planned = max(1, brief.budget // training.batch)
         self._last_birth = int(LATE * planned)
         values = training.rate, planned, training.clip, training.heat, training.foretell, training.rebuild
@@ -115,14 +109,14 @@ class ChannelPupil:
         for first in range(start, stop - batch + 1, batch):
             numbers = jnp.tile(jnp.arange(first, first + batch), (self.lanes, 1))
             (episodes, _), _ = begin_episodes(rehearsal, numbers)
-            self._pairs, self._moments = learned(
-                world, self._trainable, self._pairs, self._moments, episodes, self._noise, jnp.int32(first),
+            self._models, self._moments = learned(
+                world, self._trainable, self._models, self._moments, episodes, self._noise, jnp.int32(first),
                 self._settings, games, self.lanes,
             )  # fmt: skip
             self._replace_one()
             counted = np.minimum(np.asarray(episodes.count), games)
             self._steps += (world.sizes.turns * counted - 1).sum(axis=1)
-        jax.block_until_ready(self._pairs)
+        jax.block_until_ready(self._models)
         return None
 
     def _replace_one(self) -> None:
@@ -142,7 +136,7 @@ class ChannelPupil:
         def forgotten(moments: Any) -> Any:
             return eqx.tree_at(player, moments, jax.tree.map(jnp.zeros_like, player(moments)))
 
-        self._pairs = eqx.tree_at(player, self._pairs, player(born))
+        self._models = eqx.tree_at(player, self._models, player(born))
         self._moments = self._moments._replace(mu=forgotten(self._moments.mu), nu=forgotten(self._moments.nu))
 
     def perform(self, rehearsal: Rehearsal, start: int, stop: int) -> Transcript:
@@ -150,22 +144,8 @@ class ChannelPupil:
         world, keys = _checked(rehearsal.world), (rehearsal.keys, self._noise)
         return played_in_parts(
             rehearsal, start, stop,
-            lambda begun, numbers: performed(world, self._pairs, begun, keys, numbers, self.lanes),
+            lambda begun, numbers: performed(world, self._models, begun, keys, numbers, self.lanes),
         )  # fmt: skip
-
-    def snapshot(self) -> Snapshot:
-        """Pairs and moments, with the lane axis."""
-        return Snapshot({**named_arrays((self._pairs, self._moments)), "steps": self._steps.copy()})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        self._pairs, self._moments = with_arrays((self._pairs, self._moments), snapshot.arrays)
-        self._steps = snapshot.arrays["steps"].copy()
-
-    def cost(self) -> list[Cost]:
-        """Steps in the world, and updates."""
-        made = np.asarray(self._moments.count)
-        return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]
 
 
 def _pair(core: CoreSpec, brief: Brief, widths: tuple[int, int], rng: np.random.Generator, echoes: bool) -> Pair:

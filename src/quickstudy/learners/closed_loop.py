@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.lanes import over_lanes
+from quickstudy.tasks.dynamics.series import FED_BACK
 
-MOST_FED_BACK = 1e3
-"""As in `quickstudy.tasks.dynamics.series`."""
+EVERY = 5
+"""Steps after which tangents are made to stand at right angles again."""
 
 
 def reached(
@@ -52,23 +53,22 @@ def _reached(voice: Any, warm: Any, plants: Any, advance: Any, steps: int, lanes
 
 
 def exponents(
-    voice: Any, warm: NDArray[Any], count: int, steps: int, lanes: int, every: int = 5
+    voice: Any, warm: NDArray[Any], count: int, steps: int, lanes: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Per lane, of a learner that reads its own answers from warm (lane, time, width) on: its largest Lyapunov
     exponents (lane, count), per step, and its answers (lane, step, width).
 
-    By the growth of tangents that are kept at right angles (Benettin et al. 1980), through all that it keeps in mind;
-    made so every few steps, and counted after a fifth of all.
+    By the growth of tangents that are kept at right angles (Benettin et al. 1980), through all that it keeps in mind,
+    counted after a fifth of all steps.
     """
-    blocks = max(5, steps // every)
-    found, answers = _exponents(voice, jnp.asarray(warm, float), count, blocks, every, lanes)
+    found, answers = _exponents(voice, jnp.asarray(warm, float), count, max(5, steps // EVERY), lanes)
     return np.asarray(found, np.float64), np.asarray(answers, np.float64)
 
 
 @eqx.filter_jit
-def _exponents(voice: Any, warm: Any, count: int, blocks: int, every: int, lanes: int) -> Any:
+def _exponents(voice: Any, warm: Any, count: int, blocks: int, lanes: int) -> Any:
     def single(voice: Any, warm: Any) -> Any:
-        begin = voice.start(1, warm.shape[0] + blocks * every)
+        begin = voice.start(1, warm.shape[0] + blocks * EVERY)
         state, answers = lax.scan(lambda state, x: voice.step(state, x[None]), begin, warm)
         smooth, rest = eqx.partition((state, answers[-1]), eqx.is_inexact_array)
         flat = _raveled(smooth)
@@ -77,7 +77,7 @@ def _exponents(voice: Any, warm: Any, count: int, blocks: int, every: int, lanes
 
         def once(flat: Any, rest: Any) -> Any:
             state, x = eqx.combine(_unraveled(flat, smooth), rest)
-            after = voice.step(state, jnp.clip(x, -MOST_FED_BACK, MOST_FED_BACK))
+            after = voice.step(state, jnp.clip(x, -FED_BACK, FED_BACK))
             followed, rest = eqx.partition(after, eqx.is_inexact_array)
             return _raveled(followed), (rest, after[1][0])
 
@@ -87,13 +87,13 @@ def _exponents(voice: Any, warm: Any, count: int, blocks: int, every: int, lanes
             return (following, rest, jax.vmap(pushed, 1, 1)(tangents)), answer
 
         def block(carry: Any, _: Any) -> Any:
-            (flat, rest, tangents), answers = lax.scan(step, carry, None, every)
+            (flat, rest, tangents), answers = lax.scan(step, carry, None, EVERY)
             tangents, upper = jnp.linalg.qr(tangents)
             return (flat, rest, tangents), (jnp.log(jnp.abs(jnp.diag(upper))), answers)
 
         _, (grown, answers) = lax.scan(block, (flat, rest, tangents), None, blocks)
         counted = grown[blocks // 5 :]
-        return counted.mean(axis=0) / every, answers.reshape(blocks * every, -1)
+        return counted.mean(axis=0) / EVERY, answers.reshape(blocks * EVERY, -1)
 
     return over_lanes(single, lanes)(voice, warm)
 

@@ -173,8 +173,7 @@ class EvolvedPupil(ReservoirPupil):
 
     def answer(self, exam: Exam) -> NDArray[np.float32]:
         """(lane, question, output) by the best so far."""
-        voice = self._speaker()
-        return streamed(self._cores, exam, lambda rows: _answered(voice, rows, self.lanes))
+        return streamed(self._speaker(), exam)
 
     def _speaker(self) -> Voice:
         return Voice(self._cores, jnp.asarray(self._best()))
@@ -228,11 +227,6 @@ def _losses(rows: Any, targets: Any, weights: Any, tables: Any, loss: str, lanes
         return jax.lax.map(of, tables)
 
     return over_lanes(single, lanes)(rows, targets, weights, tables)
-
-
-@eqx.filter_jit
-def _answered(voice: Voice, rows: Any, lanes: int) -> Any:
-    return over_lanes(lambda voice, rows: voice.scores(rows), lanes)(voice, rows)
 
 
 @eqx.filter_jit

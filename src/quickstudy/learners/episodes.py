@@ -1,5 +1,5 @@
-"""Whole episodes of a pure world inside one compiled program, and the rules that play there: controls that are declared
-`compiled`.
+"""Whole episodes of a pure world inside one compiled program; the rules that play there, controls that are declared
+`compiled`; and what all who learn there by Adam have in common.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy as np
 
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError
-from quickstudy.base.learner import Brief, Cost
+from quickstudy.base.learner import Brief, Cost, Snapshot
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.gateway import device_kind, eqx, jax, jnp, key_from_words, lax
-from quickstudy.learners.lanes import over_lanes
+from quickstudy.learners.lanes import named_arrays, over_lanes, sizes_of, stack_lanes, with_arrays
+from quickstudy.learners.updates import ADAM
 from quickstudy.tasks.worlds import episode_keys
 
 TOGETHER = 256
@@ -93,6 +94,32 @@ class RulePupil:
     def cost(self) -> list[Cost]:
         """Steps shown."""
         return [Cost(examples=int(steps)) for steps in self._steps]
+
+
+class EpisodePupil:
+    """Models in training by Adam on whole episodes, one per lane. `_steps`: that each has made in the world."""
+
+    def __init__(self, models: Sequence[Any], streams: Sequence[Streams]) -> None:
+        self.lanes = len(streams)
+        self._trainable, self._sizes = models[0].trainable(), sizes_of(models[0])
+        moments = ADAM.init(eqx.filter(models[0], self._trainable))
+        self._models, self._moments = stack_lanes(models), stack_lanes([moments] * self.lanes)
+        self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
+        self._steps = np.zeros(self.lanes, dtype=np.int64)
+
+    def snapshot(self) -> Snapshot:
+        """Models and moments, with the lane axis."""
+        return Snapshot({**named_arrays((self._models, self._moments)), "steps": self._steps.copy()})
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Be as at the snapshot."""
+        self._models, self._moments = with_arrays((self._models, self._moments), snapshot.arrays)
+        self._steps = snapshot.arrays["steps"].copy()
+
+    def cost(self) -> list[Cost]:
+        """Steps in the world, and updates."""
+        made = np.asarray(self._moments.count)
+        return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]
 
 
 def begin_episodes(rehearsal: Rehearsal, numbers: Any) -> Any:

@@ -4,7 +4,7 @@ which only what is asked is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -150,11 +150,17 @@ def _questions(asked: NDArray[np.bool_], done: NDArray[np.int64]) -> tuple[NDArr
     return np.stack([step, row], axis=1), numbers, done + asked.sum(axis=0)
 
 
-def streamed(cores: Any, exam: Exam, scored: Callable[[Any], Any]) -> NDArray[Any]:
-    """(lane, question, output) scores of an exam, given those of rows (lane, row, feature)."""
+@eqx.filter_jit
+def scored(speaker: Any, rows: Any, lanes: int) -> Any:
+    """(lane, row, output) scores by a speaker, with a lane axis, of rows (lane, row, feature)."""
+    return over_lanes(lambda speaker, rows: speaker.scores(rows), lanes)(speaker, rows)
+
+
+def streamed(speaker: Any, exam: Exam) -> NDArray[Any]:
+    """(lane, question, output) scores of an exam, by a speaker with a lane axis."""
     answers: NDArray[Any] | None = None
-    for block in blocks(cores, exam.examples):
-        scores = np.asarray(scored(block.rows))
+    for block in blocks(speaker.core, exam.examples):
+        scores = np.asarray(scored(speaker, block.rows, len(exam.examples)))
         if answers is None:
             questions = max(lane.questions for lane in exam.examples)
             answers = np.zeros((len(scores), questions, scores.shape[2]), scores.dtype)
@@ -189,13 +195,17 @@ def _started(frame: Frame, arrays: Any, rows: int, capacity: int, lanes: int) ->
     return over_lanes(lambda core: core.start(rows, capacity), lanes)(frame.filled(arrays))
 
 
+def _unrolled(core: Any, state: Any, inputs: Any, key: Any = None) -> Any:
+    # The unroll of a recurrent layer is made for gradients; step by step takes less than half of the time (measured
+    # on 32 units and 512 rows), since nothing but the features is written.
+    unroll = Core.unroll if hasattr(core, "unroll_packed") else type(core).unroll
+    return unroll(core, state, inputs, key=key)
+
+
 @partial(jax.jit, static_argnums=(0, 6))
 def _read(frame: Frame, arrays: Any, state: Any, inputs: Any, positions: Any, keys: Any, lanes: int) -> Any:
     def single(core: Any, state: Any, inputs: Any, positions: Any, key: Any) -> Any:
-        # The unroll of a recurrent layer is made for gradients; step by step takes less than half of the time (measured
-        # on 32 units and 512 rows), since nothing but the features is written.
-        unroll = Core.unroll if hasattr(core, "unroll_packed") else type(core).unroll
-        state, features = unroll(core, state, inputs, key=key)
+        state, features = _unrolled(core, state, inputs, key)
         return state, features[positions[:, 0], positions[:, 1]]
 
     return lane_by_lane(single, lanes)(frame.filled(arrays), state, inputs, positions, keys)
@@ -209,15 +219,13 @@ def _read_some(frame: Frame, arrays: Any, state: Any, inputs: Any, positions: An
     whole, some = chunks
 
     def single(core: Any, state: Any, inputs: Any, positions: Any) -> Any:
-        unroll = Core.unroll if hasattr(core, "unroll_packed") else type(core).unroll
-
         def read(number: Any, carry: Any) -> Any:
             state, kept, features = carry
-            state, new = unroll(core, state, lax.dynamic_slice_in_dim(inputs, number * CHUNK, CHUNK))
+            state, new = _unrolled(core, state, lax.dynamic_slice_in_dim(inputs, number * CHUNK, CHUNK))
             kept = jax.tree.map(lambda now, before: jnp.where(number < whole, now, before), state, kept)
             return state, kept, lax.dynamic_update_slice_in_dim(features, new, number * CHUNK, 0)
 
-        kind = jax.eval_shape(lambda: unroll(core, state, inputs[:CHUNK])[1])
+        kind = jax.eval_shape(lambda: _unrolled(core, state, inputs[:CHUNK])[1])
         blank = jnp.zeros((inputs.shape[0], *kind.shape[1:]), kind.dtype)
         _, kept, features = lax.fori_loop(0, some, read, (state, state, blank))
         return kept, features[:, 0].at[positions[:, 0]].get(mode="promise_in_bounds")

@@ -189,11 +189,7 @@ def all_states(cores: Any, inputs: Any, lanes: int, apart: bool = False) -> Any:
     """(lane, time, example, feature) features at every step of inputs (time, example, ...), the same for all lanes; or,
     apart, of inputs (lane, time, example, ...).
     """
-    return _all_states(cores, jax.tree.map(jnp.asarray, inputs), lanes, apart)
 
-
-@eqx.filter_jit
-def _all_states(cores: Any, inputs: Any, lanes: int, apart: bool) -> Any:
     def single(core: Any, own: Any) -> Any:
         steps, batch = jax.tree.leaves(own)[0].shape[:2]
         return core.unroll(core.start(batch, steps), own)[1]

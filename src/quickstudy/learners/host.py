@@ -145,13 +145,19 @@ class HostPupil:
         starts = np.flatnonzero(np.diff(counted[:, 1], prepend=-1))
         pieces = [slice(*bounds) for bounds in zip(starts, [*starts[1:], len(counted)], strict=True)]
         read = [examples.inputs[: counted[piece, 0][-1] + 1, counted[piece.start, 1]] for piece in pieces]
-        predicted = self._all_predicted(read)
+        predicted = self._predicted_at(read, [counted[piece, 0] for piece in pieces])
         for piece, inputs in zip(pieces, read, strict=True):
             if self._told:
                 answers = examples.targets[: len(inputs), counted[piece.start, 1]]
                 self.host.told(own_copy(answers_before(answers)))  # type: ignore[attr-defined]
-            scores[0, piece] = next(predicted)[counted[piece, 0]]
+            scores[0, piece] = next(predicted)
         return scores
+
+    def _predicted_at(
+        self, read: Sequence[NDArray[Any]], places: Sequence[NDArray[np.int64]]
+    ) -> Iterator[NDArray[np.float64]]:
+        """What is predicted at some places of each of some sequences, when it is asked for."""
+        return (rows[at] for rows, at in zip(self._all_predicted(read), places, strict=True))
 
     def _all_predicted(self, read: Sequence[NDArray[Any]]) -> Iterator[NDArray[np.float64]]:
         return self._many_predicted(read) if hasattr(self.host, "predict_many") else map(self._predicted, read)

@@ -152,6 +152,12 @@ def with_arrays(tree: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
     return jax.tree_util.tree_map_with_path(place, tree)
 
 
+def sizes_of(model: Any) -> tuple[int, int]:
+    """How many numbers of a model are trained, and how many are not."""
+    trained = size_of(eqx.filter(model, model.trainable()))
+    return trained, size_of(eqx.filter(model, eqx.is_inexact_array)) - trained
+
+
 def size_of(tree: Any) -> int:
     """How many numbers there are in the arrays of a tree."""
     return sum(int(leaf.size) for leaf in jax.tree.leaves(tree))

@@ -214,14 +214,14 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
     training.check_core(core)
     changed = {**changed_parameters(core, convention, asked), **changed_parameters(training, convention, asked)}
     shown = core_name if training_name == usual else f"{core_name}+{training_name}"
+    parameters = {**parameters_of(core), **parameters_of(training)}
     what = {
         "id": f"{core_class.id}+{training_class.id}",
         "version": f"{core_class.version}.{training_class.version}",
-        "parameters": {**parameters_of(core), **parameters_of(training)},
+        "parameters": parameters,
         **code_of(core_class, training_class),
     }
     traced = getattr(training_class, "traced", ())
-    parameters = {**parameters_of(core), **parameters_of(training)}
     shared = {**what, "parameters": {name: value for name, value in parameters.items() if name not in traced}}
     return Choice(
         labelled(shown, changed), what, "learner", lambda _: Trained(core, training), training_class.programs, True,

@@ -12,15 +12,23 @@ import numpy as np
 from quickstudy.base.actions import Policy
 from quickstudy.base.catalogue import training
 from quickstudy.base.errors import UsageError
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import players_of
 from quickstudy.cores.core import CoreSpec
-from quickstudy.gateway import eqx, jax, jnp, key_from_words, lax
-from quickstudy.learners.episodes import Lived, as_rows, begin_episodes, by_player, play, played_in_parts
-from quickstudy.learners.lanes import named_arrays, over_lanes, rounded, size_of, stack_lanes, with_arrays
+from quickstudy.gateway import eqx, jax, jnp, lax
+from quickstudy.learners.episodes import (
+    EpisodePupil,
+    Lived,
+    as_rows,
+    begin_episodes,
+    by_player,
+    play,
+    played_in_parts,
+)
+from quickstudy.learners.lanes import over_lanes, rounded
 from quickstudy.learners.slots import in_batches
 from quickstudy.learners.stepping import Head
 from quickstudy.learners.trained import Usual
@@ -97,24 +105,18 @@ class PPO:
         return PPOPupil(self, core, brief, streams)
 
 
-class PPOPupil:
+class PPOPupil(EpisodePupil):
     """Actors in training, one per lane."""
 
     def __init__(self, training: PPO, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
-        self.lanes = len(streams)
-        self._training = training
         actors = []
         for stream in streams:
             rng = stream.numpy("core")
             built = core.build(brief.inputs, rng)
             heads = (Head.drawn(built, width, rng) for width in (brief.outputs.width, 1))
             actors.append(Actor(built, *heads))
-        self._trainable = actors[0].trainable()
-        trained = eqx.filter(actors[0], self._trainable)
-        self._sizes = size_of(trained), size_of(eqx.filter(actors[0], eqx.is_inexact_array)) - size_of(trained)
-        self._actors, self._moments = stack_lanes(actors), stack_lanes([ADAM.init(trained)] * self.lanes)
-        self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
-        self._steps = np.zeros(self.lanes, dtype=np.int64)
+        super().__init__(actors, streams)
+        self._training = training
         planned = max(1, brief.budget // training.batch) * training.epochs * training.parts
         values = training.rate, planned, training.clip, training.discount, training.decay, training.ratio
         self._settings = Settings(*(jnp.float32(value) for value in (*values, training.entropy)))
@@ -137,15 +139,15 @@ class PPOPupil:
         """Episodes of these numbers (lane, episode), from which it perhaps learns."""
         world, numbers = rehearsal.world, jnp.asarray(numbers)
         begun = begin_episodes(rehearsal, numbers)
-        lived = _live(world, self._actors, begun, (rehearsal.keys, self._noise), numbers, self.lanes)
+        lived = _live(world, self._models, begun, (rehearsal.keys, self._noise), numbers, self.lanes)
         played: Transcript = jax.tree.map(np.asarray, lived.transcript())
         self._steps += played.steps()
         if learns:
             longest = int((np.cumsum(played.done, axis=-1) == 0).sum(axis=-1).max()) + 1
             steps = min(world.horizon, rounded(longest, 2))
             cropped = jax.tree.map(lambda leaf: leaf[:, :steps], lived.learned_from())
-            self._actors, self._moments = _learn(
-                world, self._trainable, self._actors, self._moments, cropped, self._noise, numbers[:, 0],
+            self._models, self._moments = _learn(
+                world, self._trainable, self._models, self._moments, cropped, self._noise, numbers[:, 0],
                 self._settings, self._training.epochs, self._training.parts, self.lanes,
             )  # fmt: skip
         return played
@@ -155,22 +157,8 @@ class PPOPupil:
         world, keys = rehearsal.world, (rehearsal.keys, self._noise)
         return played_in_parts(
             rehearsal, start, stop,
-            lambda begun, numbers: _perform(world, self._actors, begun, keys, numbers, self.lanes),
+            lambda begun, numbers: _perform(world, self._models, begun, keys, numbers, self.lanes),
         )  # fmt: skip
-
-    def snapshot(self) -> Snapshot:
-        """Actors and moments, with the lane axis."""
-        return Snapshot({**named_arrays((self._actors, self._moments)), "steps": self._steps.copy()})
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Be as at the snapshot."""
-        self._actors, self._moments = with_arrays((self._actors, self._moments), snapshot.arrays)
-        self._steps = snapshot.arrays["steps"].copy()
-
-    def cost(self) -> list[Cost]:
-        """Steps in the world, and updates."""
-        made = np.asarray(self._moments.count)
-        return [Cost(int(steps), int(count), *self._sizes) for steps, count in zip(self._steps, made, strict=True)]
 
 
 @eqx.filter_jit

@@ -16,7 +16,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.cores.core import CoreSpec
 from quickstudy.gateway import eqx, jax, jnp, lax
-from quickstudy.learners.feature_blocks import blocks, streamed
+from quickstudy.learners.feature_blocks import blocks, scored, streamed
 from quickstudy.learners.features import KEPT, Shape, all_states, harvest
 from quickstudy.learners.lanes import grown, named_arrays, numbers_of, over_lanes, rounded, stack_lanes, with_arrays
 from quickstudy.learners.stepping import Speaker, SteppingPupil
@@ -154,8 +154,8 @@ class ReadoutPupil(ReservoirPupil):
         if self._exam is None or self._exam[0] is not exam:
             self._exam = exam, self._kept(exam)
         if self._exam[1] is None:
-            return streamed(self._cores, exam, lambda rows: _answer(self._rule, self._state, rows, self.lanes))
-        scores = _answer(self._rule, self._state, self._exam[1], self.lanes)
+            return streamed(self._speaker(), exam)
+        scores = scored(self._speaker(), self._exam[1], self.lanes)
         return np.asarray(scores)[:, : exam.counted.shape[1]]
 
     def _kept(self, exam: Exam) -> Any:
@@ -257,11 +257,6 @@ def _prepare(rule: Rule, state: Any, rows: Any, targets: Any, counted: Any, lane
     # One lane after the other: side by side, the rows of all lanes would be laid out anew, in a second copy of what
     # is most of the memory.
     return lax.map(lambda lane: rule.prepare(*lane), (state, rows, targets, counted))
-
-
-@eqx.filter_jit
-def _answer(rule: Rule, state: Any, rows: Any, lanes: int) -> Any:
-    return over_lanes(rule.scores, lanes)(state, rows)
 
 
 def one_hot(target: Any, width: int) -> Any:

@@ -133,7 +133,7 @@ class _Played:
         line, self._place = self._lines[self._place], self._place + 1
         where = f"{self._file}, line {line.number}"
         told = {call: given, **(beside or {})}
-        if not all(name in line.said and _same(line.said[name], value) for name, value in told.items()):
+        if not all(name in line.said and as_json(value) == line.said[name] for name, value in told.items()):
             recorded = next((self._asked(name, line.said[name]) for name in CALLS if name in line.said), "nothing")
             raise LearnerFault(
                 f"{where} is not what the run tells: recorded is {recorded}, told {self._asked(call, given)}; it was "
@@ -218,10 +218,6 @@ def _array(recorded: Any) -> Any:
 
 def _has_none(values: Any) -> bool:
     return values is None or (isinstance(values, list) and any(map(_has_none, values)))
-
-
-def _same(recorded: Any, told: Any) -> bool:
-    return bool(as_json(told) == recorded)
 
 
 def _shortened(values: Any) -> str:

@@ -17,7 +17,7 @@ from quickstudy.base.learner import Cost, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.gateway import eqx, jax, jnp, lax, optax
-from quickstudy.learners.lanes import named_arrays, over_lanes, size_of, stack_lanes, with_arrays
+from quickstudy.learners.lanes import named_arrays, over_lanes, sizes_of, stack_lanes, with_arrays
 from quickstudy.learners.rows import Batch, RowExam, RowLesson, RowSettings
 from quickstudy.learners.stepping import SteppingPupil
 from quickstudy.learners.updates import ADAM
@@ -34,10 +34,8 @@ class RowPupil(SteppingPupil):
     def __init__(self, settings: RowSettings, models: Sequence[Any], streams: Sequence[Streams]) -> None:
         self.lanes = len(models)
         self._settings = settings
-        trained = eqx.filter(models[0], models[0].trainable())
-        whole = eqx.filter(models[0], eqx.is_inexact_array)
-        self._trainable = models[0].trainable()
-        self._sizes = size_of(trained), size_of(whole) - size_of(trained)
+        self._trainable, self._sizes = models[0].trainable(), sizes_of(models[0])
+        trained = eqx.filter(models[0], self._trainable)
         self._state = stack_lanes([(model, model.notes(), ADAM.init(trained)) for model in models])
         self._keys = jnp.stack([stream.jax("noise") for stream in streams])
         self._lesson: tuple[Lesson, RowLesson] | None = None

@@ -29,8 +29,8 @@ class Training(Protocol):
     on an accelerator by `most_lanes`. One whose `traced` parameters change no program names them: settings that differ
     in nothing else run side by side there, and it is told the training of each lane (`beside`). `reads` and `gives`
     name the spaces it is for, where they are not all (`check_spaces`), and `losses` the losses, where they are more
-    than those of right answers. `usual_for` says, by a tuple of `Usual`, where it is the usual training; `usual` has
-    parameters by what is asked (`quickstudy.base.parameters`).
+    than those of right answers; one that can read codes says `reads_codes`. `usual_for` says, by a tuple of `Usual`,
+    where it is the usual training; `usual` has parameters by what is asked (`quickstudy.base.parameters`).
     """
 
     programs: int

@@ -13,7 +13,7 @@ import numpy as np
 
 from quickstudy.gateway import eqx, handed_over, jax, jnp, key_from_words, lax, optax
 from quickstudy.learners.batching import PaddedLesson, phase_rows
-from quickstudy.learners.lanes import Frame, over_lanes, size_of, stack_lanes
+from quickstudy.learners.lanes import Frame, over_lanes, sizes_of, stack_lanes
 
 # The step size is applied by hand, as an array: a new setting is no new program.
 ADAM = optax.scale_by_adam()
@@ -28,13 +28,12 @@ def begun(models: Sequence[Any]) -> tuple[list[Any], Frame, tuple[int, int]]:
     moments = handed_over(
         jax.tree.map(lambda part: np.zeros((len(models), *part.shape), part.dtype), jax.eval_shape(ADAM.init, trained))
     )
-    whole = size_of(eqx.filter(models[0], eqx.is_inexact_array))
-    return *Frame.of((stack_lanes(models), moments)), (size_of(trained), whole - size_of(trained))
+    return *Frame.of((stack_lanes(models), moments)), sizes_of(models[0])
 
 
 @lru_cache
 def updating(
-    frame: Frame, allowed: tuple[int, ...] | None, batch: int, whole: bool, tokens: bool, lanes: int
+    frame: Frame, allowed: tuple[int, ...] | None, batch: int, whole: bool, losses: Callable[..., Any], lanes: int
 ) -> Callable[..., list[Any]]:
     """The arrays of (model, moments), which the frame has lost, after some updates.
 
@@ -42,7 +41,8 @@ def updating(
     what the loss is multiplied by, or (lane, 4): and what the L1 and L2 norms of all that is trained are, or (lane, 7):
     and over how many updates the rate rises and falls (0: never), how long a gradient may be (0: as it is), and after
     which part of the updates the rate begins to fall; and the words of the lanes' random keys or None. allowed: lengths
-    that batches are cut to; None: they are packed. whole: there is one batch, and every update takes it.
+    that batches are cut to; None: they are packed. whole: there is one batch, and every update takes it. losses: at
+    every question, of outputs, targets and a key.
     """
 
     def single(model: Any, moments: Any, material: Any, bounds: Any, settings: Any, words: Any) -> Any:
@@ -51,9 +51,9 @@ def updating(
         def loss(trained: Any, number: Any, key: Any) -> Any:
             model, place = eqx.combine(trained, fixed), 0 if whole else number
             if allowed is None:
-                total = _packed_loss(model, material, place, batch, tokens)
+                total = _packed_loss(model, material, place, batch, losses)
             else:
-                total = _loss(model, material, allowed, place, batch, key, tokens)
+                total = _loss(model, material, allowed, place, batch, key, losses)
             return settings[1] * total + _penalty(trained, settings)
 
         def update(number: Any, carry: Any) -> Any:
@@ -174,8 +174,9 @@ def answering(frame: Frame, allowed: tuple[int, ...] | None, lanes: int) -> Call
 
 
 def _loss(
-    model: Any, material: PaddedLesson, allowed: tuple[int, ...], number: Any, batch: int, key: Any, tokens: bool
-) -> Any:
+    model: Any, material: PaddedLesson, allowed: tuple[int, ...], number: Any, batch: int, key: Any,
+    losses: Callable[..., Any],
+) -> Any:  # fmt: skip
     """The mean loss of a batch's examples, each padded to the next of the lengths."""
     chosen = lax.dynamic_slice(material.order, (number * batch,), (batch,))
     places, targets, shares = (array[chosen] for array in (material.places, material.targets, material.shares))
@@ -185,7 +186,7 @@ def _loss(
         def loss(model: Any) -> Any:
             features = _features_at(model.core, material.inputs[:length, chosen], places, capacity, key)
             outputs = model.head(features.reshape(-1, features.shape[-1]))
-            each = _losses(outputs, targets.reshape(len(outputs), *targets.shape[2:]), tokens)
+            each = losses(outputs, targets.reshape(len(outputs), *targets.shape[2:]), None)
             return (shares.ravel() * each).sum() / batch
 
         return loss
@@ -203,25 +204,19 @@ def _features_at(core: Any, inputs: Any, places: Any, capacity: int, key: Any = 
     return features[places, jnp.arange(len(places))[:, None]]
 
 
-def _packed_loss(model: Any, material: Any, number: Any, batch: int, tokens: bool) -> Any:
+def _packed_loss(model: Any, material: Any, number: Any, batch: int, losses: Callable[..., Any]) -> Any:
     """The same without padding, and with the head at the questions only."""
     (inputs, targets), plan = material
     places, steps, asked, shares = (part[number] for part in plan)
     features = model.core.unroll_packed(phase_rows(batch), steps, inputs[places])
-    return (shares * _losses(model.head(features[asked]), targets[places[asked]], tokens)).sum()
+    return (shares * losses(model.head(features[asked]), targets[places[asked]], None)).sum()
 
 
 def of_tokens(outputs: Any, targets: Any, key: Any) -> Any:
     """The loss at every question, of logits and symbols."""
-    return _losses(outputs, targets, True)
+    return optax.softmax_cross_entropy_with_integer_labels(outputs, targets)
 
 
 def of_values(outputs: Any, targets: Any, key: Any) -> Any:
     """The loss at every question, of real numbers."""
-    return _losses(outputs, targets, False)
-
-
-def _losses(outputs: Any, targets: Any, tokens: bool) -> Any:
-    if tokens:
-        return optax.softmax_cross_entropy_with_integer_labels(outputs, targets)
     return jnp.square(outputs - targets).mean(axis=-1)

@@ -210,21 +210,17 @@ class Pooled:
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RowPupil:
         """A fresh pupil."""
         together, pairs = ON_CPU if device_kind() == "cpu" else ON_GPU
-        attends = hasattr(core, "heads")
+        nets = [self._net(core, brief, stream) for stream in streams]
         settings = RowSettings(
             in_order,
             self.rate,
             self.batch,
             smallest=32,
             together=together,
-            pairs=pairs if attends else None,
-            padding_counts=self._padded(core),
+            pairs=pairs if nets[0].core.attends else None,
+            padding_counts=self.padding == "zeros" and (self.pool == "mean" or nets[0].core.leaks),
         )
-        return RowPupil(settings, [self._net(core, brief, stream) for stream in streams], streams)
-
-    def _padded(self, core: CoreSpec) -> bool:
-        """Whether padding makes a difference."""
-        return self.padding == "zeros" and (self.pool == "mean" or not getattr(core, "causal", True))
+        return RowPupil(settings, nets, streams)
 
     def _net(self, core: CoreSpec, brief: Brief, streams: Streams) -> PooledNet:
         rng = streams.numpy("core")

@@ -28,8 +28,21 @@ def _factors(trace: Trace) -> Iterator[tuple[float, Arrays]]:
         yield factor, {name: values[here] for name, values in arrays.items()}
 
 
-def _column(trace: Trace, margin: float) -> str:
+def wrong_column(trace: Trace, margin: float | None = None) -> str:
+    """Where the wrong steps at a margin stand; none: at the largest."""
+    margin = max(trace.facts["margins"]) if margin is None else margin
     return f"wrong-{margin:g}" if trace.facts["metric"] == "cat" else "wrong"
+
+
+def right_in_a_row(wrong: NDArray[Any]) -> int:
+    """How many strings, from the first on, have nothing wrong."""
+    return int(np.append(wrong > 0, True).argmax())
+
+
+def largest_right(sizes: NDArray[Any], wrong: NDArray[Any]) -> float:
+    """The largest size up to which no string has anything wrong."""
+    right = sizes[sizes < sizes[wrong > 0].min()] if wrong.any() else sizes
+    return float(right.max(initial=0))
 
 
 def forgiven(margin: float, steps: Any) -> Any:
@@ -44,7 +57,7 @@ def forgiven(margin: float, steps: Any) -> Any:
 
 def _passes(trace: Trace, test: Arrays, margin: float, each: bool) -> bool:
     """Under `cat` the margin is in the marks, and every step must be right."""
-    wrong, steps = test[_column(trace, margin)], np.maximum(test["steps"], 1)
+    wrong, steps = test[wrong_column(trace, margin)], np.maximum(test["steps"], 1)
     if trace.facts["metric"] == "cat" or margin == 0:
         return not wrong.any()
     return bool((wrong <= forgiven(margin, steps)).all() if each else wrong.sum() <= forgiven(margin, steps.sum()))
@@ -81,8 +94,8 @@ def b_index(trace: Trace, convention: str) -> dict[str, float]:
         found[name] = _best(trace, margin, each=False)
         if margin and trace.facts["metric"] != "cat":
             found[f"{name}-each"] = _best(trace, margin, each=True)
-    column = _column(trace, min(trace.facts["margins"]))
-    runs = {factor: np.append(test[column] > 0, True).argmax() for factor, test in _factors(trace)}
+    column = wrong_column(trace, min(trace.facts["margins"]))
+    runs = {factor: right_in_a_row(test[column]) for factor, test in _factors(trace)}
     found["b-continuous"] = max(min(factor, run / 10 ** trace.facts["order"]) for factor, run in runs.items())
     return found
 
@@ -105,12 +118,8 @@ def reach(trace: Trace, convention: str) -> dict[str, float]:
 
     Source: ours, after figure 3 of Lan, Chemla and Katzir 2023.
     """
-    arrays, margins = trace.arrays, trace.facts["margins"]
-    first = arrays["factor"] == arrays["factor"].max()
-    column = _column(trace, max(margins) if trace.facts["metric"] == "cat" else min(margins))
-    sizes, wrong = arrays["size"][first], arrays[column][first] > 0
-    right = sizes[sizes < sizes[wrong].min()] if wrong.any() else sizes
-    largest = float(right.max(initial=0))
+    first = trace.arrays["factor"] == trace.arrays["factor"].max()
+    largest = largest_right(trace.arrays["size"][first], trace.arrays[wrong_column(trace)][first])
     return {"log-reach": math.log10(1 + largest), "largest-right": largest}
 
 
@@ -133,7 +142,7 @@ def string_accuracy(trace: Trace, convention: str) -> dict[str, float]:
         return {}
     _, test = next(_factors(trace))
     most = 10 ** trace.facts["order"]
-    wrong, steps = test[_column(trace, max(trace.facts["margins"]))][:most], test["steps"][:most]
+    wrong, steps = test[wrong_column(trace)][:most], test["steps"][:most]
     return {
         "accuracy": 1 - float(wrong.sum() / max(1, steps.sum())),
         "strings-right": float((wrong == 0).mean()),

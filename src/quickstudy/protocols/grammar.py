@@ -13,9 +13,8 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Unfinished
 from quickstudy.protocols.examination import Examination
 from quickstudy.protocols.strings import Call, Material
-from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.lists import MODES, TestList
-from quickstudy.tasks.grammar.strings import StringTask, read_grammar
+from quickstudy.tasks.grammar.strings import StringTask
 
 
 @protocol("grammar", version=1)
@@ -107,7 +106,7 @@ class GrammarProtocol:
         """What is shown, and what is asked about. Raises UsageError where there are not enough strings."""
         shown, asked = self.sizes(factor)
         if self.training == "released":
-            strings = released.training_strings(read_grammar(task.released_rules), self.data_seed, shown)
+            strings = task.released_strings(self.data_seed, shown)
         elif self.training == "exhaustive":
             strings = list(TestList(task, "exhaustive", 0, shown))
         else:

@@ -47,18 +47,16 @@ class Marking:
     def mark(self, scores: NDArray[Any], scale: str, targets: NDArray[Any], valid: Any, counts: Bools) -> Outcomes:
         """(..., time, row) marks of scores (..., time, row, symbol)."""
         finite("the learner's scores", scores)
-        if self.metric == "det" and not self.bits:
-            return {"wrong": (largest(scores) != targets) & counts}
+        found: Outcomes = {"wrong": (largest(scores) != targets) & counts} if self.metric == "det" else {}
+        if found and not self.bits:
+            return found
         chances = distribution(scores, scale)
         shape = np.broadcast_shapes(chances.shape[:-1], targets.shape)
-        found: Outcomes = {}
         wanted = np.broadcast_to(targets, shape)[..., None].astype(np.int64)
         own = np.take_along_axis(np.broadcast_to(chances, (*shape, chances.shape[-1])), wanted, -1)[..., 0]
-        if self.metric == "det":
-            found["wrong"] = (largest(scores) != targets) & counts
-        elif self.metric == "majority":
+        if self.metric == "majority":
             found["wrong"] = (own <= 0.5) & counts
-        else:
+        elif self.metric == "cat":
             for name, margin in zip(self.columns(), self.margins, strict=True):
                 found[name] = ((chances > margin) != valid).any(axis=-1) & counts
         if self.bits:
@@ -203,6 +201,11 @@ def _judged(
         numbers = exam.positions[0, :, 1] // (1 + pairs)
         part = {"size": np.array([task.grammar.size(string) for string in some])}
         parts.append({**part, "steps": np.bincount(numbers), "wrong": np.bincount(numbers, wrong).astype(np.int64)})
+    return joined(parts)
+
+
+def joined(parts: Sequence[Outcomes]) -> Outcomes:
+    """One after another."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
 
 
@@ -236,10 +239,6 @@ class ByExam:
         )
         whole = len(block.lengths)
         return {
-            name: np.stack([np.bincount(numbers, own, whole) for own in found]).astype(_kind(name))
+            name: np.stack([np.bincount(numbers, own, whole) for own in found]).astype(float if name == "bits" else int)
             for name, found in marks.items()
         }
-
-
-def _kind(column: str) -> Any:
-    return np.float64 if column == "bits" else np.int64

@@ -21,7 +21,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.protocols.examination import Clock, Examination, Sitting, sit
-from quickstudy.protocols.marking import Marking, Outcomes, Stop, judged
+from quickstudy.protocols.marking import Marking, Outcomes, Stop, joined, judged
 from quickstudy.protocols.outcomes import outcomes
 from quickstudy.tasks.grammar.lists import LISTED, TestList, together
 from quickstudy.tasks.grammar.strings import String
@@ -46,8 +46,7 @@ class _Lane:
     @property
     def arrays(self) -> Outcomes:
         """Of all factors so far."""
-        parts = self.parts
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]} if parts else {}
+        return joined(self.parts)
 
 
 class Call:
@@ -87,7 +86,7 @@ class Call:
         own = self._protocol
         said = {"metric": self._metric, "margins": list(own.margins), "order": own.order}
         said |= {"passes": pace_of(self._learner).passes, "test": own.test}
-        said["upto"] = "whole" if own.bits else own.upto
+        said["upto"] = self._upto
         traces = [
             Trace("string-outcomes", lane.arrays, {**lane.facts, **said}, _total(lane.costs)) for lane in self._lanes
         ]
@@ -155,11 +154,10 @@ class Call:
             return judged(pupil, lists, task, [stream.numpy("corruption") for stream in self._streams])
         whole, places = together(lists)
         marking = Marking(self._metric, own.margins, own.bits)
-        upto = "whole" if own.bits else own.upto
         # Lanes that are asked about the same strings stop by the same rule: going through all of them takes seconds.
-        first = Stop.of(upto, marking, task.grammar, lists[0], least)
+        first = Stop.of(self._upto, marking, task.grammar, lists[0], least)
         stops = [
-            first if _alike(strings, lists[0]) else Stop.of(upto, marking, task.grammar, strings, least)
+            first if _alike(strings, lists[0]) else Stop.of(self._upto, marking, task.grammar, strings, least)
             for strings in lists
         ]
 
@@ -174,13 +172,16 @@ class Call:
     def _note(self, lane: _Lane, factor: float, strings: list[String], asked: tuple[Outcomes, Outcomes]) -> None:
         seen, tests = asked
         tested = np.repeat([False, True], [len(seen["size"]), len(tests["size"])])
-        part = {name: np.concatenate([seen[name], tests[name]]) for name in tests}
-        lane.parts.append({**part, "factor": np.full(len(tested), factor), "tested": tested})
+        lane.parts.append({**joined([seen, tests]), "factor": np.full(len(tested), factor), "tested": tested})
         lane.facts["shown"][f"{factor:g}"] = len(strings)
         lane.facts["largest_shown"][f"{factor:g}"] = max(map(self._task.grammar.size, strings))
         # Nothing is wrong, by any column: no smaller factor can be better. With bits there is always more to know.
         columns = [name for name in tests if name.startswith("wrong")]
         lane.done = not self._protocol.bits and not any(tests[name].any() for name in columns)
+
+    @property
+    def _upto(self) -> str:
+        return "whole" if self._protocol.bits else str(self._protocol.upto)
 
     @cached_property
     def _metric(self) -> str:

@@ -34,8 +34,6 @@ def mdl(
     from quickstudy.learners.mdl.evaluation import Tree
     from quickstudy.learners.mdl.genes import NAMES
     from quickstudy.learners.mdl.network import Network
-    from quickstudy.tasks.grammar.released import training_strings
-    from quickstudy.tasks.grammar.strings import read_grammar
 
     task, network = language_task(language), Network.read(file)
     check_alphabet(network, task, file)
@@ -46,8 +44,7 @@ def mdl(
     if missing := sorted({*network.activations} - {*allowed, "linear"}):
         # The bits are still well defined: as many are paid for a choice as there are names, and what each needs.
         say(f"{file} has units with {', '.join(missing)}, which --activations does not name", err=True)
-    strings = training_strings(read_grammar(task.released_rules), 100, size)
-    tree = Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], network.symbols)
+    tree = Tree.of_strings(task.released_strings(100, size), network.symbols)
     described, data = network.all_bits(tree, allowed, softmax)
     if packed:
         described = len(zlib.compress(network.code(allowed).encode()))

@@ -14,12 +14,7 @@ import numpy as np
 
 from quickstudy.compiled import njit
 from quickstudy.learners.mdl.evaluation import CLIP, EMPTY, Room, Tree, activated, wire
-from quickstudy.learners.mdl.genes import (
-    Numbers,
-    Parts,
-    Rows,
-    description_bits,
-)
+from quickstudy.learners.mdl.genes import Numbers, Parts, Rows, description_bits
 
 TANH, FLAT = 3, 22.0
 """The number of the curve that is looked up, and from where on it is 1 in double precision."""

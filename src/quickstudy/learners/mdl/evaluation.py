@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.compiled import njit
 from quickstudy.learners.mdl.genes import (
@@ -61,6 +62,11 @@ class Tree(NamedTuple):
                     counts[node][target] += 1.0
         read, parent = np.array(nodes, np.int32).reshape(-1, 2).T
         return cls(read.copy(), parent.copy(), np.array(counts, np.float64).reshape(-1, symbols))
+
+    @classmethod
+    def of_strings(cls, strings: Sequence[NDArray[np.int8]], symbols: int) -> Tree:
+        """Of whole strings: after every symbol but the last, the next one should come."""
+        return cls.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], symbols)
 
 
 class Room(NamedTuple):

@@ -68,9 +68,7 @@ def tanh(x: Fraction) -> Span:
 def activated(name: str, x: Span) -> Span:
     """The value of a unit. Raises NotApplicable where it can be neither a fraction nor enclosed."""
     if x.low != x.high:
-        if name in ("linear", "relu", "floor", "step", ">>"):
-            return Span(activated(name, Span.at(x.low)).low, activated(name, Span.at(x.high)).high)
-        if name in CURVED:
+        if name in ("linear", "relu", "floor", "step", ">>", *CURVED):  # they never fall
             return Span(activated(name, Span.at(x.low)).low, activated(name, Span.at(x.high)).high)
         raise NotApplicable(f"exact arithmetic has no bounds for {name} of a value that is no fraction")
     value = x.low
@@ -150,10 +148,7 @@ class Automaton:
     def __init__(self, network: Network, margin: Fraction | None = None, clipped: bool = True) -> None:
         network = network.spread()
         self._network, self._margin, self._clipped = network, margin, clipped
-        self._units = [
-            (unit, network.into(unit, "forward"), network.into(unit, "recurrent")) for unit in network.order()
-        ]
-        self._sending = sorted({source for kind, source, _ in network.edges if kind == "recurrent"})
+        self._units, self._sending = network.wired(), network.sending
         self._numbers: dict[tuple[Span, ...], int] = {}
         self._states: list[tuple[Span, ...] | None] = [None]
         self._after = np.full((1, network.symbols), -1, np.int64)

@@ -225,6 +225,15 @@ class Network:
         room, count = self.laid_out()
         return [int(unit) for unit in room.order[:count]]
 
+    def wired(self) -> list[tuple[int, list[tuple[int, Fraction]], list[tuple[int, Fraction]]]]:
+        """Those units in that order, with (source, weight) of the forward and of the recurrent edges into each."""
+        return [(unit, self.into(unit, "forward"), self.into(unit, "recurrent")) for unit in self.order()]
+
+    @property
+    def sending(self) -> list[int]:
+        """The units whose values the next step needs."""
+        return sorted({source for kind, source, _ in self.edges if kind == "recurrent"})
+
     def cycle(self) -> list[int]:
         """Units that need one another within a step, the first again at the end; nothing where there are none."""
         return cycle_in(self.edges)

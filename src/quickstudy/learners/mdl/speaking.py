@@ -17,10 +17,12 @@ Bools = NDArray[np.bool_]
 
 @njit
 def _read(
-    count: int, symbols: int, softmax: bool, read: Rows, began: bool, values: Numbers, said: Numbers, room: Room
-) -> None:
+    count: int, symbols: int, softmax: bool, outputs: int, read: Rows, began: bool, values: Numbers, said: Numbers,
+    likeliest: NDArray[np.int16], room: Room,
+) -> None:  # fmt: skip
     """Many steps (time, row) of read: values (row, unit) become those after them, said (time, row, symbol) what comes
-    next after each. count: of the units that are computed.
+    next after each, as far as there is room for it, and likeliest (time, row) the likeliest of it, the first among
+    equals. count: of the units that are computed.
     """
     after, chances = room.values, np.zeros(symbols)
     activation, product, bias = room.activation, room.product, room.bias
@@ -33,37 +35,13 @@ def _read(
                 symbols, count, symbol, values, number, fresh, after,
             )  # fmt: skip
             speak(after, symbols, softmax, chances)
-            for other in range(symbols):
+            for other in range(said.shape[2]):
                 said[time, number, other] = chances[other]
-
-
-@njit
-def _likeliest(chances: Numbers, outputs: int) -> int:
-    best = 0
-    for symbol in range(1, outputs):
-        if chances[symbol] > chances[best]:
-            best = symbol
-    return best
-
-
-@njit
-def _judge(
-    count: int, symbols: int, softmax: bool, outputs: int, read: Rows, began: bool, values: Numbers, said: Any,
-    room: Room,
-) -> None:  # fmt: skip
-    """As `_read`, with the likeliest symbol alone: said (time, row)."""
-    after, chances = room.values, np.zeros(symbols)
-    activation, product, bias = room.activation, room.product, room.bias
-    order, first, source, weight = room.order, room.first, room.source, room.weight
-    for time in range(len(read)):
-        for number in range(len(values)):
-            symbol, fresh = read[time, number], began and time == 0
-            think(
-                activation, product, bias, order, first, source, weight,
-                symbols, count, symbol, values, number, fresh, after,
-            )  # fmt: skip
-            speak(after, symbols, softmax, chances)
-            said[time, number] = _likeliest(chances, outputs)
+            best = 0
+            for other in range(1, outputs):
+                if chances[other] > chances[best]:
+                    best = other
+            likeliest[time, number] = best
 
 
 class State(NamedTuple):
@@ -89,7 +67,7 @@ class NetworkHost:
 
     @network.setter
     def network(self, network: Network) -> None:
-        self._network = network
+        self._network, self._sending = network, network.sending
         self._room, self._count = network.laid_out(self._precision)
 
     @property
@@ -108,18 +86,21 @@ class NetworkHost:
 
     def unroll(self, state: State, inputs: NDArray[Any]) -> tuple[State, Numbers]:
         """Read many symbols (time, row)."""
-        values, said = state.values.copy(), np.zeros((*np.shape(inputs), self._symbols))
-        read = np.asarray(inputs, np.int32)
-        _read(self._count, self._symbols, self._softmax, read, state.began, values, said, self._room)
-        return State(state.began and not len(said), values), said[..., : self._outputs]
+        state, said, _ = self._through(state, inputs, self._outputs)
+        return state, said
 
     def judged(self, state: State, inputs: Any, targets: Any, counts: Bools) -> tuple[State, Any, Any]:
         """Read many symbols (time, row): the state, the likeliest symbols, and by row how many that count are wrong."""
-        said: Any = np.zeros(inputs.shape, np.int16)
+        state, _, said = self._through(state, inputs, 0)
+        return state, said, ((said != targets) & counts).sum(axis=0)
+
+    def _through(self, state: State, inputs: Any, kept: int) -> tuple[State, Numbers, NDArray[np.int16]]:
+        """The state behind many symbols (time, row); what is said after each, of so many symbols; the likeliest."""
         read, values = np.asarray(inputs, np.int32), state.values.copy()
+        said, likeliest = np.zeros((*read.shape, kept)), np.zeros(read.shape, np.int16)
         own = self._count, self._symbols, self._softmax, self._outputs
-        _judge(*own, read, state.began, values, said, self._room)
-        return State(state.began and not len(read), values), said, ((said != targets) & counts).sum(axis=0)
+        _read(*own, read, state.began, values, said, likeliest, self._room)
+        return State(state.began and not len(read), values), said, likeliest
 
     def same(self, state: State, other: State) -> bool:
         """Whether two states are the same, bit for bit."""
@@ -127,8 +108,7 @@ class NetworkHost:
 
     def fingerprint(self, state: State) -> bytes:
         """What tells a state of one row from others: those values alone that reach over a step."""
-        sending = sorted({source for kind, source, _ in self.network.edges if kind == "recurrent"})
-        return bytes([state.began]) + state.values[0, sending].tobytes()
+        return bytes([state.began]) + state.values[0, self._sending].tobytes()
 
     def rows(self, state: State, numbers: NDArray[Any]) -> State:
         """Some rows of a state."""

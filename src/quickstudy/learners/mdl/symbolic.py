@@ -46,12 +46,8 @@ class SymbolicNetwork:
     """limit: while all variables are below it, no value has reached ±10^6; None where none ever does."""
 
     def __init__(self, network: Network) -> None:
-        self._network = network
-        self._units = [
-            (unit, network.into(unit, "forward"), network.into(unit, "recurrent")) for unit in network.order()
-        ]
+        self._network, self._units, self._sending = network, network.wired(), network.sending
         self._heard = {source for _, source, _ in network.edges}
-        self._sending = sorted({source for kind, source, _ in network.edges if kind == "recurrent"})
         self.limit: int | None = None
 
     def step(

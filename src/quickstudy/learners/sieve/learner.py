@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.learner import Brief, Pace, Snapshot
-from quickstudy.base.lesson import Exam
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import Hosted, HostPupil
-from quickstudy.learners.sieve.codes import layout
 from quickstudy.learners.sieve.reading import read
 from quickstudy.learners.sieve.weighing import Mind, answer, fresh, study
 
@@ -31,18 +29,14 @@ class SieveHost:
     scale = "probabilities"
 
     def __init__(self, settings: Sieve, brief: Brief, seed: int) -> None:
-        self._size, answers = brief.inputs.width, brief.outputs.width
-        if max(self._size, answers) > MOST_SYMBOLS:
-            raise NotApplicable(f"sieve has room for {MOST_SYMBOLS} symbols, and there are {max(self._size, answers)}")
         # A symbol that is read and a symbol that is answered with are the same where the vocabularies are.
-        self._symbols = max(self._size, answers)
+        self._symbols, self._answers = max(brief.inputs.width, brief.outputs.width), brief.outputs.width
+        if self._symbols > MOST_SYMBOLS:
+            raise NotApplicable(f"sieve has room for {MOST_SYMBOLS} symbols, and there are {self._symbols}")
         self._mind = fresh(
-            self._symbols, self._symbols, settings.doubt, settings.kept, settings.nearness, settings.copying,
-            settings.plain,
-        )  # fmt: skip
-        self._answers = answers
-        book = layout(self._symbols)
-        self._codes = np.zeros(book.symbols + book.numbers, np.int32)
+            self._symbols, settings.doubt, settings.kept, settings.nearness, settings.copying, settings.plain
+        )
+        self._codes = np.zeros(len(self._mind.seen), np.int32)
         self._kept = np.zeros(self._mind.evidence.shape)
         self._ready = np.zeros(self._mind.evidence.shape[:2], bool)
 
@@ -83,16 +77,10 @@ class SieveHost:
 class SievePupil(HostPupil):
     """Answers an exam at its questions only: a row for every symbol read would cost ten times as much."""
 
-    def _asked(self, exam: Exam) -> NDArray[np.float64]:
-        examples, positions = exam.examples[0], exam.positions[0]
-        scores = np.zeros((1, len(positions), self._brief.outputs.width))
-        counted = positions[exam.counted[0]]
-        starts = np.flatnonzero(np.diff(counted[:, 1], prepend=-1))
-        for start, stop in zip(starts, [*starts[1:], len(counted)], strict=True):
-            places, index = counted[start:stop, 0], counted[start, 1]
-            read = examples.inputs[: places[-1] + 1, index]
-            scores[0, start:stop] = self.host.predict_at(read, places)  # type: ignore[attr-defined]
-        return scores
+    def _predicted_at(
+        self, read: Sequence[NDArray[Any]], places: Sequence[NDArray[np.int64]]
+    ) -> Iterator[NDArray[np.float64]]:
+        return map(self.host.predict_at, read, places)  # type: ignore[attr-defined]
 
 
 @learner("sieve", version=1)

@@ -52,8 +52,8 @@ class Mind(NamedTuple):
     settings: Any
 
 
-def fresh(size: int, answers: int, doubt: float, kept: float, nearness: float, copying: float, plain: float) -> Mind:
-    """Nothing learned. Symbols beyond the vocabulary of the answers are copied by nobody."""
+def fresh(size: int, doubt: float, kept: float, nearness: float, copying: float, plain: float) -> Mind:
+    """Nothing learned, of so many symbols, each of which may be an answer."""
     book = layout(size)
     count, levels, gates = book.symbols + book.numbers, max(size + 1, LEVELS), LAGS + 1
     paired = [*range(LAGS), *range(LAGS + 3, LAGS + 3 + 4 * LAGS)]
@@ -68,7 +68,7 @@ def fresh(size: int, answers: int, doubt: float, kept: float, nearness: float, c
     double = single[first] + single[second] - np.log(plain)
     prior = np.concatenate([single, single[: book.symbols] + np.log(copying), double])
     return Mind(
-        tables=np.zeros((count, levels, answers), np.float32),
+        tables=np.zeros((count, levels, size), np.float32),
         seen=np.zeros((count, levels), np.float32),
         cells=np.zeros(CELLS, np.float32),
         cell_totals=np.zeros(CELLS, np.float32),
@@ -76,7 +76,7 @@ def fresh(size: int, answers: int, doubt: float, kept: float, nearness: float, c
         tries=np.zeros((gates, levels, book.symbols), np.float32),
         evidence=np.zeros((gates, levels, len(prior)), np.float32),
         gates=np.zeros(gates),
-        answers=np.zeros(answers),
+        answers=np.zeros(size),
         fitting=np.zeros((LAGS, size + 1, size), np.int8),
         prior=prior.astype(np.float32),
         first=first,
@@ -200,8 +200,7 @@ def learn(mind: Mind, codes: Any, target: int) -> None:
         mind.cells[_cell(pair, left, right, target)] += 1
     mind.answers[target] += 1
     for lag in range(LAGS):
-        if target < mind.fitting.shape[2]:
-            mind.fitting[lag, codes[lag], target] = 1
+        mind.fitting[lag, codes[lag], target] = 1
 
 
 @njit

@@ -4,7 +4,7 @@ were shown, against the frontier of the index B.
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from quickstudy.base.blocks import LOG, POINTS, Axis, Guide, Made, Mark, Panel, Plot, Plotted, Text, Traced
 from quickstudy.base.catalogue import block, figure
 from quickstudy.base.trace import Trace
+from quickstudy.measures.grammar import largest_right, right_in_a_row, wrong_column
 from quickstudy.pages.beside import Beside
 from quickstudy.pages.request import Request
 
@@ -64,10 +65,10 @@ def _by_shown(traces: Sequence[Trace]) -> Profile:
     """By number of strings shown, how many are right in a row from the first of the tests on; of every factor."""
     found: dict[int, list[float]] = {}
     for trace in traces:
-        wrong, tested = trace.arrays[_column(trace)] > 0, trace.arrays["tested"]
+        wrong, tested = trace.arrays[wrong_column(trace)], trace.arrays["tested"]
         for factor in np.unique(trace.arrays["factor"]):
             own = wrong[tested & (trace.arrays["factor"] == factor)]
-            found.setdefault(int(trace.facts["shown"][f"{factor:g}"]), []).append(float(np.append(own, True).argmax()))
+            found.setdefault(int(trace.facts["shown"][f"{factor:g}"]), []).append(float(right_in_a_row(own)))
     return found
 
 
@@ -107,18 +108,13 @@ def _data(unit: str, profiles: Mapping[str, Profile]) -> Iterator[Sequence[str]]
             yield from ((column, str(shown), f"{value:g}") for value in values)
 
 
-def _column(trace: Trace) -> str:
-    margins = trace.facts["margins"]
-    return f"wrong-{max(margins):g}" if trace.facts["metric"] == "cat" else "wrong"
-
-
 def _right_by_size(traces: Sequence[Trace]) -> tuple[list[float], list[float]]:
     """Sizes and shares, over all runs together. Strings of size 0 stand at a half: the axis is logarithmic."""
     sizes, right = [], []
     for trace in traces:
         first = trace.arrays["factor"] == trace.arrays["factor"].max()
         sizes.append(np.maximum(trace.arrays["size"][first], 0.5))
-        right.append(trace.arrays[_column(trace)][first] == 0)
+        right.append(trace.arrays[wrong_column(trace)][first] == 0)
     size, good = np.concatenate(sizes), np.concatenate(right)
     edges = np.unique(np.round(np.geomspace(size.min(), size.max() + 1, BINS)))
     classes = np.searchsorted(edges, size, side="right")
@@ -131,10 +127,9 @@ def _largest_right(traces: Sequence[Trace]) -> Profile:
     """By number of strings shown, the largest size up to which all are right."""
     found: dict[int, list[float]] = {}
     for trace in traces:
-        wrong, sizes = trace.arrays[_column(trace)] > 0, trace.arrays["size"]
-        right = sizes[sizes < sizes[wrong].min()] if wrong.any() else sizes
         (shown,) = trace.facts["shown"].values()
-        found.setdefault(int(shown), []).append(float(right.max(initial=0)))
+        largest = largest_right(trace.arrays["size"], trace.arrays[wrong_column(trace)])
+        found.setdefault(int(shown), []).append(largest)
     return found
 
 
@@ -182,13 +177,9 @@ class ReachBySize(_Profiles):
         if not profiles:
             return Made([Text("Nothing has been run yet.", "note")])
         seen: dict[int, int] = {}
-        for row in request.rows:
-            for column in request.columns:
-                for trace in request.traces(row, row.learner(column, request.convention)).values():
-                    ((_, shown), (_, largest)) = (
-                        next(iter(trace.facts[n].items())) for n in ("shown", "largest_shown")
-                    )
-                    seen[int(shown)] = max(seen.get(int(shown), 0), int(largest))
+        for trace in itertools.chain(*traced.values()):
+            count, largest = (int(next(iter(trace.facts[name].values()))) for name in ("shown", "largest_shown"))
+            seen[count] = max(seen.get(count, 0), largest)
         shown = sorted(seen)
         maxima = Plotted(
             "largest shown", Mark("control"), shown, [float(seen[one]) for one in shown], kind=POINTS
@@ -209,6 +200,4 @@ class ReachBySize(_Profiles):
 
 
 def _plain(profile: Profile) -> dict[str, list[float]]:
-    return {
-        str(shown): [value if math.isfinite(value) else 0.0 for value in profile[shown]] for shown in sorted(profile)
-    }
+    return {str(shown): list(profile[shown]) for shown in sorted(profile)}

@@ -23,8 +23,6 @@ from quickstudy.report.records import score_of
 from quickstudy.report.results import Shelf
 from quickstudy.runs.setting import make_task
 from quickstudy.runs.traces import load_trace
-from quickstudy.tasks.grammar.released import training_strings
-from quickstudy.tasks.grammar.strings import read_grammar
 
 SIZES = (100, 250, 500, 1000)
 """Of the released training sets."""
@@ -108,8 +106,7 @@ def found_networks(what: Mapping[str, Any], trace: Trace) -> list[Block]:
 
 
 def _tree(task: Any, size: int) -> Tree:
-    strings = training_strings(read_grammar(task.released_rules), 100, size)
-    return Tree.of([(string[:-1].tolist(), string[1:].tolist()) for string in strings], len(task.vocabulary))
+    return Tree.of_strings(task.released_strings(100, size), len(task.vocabulary))
 
 
 def _proof(network: Network, task: Any) -> str:

@@ -17,6 +17,7 @@ from quickstudy.pages.beside import Beside
 from quickstudy.pages.cells import table
 from quickstudy.pages.request import Request
 from quickstudy.runs.setting import make_task
+from quickstudy.tasks.grammar.derivation import wrapped
 
 
 @block("steps", version=1)
@@ -71,7 +72,7 @@ class Steps(Beside):
         known = {symbol: number for number, symbol in enumerate(task.vocabulary)}
         if not set(word) <= set(known) - {"#"}:
             raise UsageError(f'"{word}" is no word of {task.id}: its letters are {" ".join(task.vocabulary[1:])}')
-        string = np.array([0, *(known[letter] for letter in word), 0], np.int8)
+        string = wrapped([known[letter] for letter in word])
         if not task.grammar.contains(string):
             raise UsageError(f'"{word}" is no word of {task.id}')
         return string

@@ -86,7 +86,7 @@ class Counting:
         """`#`, then the letters by code point."""
         return (END, *sorted({letter for letter, _ in _BLOCK.findall(self.text)}))
 
-    @property
+    @cached_property
     def chances(self) -> NDArray[np.float64]:
         """(variable,): the chance that each stops growing."""
         return np.array(list(self.stops.values()))

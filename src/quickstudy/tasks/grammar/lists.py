@@ -64,7 +64,7 @@ class TestList:
             return (listed[place] for place in range(self.start, self.start + self.count))
         if isinstance(self.task.grammar, Counting):
             return map(self.task.grammar.string, self._counted())
-        return getattr(self, f"_{self.mode}")()  # type: ignore[no-any-return]
+        return self._deep() if self.mode == "deep" else itertools.islice(self._words(), self.count)
 
     @cached_property
     def values(self) -> NDArray[np.int64]:
@@ -91,9 +91,7 @@ class TestList:
         longest = max(map(len, shown))
         grammar = task.grammar
         if mode == "released":
-            start = sum(
-                len(string) <= longest for string in itertools.takewhile(lambda s: len(s) <= longest, task.listed())
-            )
+            start = sum(1 for _ in itertools.takewhile(lambda string: len(string) <= longest, task.listed()))
         elif mode == "grid":
             start = max(max(grammar.values(string) or (0,)) for string in shown) if isinstance(grammar, Counting) else 0
         elif mode == "deep":
@@ -101,14 +99,13 @@ class TestList:
         elif isinstance(grammar, Counting):
             start = sum(1 for _ in itertools.takewhile(lambda v: len(grammar.string(v)) <= longest, grammar.in_order()))
         else:
-            start = sum(found for _, found in itertools.takewhile(lambda one: one[0] <= longest - 2, _lengths(grammar)))
+            by_length = grammar.follower.by_length()
+            start = sum(found for _, found in itertools.takewhile(lambda one: one[0] <= longest - 2, by_length))
         return cls(task, mode, start, count)
 
-    def _exhaustive(self) -> Iterator[String]:
-        return itertools.islice(self._words(self.task.grammar.follower), self.count)
-
-    def _words(self, follower: Any) -> Iterator[String]:
-        before, last = self.start, None
+    def _words(self) -> Iterator[String]:
+        """All from number `start` on."""
+        follower, before, last = self.task.grammar.follower, self.start, None
         for length, found in follower.by_length():
             for rank in range(min(before, found), found):
                 word = follower.string(length, rank)
@@ -127,17 +124,13 @@ class TestList:
 
     def _deep(self) -> Iterator[String]:
         follower = self.task.grammar.follower
-        behind = (one for one in _lengths(self.task.grammar) if one[0] > self.start)
+        behind = (one for one in follower.by_length() if one[0] > self.start)
         lengths = list(itertools.islice(behind, DEEP_LENGTHS))
         rng = Streams(self.start, self.task.id, 0).numpy("deep")
         for number in range(self.count):
             length, found = lengths[number * len(lengths) // self.count]
             rank = int.from_bytes(rng.bytes(found.bit_length() // 8 + 8), "big") % found
             yield wrapped(follower.string(length, rank))
-
-
-def _lengths(grammar: Any) -> Iterator[tuple[int, int]]:
-    return grammar.follower.by_length()  # type: ignore[no-any-return]
 
 
 def together(lists: Sequence[Any]) -> tuple[Iterable[String], list[slice]]:

@@ -38,9 +38,9 @@ def training_strings(grammar: Derivation | Counting, seed: int, count: int) -> l
     return sorted(drawn, key=len)
 
 
-def grid_values(side: int, first: int = 1) -> NDArray[np.int64]:
-    """All pairs of `side` numbers, by their sum, then by the first of them."""
-    pairs = np.array(list(itertools.product(range(first, first + side), repeat=2)))
+def grid_values(side: int) -> NDArray[np.int64]:
+    """All pairs of the numbers 1 to `side`, by their sum, then by the first of them."""
+    pairs = np.array(list(itertools.product(range(1, side + 1), repeat=2)))
     return pairs[np.argsort(pairs.sum(axis=1), kind="stable")]
 
 

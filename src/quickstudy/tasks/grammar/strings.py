@@ -98,7 +98,11 @@ class StringTask:
         """The training set of that size as it was released: there with seed 100, and 100 to 1,000 strings."""
         if self.setup == "accept":
             raise UsageError(f"{self.id}: no strings were released that are not of the language")
-        return self.examples(released.training_strings(read_grammar(self.released_rules), seed, count))
+        return self.examples(self.released_strings(seed, count))
+
+    def released_strings(self, seed: int, count: int) -> list[String]:
+        """Those of that set."""
+        return released.training_strings(read_grammar(self.released_rules), seed, count)
 
     def listed(self) -> Sequence[String]:
         """The released test list. Raises UsageError where there is none."""
