@@ -210,8 +210,8 @@ def description_length(trace: Trace, convention: str) -> dict[str, float]:
     "first is at least 0.9",
     chance="by the task: its controls",
     scores=(
-        Score("unseen-accuracy", "accuracy at unseen lengths", "share of answers", "higher", (0, 1)),
-        Score("seen-accuracy", "accuracy at seen lengths", "share of answers", "higher", (0, 1)),
+        Score("unseen-accuracy", unit="share of answers, mean over lengths", better="higher", range=(0, 1)),
+        Score("seen-accuracy", unit="share of answers, mean over lengths", better="higher", range=(0, 1)),
         Score("solved", unit="share of runs with 0.9 at unseen lengths", better="higher", range=(0, 1)),
     ),
 )
