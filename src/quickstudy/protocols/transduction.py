@@ -87,7 +87,6 @@ class TransductionProtocol:
             "batch": pace.stride,
             "training_sequences": self.sequences,
             "longest_shown": task.longest,
-            "level": task.level,
         }
         traces = [
             Trace("length-outcomes", _by_length(exam, sitting.marks[-1], lane, np.array(lengths)), facts, cost)

@@ -161,7 +161,6 @@ class Kind(NamedTuple):
     that their number does not give it away.
     """
 
-    level: str
     given: Words
     answered: Words
     turned: Callable[[Words], Words]
@@ -170,25 +169,27 @@ class Kind(NamedTuple):
     ends: bool = False
 
 
-REGULAR, FREE, SENSITIVE = "regular", "deterministic context-free", "context-sensitive"
 KINDS = {
-    "even-pairs": Kind(REGULAR, BITS, BITS, lambda string: BITS[sum(a != b for a, b in pairwise(string)) % 2]),
-    "modular-arithmetic": Kind(REGULAR, DIGITS + "+-*", DIGITS, _summed, _sum_of_products),
-    "parity-check": Kind(REGULAR, BITS, BITS, lambda string: BITS[string.count("1") % 2]),
+    # Regular.
+    "even-pairs": Kind(BITS, BITS, lambda string: BITS[sum(a != b for a, b in pairwise(string)) % 2]),
+    "modular-arithmetic": Kind(DIGITS + "+-*", DIGITS, _summed, _sum_of_products),
+    "parity-check": Kind(BITS, BITS, lambda string: BITS[string.count("1") % 2]),
     "cycle-navigation": Kind(
-        REGULAR, ("left", "stay", "right"), DIGITS, lambda way: DIGITS[(way.count("right") - way.count("left")) % 5]
+        ("left", "stay", "right"), DIGITS, lambda way: DIGITS[(way.count("right") - way.count("left")) % 5]
     ),
-    "stack-manipulation": Kind(FREE, (*BITS, *STEPS), BITS, _left_on_stack, _stack_and_steps, ends=True),
-    "reverse-string": Kind(FREE, BITS, BITS, lambda string: string[::-1]),
-    "modular-arithmetic-brackets": Kind(FREE, DIGITS + "+-*()", DIGITS, _worked_out, _expression),
-    "solve-equation": Kind(FREE, DIGITS + "+-()x=", DIGITS, _unknown, _equation, shortest=3),
-    "duplicate-string": Kind(SENSITIVE, BITS, BITS, lambda string: [*string, *string]),
-    "missing-duplicate": Kind(SENSITIVE, BITS + "?-", BITS, _half_away, _twice_but_one, shortest=2),
-    "odds-first": Kind(SENSITIVE, BITS, BITS, lambda string: [*string[::2], *string[1::2]]),
-    "binary-addition": Kind(SENSITIVE, BITS + "+", BITS, _of_two, _two_numbers("+"), shortest=3, ends=True),
-    "binary-multiplication": Kind(SENSITIVE, BITS + "*", BITS, _of_two, _two_numbers("*"), shortest=3, ends=True),
-    "compute-sqrt": Kind(SENSITIVE, BITS, BITS, _root, _above_zero),
-    "bucket-sort": Kind(SENSITIVE, DIGITS, DIGITS, sorted),
+    # Deterministic context-free.
+    "stack-manipulation": Kind((*BITS, *STEPS), BITS, _left_on_stack, _stack_and_steps, ends=True),
+    "reverse-string": Kind(BITS, BITS, lambda string: string[::-1]),
+    "modular-arithmetic-brackets": Kind(DIGITS + "+-*()", DIGITS, _worked_out, _expression),
+    "solve-equation": Kind(DIGITS + "+-()x=", DIGITS, _unknown, _equation, shortest=3),
+    # Context-sensitive.
+    "duplicate-string": Kind(BITS, BITS, lambda string: [*string, *string]),
+    "missing-duplicate": Kind(BITS + "?-", BITS, _half_away, _twice_but_one, shortest=2),
+    "odds-first": Kind(BITS, BITS, lambda string: [*string[::2], *string[1::2]]),
+    "binary-addition": Kind(BITS + "+", BITS, _of_two, _two_numbers("+"), shortest=3, ends=True),
+    "binary-multiplication": Kind(BITS + "*", BITS, _of_two, _two_numbers("*"), shortest=3, ends=True),
+    "compute-sqrt": Kind(BITS, BITS, _root, _above_zero),
+    "bucket-sort": Kind(DIGITS, DIGITS, sorted),
 }
 
 
@@ -227,11 +228,6 @@ class Transduction:
     controls: ClassVar[tuple[str, ...]] = ("majority", "uniform", "by-place", "say-again")
     oracle: ClassVar[str] = "transduction-oracle"
     protocol: ClassVar[str] = "transduction"
-
-    @property
-    def level(self) -> str:
-        """In the hierarchy of Chomsky."""
-        return KINDS[self.kind].level
 
     @property
     def shortest(self) -> int:
