@@ -258,7 +258,7 @@ class Transduction:
         """What is right after a string. Raises UsageError for what is no string of the task."""
         own = KINDS[self.kind]
         try:
-            if not string or not {*string} <= {*own.given}:
+            if len(string) < own.shortest or not {*string} <= {*own.given}:
                 raise ValueError
             return [*own.turned(string), *([END] if own.ends else [])]
         except (ValueError, IndexError, KeyError) as error:
