@@ -155,7 +155,7 @@ def _root(string: Words) -> str:
     return f"{math.isqrt(int(''.join(string), 2)):b}".zfill((len(string) + 1) // 2)
 
 
-class Kind(NamedTuple):
+class StringFunction(NamedTuple):
     """given, answered: symbols of strings and of answers. draw: a string of a length; None: each symbol is as likely.
     shortest: string there is. ends: an answer ends in `#`, among as many blanks as the string has symbols, and one, so
     that their number does not give it away.
@@ -169,27 +169,29 @@ class Kind(NamedTuple):
     ends: bool = False
 
 
-KINDS = {
+FUNCTIONS = {
     # Regular.
-    "even-pairs": Kind(BITS, BITS, lambda string: BITS[sum(a != b for a, b in pairwise(string)) % 2]),
-    "modular-arithmetic": Kind(DIGITS + "+-*", DIGITS, _summed, _sum_of_products),
-    "parity-check": Kind(BITS, BITS, lambda string: BITS[string.count("1") % 2]),
-    "cycle-navigation": Kind(
+    "grammar/even-pairs": StringFunction(BITS, BITS, lambda string: BITS[sum(a != b for a, b in pairwise(string)) % 2]),
+    "grammar/modular-arithmetic": StringFunction(DIGITS + "+-*", DIGITS, _summed, _sum_of_products),
+    "grammar/parity-check": StringFunction(BITS, BITS, lambda string: BITS[string.count("1") % 2]),
+    "grammar/cycle-navigation": StringFunction(
         ("left", "stay", "right"), DIGITS, lambda way: DIGITS[(way.count("right") - way.count("left")) % 5]
     ),
     # Deterministic context-free.
-    "stack-manipulation": Kind((*BITS, *STEPS), BITS, _left_on_stack, _stack_and_steps, ends=True),
-    "reverse-string": Kind(BITS, BITS, lambda string: string[::-1]),
-    "modular-arithmetic-brackets": Kind(DIGITS + "+-*()", DIGITS, _worked_out, _expression),
-    "solve-equation": Kind(DIGITS + "+-()x=", DIGITS, _unknown, _equation, shortest=3),
+    "grammar/stack-manipulation": StringFunction((*BITS, *STEPS), BITS, _left_on_stack, _stack_and_steps, ends=True),
+    "grammar/reverse-string": StringFunction(BITS, BITS, lambda string: string[::-1]),
+    "grammar/modular-arithmetic-brackets": StringFunction(DIGITS + "+-*()", DIGITS, _worked_out, _expression),
+    "grammar/solve-equation": StringFunction(DIGITS + "+-()x=", DIGITS, _unknown, _equation, shortest=3),
     # Context-sensitive.
-    "duplicate-string": Kind(BITS, BITS, lambda string: [*string, *string]),
-    "missing-duplicate": Kind(BITS + "?-", BITS, _half_away, _twice_but_one, shortest=2),
-    "odds-first": Kind(BITS, BITS, lambda string: [*string[::2], *string[1::2]]),
-    "binary-addition": Kind(BITS + "+", BITS, _of_two, _two_numbers("+"), shortest=3, ends=True),
-    "binary-multiplication": Kind(BITS + "*", BITS, _of_two, _two_numbers("*"), shortest=3, ends=True),
-    "compute-sqrt": Kind(BITS, BITS, _root, _above_zero),
-    "bucket-sort": Kind(DIGITS, DIGITS, sorted),
+    "grammar/duplicate-string": StringFunction(BITS, BITS, lambda string: [*string, *string]),
+    "grammar/missing-duplicate": StringFunction(BITS + "?-", BITS, _half_away, _twice_but_one, shortest=2),
+    "grammar/odds-first": StringFunction(BITS, BITS, lambda string: [*string[::2], *string[1::2]]),
+    "grammar/binary-addition": StringFunction(BITS + "+", BITS, _of_two, _two_numbers("+"), shortest=3, ends=True),
+    "grammar/binary-multiplication": StringFunction(
+        BITS + "*", BITS, _of_two, _two_numbers("*"), shortest=3, ends=True
+    ),
+    "grammar/compute-sqrt": StringFunction(BITS, BITS, _root, _above_zero),
+    "grammar/bucket-sort": StringFunction(DIGITS, DIGITS, sorted),
 }
 
 
@@ -224,7 +226,7 @@ class Transduction:
 
     longest: int = parameter(40, at_least=4, at_most=1000)
 
-    kind: ClassVar[str]
+    id: ClassVar[str]
     controls: ClassVar[tuple[str, ...]] = ("majority", "uniform", "by-place", "say-again")
     oracle: ClassVar[str] = "transduction-oracle"
     protocol: ClassVar[str] = "transduction"
@@ -232,17 +234,17 @@ class Transduction:
     @property
     def shortest(self) -> int:
         """String that there is."""
-        return KINDS[self.kind].shortest
+        return FUNCTIONS[self.id].shortest
 
     @property
     def answered(self) -> Words:
         """The words of answers."""
-        return (*KINDS[self.kind].answered, *([END] if KINDS[self.kind].ends else []))
+        return (*FUNCTIONS[self.id].answered, *([END] if FUNCTIONS[self.id].ends else []))
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
         """All words, those of answers first: a word has one number, read or answered. The last is the blank."""
-        return (*dict.fromkeys((*self.answered, *KINDS[self.kind].given)), BLANK)
+        return (*dict.fromkeys((*self.answered, *FUNCTIONS[self.id].given)), BLANK)
 
     @property
     def inputs(self) -> Tokens:
@@ -256,17 +258,17 @@ class Transduction:
 
     def solved(self, string: Words) -> list[str]:
         """What is right after a string. Raises UsageError for what is no string of the task."""
-        own = KINDS[self.kind]
+        own = FUNCTIONS[self.id]
         try:
             if len(string) < own.shortest or not {*string} <= {*own.given}:
                 raise ValueError
             return [*own.turned(string), *([END] if own.ends else [])]
         except (ValueError, IndexError, KeyError) as error:
-            raise UsageError(f'grammar/{self.kind}: "{" ".join(string)}" is no string of the task') from error
+            raise UsageError(f'{self.id}: "{" ".join(string)}" is no string of the task') from error
 
     def of_lengths(self, rng: np.random.Generator, lengths: Iterable[int]) -> Examples:
         """A string of each length."""
-        ids, own = {word: id for id, word in enumerate(self.vocabulary)}, KINDS[self.kind]
+        ids, own = {word: id for id, word in enumerate(self.vocabulary)}, FUNCTIONS[self.id]
         strings = [own.draw(rng, length) if own.draw else _any(rng, own.given, length) for length in lengths]
         answers = [self.solved(string) for string in strings]
         sizes = [(len(string), len(said)) for string, said in zip(strings, answers, strict=True)]
@@ -284,46 +286,18 @@ class Transduction:
         return self.of_lengths(rng, (int(rng.integers(self.shortest, self.longest + 1)) for _ in range(count)))
 
 
-task.variant(
-    "grammar/even-pairs", version=1, of=Transduction, summary="Say whether pairs of unequal neighbours are odd in number.", kind="even-pairs"
-)
-task.variant(
-    "grammar/modular-arithmetic", version=1, of=Transduction, summary="Work out a sum of products modulo 5.", kind="modular-arithmetic"
-)
-task.variant(
-    "grammar/parity-check", version=1, of=Transduction, summary="Say whether ones are odd in number.", kind="parity-check"
-)
-task.variant(
-    "grammar/cycle-navigation", version=1, of=Transduction, summary="Say where on a ring of five a walk ends.", kind="cycle-navigation"
-)
-task.variant(
-    "grammar/stack-manipulation", version=1, of=Transduction, summary="Say what is on a stack after pushes and pops.", kind="stack-manipulation"
-)
-task.variant(
-    "grammar/reverse-string", version=1, of=Transduction, summary="Say bits from their end.", kind="reverse-string"
-)
-task.variant(
-    "grammar/modular-arithmetic-brackets", version=1, of=Transduction, summary="Work out an expression in brackets modulo 5.", kind="modular-arithmetic-brackets"
-)
-task.variant(
-    "grammar/solve-equation", version=1, of=Transduction, summary="Find the digit that x stands for in an equation.", kind="solve-equation"
-)
-task.variant("grammar/duplicate-string", version=1, of=Transduction, summary="Say bits twice.", kind="duplicate-string")
-task.variant(
-    "grammar/missing-duplicate", version=1, of=Transduction, summary="Find the bit that is missing in a duplicate.", kind="missing-duplicate"
-)
-task.variant(
-    "grammar/odds-first", version=1, of=Transduction, summary="Say bits at odd places first.", kind="odds-first"
-)
-task.variant(
-    "grammar/binary-addition", version=1, of=Transduction, summary="Add two binary numbers.", kind="binary-addition"
-)
-task.variant(
-    "grammar/binary-multiplication", version=1, of=Transduction, summary="Multiply two binary numbers.", kind="binary-multiplication"
-)
-task.variant(
-    "grammar/compute-sqrt", version=1, of=Transduction, summary="Work out the root of a binary number.", kind="compute-sqrt"
-)
-task.variant(
-    "grammar/bucket-sort", version=1, of=Transduction, summary="Sort five kinds of digits.", kind="bucket-sort"
-)
+task.variant("grammar/even-pairs", version=1, of=Transduction, summary="Tell if unequal neighbours are odd in number.")
+task.variant("grammar/modular-arithmetic", version=1, of=Transduction, summary="Work out a sum of products.")
+task.variant("grammar/parity-check", version=1, of=Transduction, summary="Tell if ones are odd in number.")
+task.variant("grammar/cycle-navigation", version=1, of=Transduction, summary="Say where on a ring a walk ends.")
+task.variant("grammar/stack-manipulation", version=1, of=Transduction, summary="Push and pop, then say the stack.")
+task.variant("grammar/reverse-string", version=1, of=Transduction, summary="Say bits from their end.")
+task.variant("grammar/modular-arithmetic-brackets", version=1, of=Transduction, summary="Work out an expression.")
+task.variant("grammar/solve-equation", version=1, of=Transduction, summary="Find what x stands for in an equation.")
+task.variant("grammar/duplicate-string", version=1, of=Transduction, summary="Say bits twice.")
+task.variant("grammar/missing-duplicate", version=1, of=Transduction, summary="Find the bit missing in a duplicate.")
+task.variant("grammar/odds-first", version=1, of=Transduction, summary="Say bits at odd places first.")
+task.variant("grammar/binary-addition", version=1, of=Transduction, summary="Add two binary numbers.")
+task.variant("grammar/binary-multiplication", version=1, of=Transduction, summary="Multiply two numbers.")
+task.variant("grammar/compute-sqrt", version=1, of=Transduction, summary="Work out the root of a number.")
+task.variant("grammar/bucket-sort", version=1, of=Transduction, summary="Sort digits.")
