@@ -52,7 +52,7 @@ class ByPlace(_Reader):
     def _places(self, inputs: NDArray[Any]) -> NDArray[np.int64]:
         length = self._length(inputs)
         behind = np.maximum(np.arange(len(inputs)) - length, 0)
-        return np.minimum(TENTHS * behind // max(length, 1), MOST - 1)
+        return np.asarray(np.minimum(TENTHS * behind // max(length, 1), MOST - 1), np.int64)
 
 
 @control("say-again", version=1, role="control")
