@@ -15,6 +15,8 @@ from quickstudy.base.trace import Trace
 
 ENTROPY_MARGIN = 0.05
 """A factor is passed by its bits where the grammar itself needs at least 1 minus this share of them."""
+SOLVED = 0.9
+"""A function of strings is solved from this accuracy at unseen lengths on, as published."""
 _KIND = ("string-outcomes",)
 _INDEX: dict[str, Any] = {"unit": "factor", "better": "higher", "range": (0, math.inf), "words": {"<1e-9": "<1"}}
 Arrays = Mapping[str, NDArray[Any]]
@@ -207,3 +209,28 @@ def description_length(trace: Trace, convention: str) -> dict[str, float]:
     own = found[max(found, key=float)]
     bits = {"h-bits": float(own["h_bits"]), "d-bits": float(own["d_bits"])}
     return {"mdl-bits": sum(bits.values()), **bits}
+
+
+@measure(
+    "length-generalisation",
+    version=1,
+    kinds=("length-outcomes",),
+    equation="mean over lengths l of right(l) / asked(l): those beyond the longest shown, and the others; solved: the "
+    "first is at least 0.9",
+    chance="by the task: its controls",
+    scores=(
+        Score("unseen-accuracy", unit="share of answers, mean over lengths", better="higher", range=(0, 1)),
+        Score("seen-accuracy", unit="share of answers, mean over lengths", better="higher", range=(0, 1)),
+        Score("solved", unit="share of runs with 0.9 at unseen lengths", better="higher", range=(0, 1)),
+    ),
+)
+def length_generalisation(trace: Trace, convention: str) -> dict[str, float]:
+    """How well answers go on beyond the lengths that were shown, every length alike; strings of seen lengths are drawn
+    anew, and short ones among them have been shown.
+
+    Source: Deletang et al. 2022.
+    """
+    shares = trace.arrays["right"] / trace.arrays["asked"]
+    unseen = trace.arrays["length"] > trace.facts["longest_shown"]
+    found = float(shares[unseen].mean())
+    return {"unseen-accuracy": found, "seen-accuracy": float(shares[~unseen].mean()), "solved": float(found >= SOLVED)}
