@@ -14,6 +14,7 @@ from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Tokens
 from quickstudy.base.task import Turn
+from quickstudy.cores.encoded_lstm import EncodedLSTM
 from quickstudy.cores.recurrent import GRU
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners import action_values, r2d2_programs
@@ -22,6 +23,7 @@ from quickstudy.learners.r2d2 import R2D2
 from quickstudy.learners.r2d2_programs import _urgency
 from quickstudy.learners.replay import Replay, Sequences, cut_into_sequences
 
+SMALL = GRU(units=12)
 SOON = {
     "batch": 16, "every": 4, "sequences": 16, "unroll": 4, "overlap": 4, "burn_in": 0, "replay": 2000, "steps": 2,
     "target": 50, "rate": 0.005, "exploring": 500, "discount": 0.9,
@@ -79,12 +81,12 @@ def score(pupil: Any, rehearsal: Any) -> Any:
     return (np.asarray(info["right"]).sum(axis=(1, 2)) / np.asarray(info["asked"]).sum(axis=(1, 2))).tolist()
 
 
-def begun(world: Any, lanes: int, **settings: Any) -> tuple[Any, Rehearsal]:
+def begun(world: Any, lanes: int, core: Any = SMALL, **settings: Any) -> tuple[Any, Rehearsal]:
     streams = [Streams(7, "replay", lane) for lane in range(lanes)]
     training = R2D2(**{**SOON, **settings})
     brief = Brief(world.inputs, world.outputs, "reward", world.horizon, 10_000)
     keys = jnp.stack([stream.jax("data") for stream in streams])
-    return training.begin(GRU(units=12), brief, streams), Rehearsal(world, keys)
+    return training.begin(core, brief, streams), Rehearsal(world, keys)
 
 
 def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
@@ -95,6 +97,14 @@ def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
     cost = pupil.cost()[0]
     # After the first four steps of all sixteen no sequence is at its end: those updates are not made up for.
     assert (cost.examples, cost.updates) == (4 * 16 * 60, 16 * 60 - 16)
+
+
+def test_two_layers_behind_others_remember_too() -> None:
+    """As the published agents are made: layers for what is shown, two LSTMs, and beside these whether one is asked."""
+    core = EncodedLSTM(units=16, second=16, sight=(32, 16), layers=(0,), beside=(3, 4))
+    pupil, rehearsal = begun(Remember(), 1, core)
+    pupil.rehearse(rehearsal, 0, 16 * 60)
+    assert score(pupil, rehearsal)[0] > 0.95
 
 
 def test_squeezed_and_giving_back() -> None:

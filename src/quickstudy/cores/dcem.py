@@ -102,7 +102,7 @@ class DualCoding:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> DualCodingCore:
         """Weights in the order encoders, queries, attention, controller, output."""
-        sight, speech = (Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng) for _ in range(2))
+        sight, speech = (Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng=rng) for _ in range(2))
         pair = [[draw_affine(rng, self.features, count * self.features) for _ in range(2)] for count in (self.heads, 3)]
         ask, among = ((first, second) for first, second in pair)
         read = 2 * self.heads * self.features
