@@ -128,6 +128,25 @@ def test_squeezed_and_giving_back() -> None:
     assert likely.max() < 0.2  # at the first step it is always zero
 
 
+def test_giving_back_after_some_episodes_only() -> None:
+    """Before that many were begun it is as if nothing were to be given back; after as many it is, and the rest of the
+    network learns from it.
+    """
+    found = []
+    for settings in ({}, {"rebuild": 0.2, "rebuild_every": 100}):
+        pupil, rehearsal = begun(Remember(), 1, numbers=3, **settings)
+        parts = [pupil._network.rebuilt.weights]
+        for first, last in ((0, 64), (64, 112)):
+            pupil.rehearse(rehearsal, first, last)
+            parts += [pupil._network.rebuilt.weights, pupil._network.advantage.weights]
+        found.append(parts)
+    (_, _, early, _, late), (drawn, head_before, own_early, head_after, own_late) = found
+    np.testing.assert_array_equal(drawn, head_before)
+    np.testing.assert_allclose(early, own_early, atol=1e-6)
+    assert np.abs(head_after - drawn).max() > 1e-3
+    assert np.abs(late - own_late).max() > 1e-4
+
+
 @pytest.mark.parametrize("kind", ["cpu", "gpu"])
 def test_burned_in(kind: str, monkeypatch: Any) -> None:
     """What is shown in the first step is only burned in: it is learned to be read, and not to be kept. As it is written
@@ -163,12 +182,13 @@ def test_two_players_agree_on_words() -> None:
     assert score(pupil, rehearsal)[0] > 0.95
 
 
-def test_lanes_snapshots_and_pieces() -> None:
-    pupil, rehearsal = begun(Remember(), 2)
+@pytest.mark.parametrize("settings", [{}, {"rebuild": 0.2, "rebuild_every": 20}])
+def test_lanes_snapshots_and_pieces(settings: Any) -> None:
+    pupil, rehearsal = begun(Remember(), 2, **settings)
     pupil.rehearse(rehearsal, 0, 32)
     kept = pupil.snapshot()
     first = pupil.rehearse(rehearsal, 32, 64)
-    other, _ = begun(Remember(), 2)
+    other, _ = begun(Remember(), 2, **settings)
     other.restore(kept)
     assert other.snapshot().arrays.keys() == kept.arrays.keys()
     again = other.rehearse(rehearsal, 32, 64)
@@ -183,6 +203,8 @@ def test_what_cannot_be() -> None:
         R2D2(unroll=10, burn_in=10)
     with pytest.raises(ValueError, match="overlap must be at most unroll - burn_in"):
         R2D2(unroll=20, burn_in=10, overlap=11)
+    with pytest.raises(ValueError, match="rebuild_every is about rebuild, which is 0, got 3; give rebuild=1"):
+        R2D2(rebuild_every=3)
     with pytest.raises(NotApplicable, match="choices"):
         R2D2().begin(GRU(units=2), Brief(Reals(1), Reals(1), "reward", 4, 10), [Streams(0, "x", 0)])
     pupil, rehearsal = begun(Remember(), 1, sad=True)
