@@ -78,8 +78,11 @@ def authors_similarities(
     codes, said, numbers = codes_of(meanings), _renumbered(ended(utterances)), np.asarray(meanings)
     if not 3 <= len(codes) <= LONGEST:
         return {}
-    vectors = {"indices": numbers if numbers.dtype.kind in "biuf" and np.isfinite(numbers).all() else None}
-    vectors |= {"means": means, "one-hot": _one_hot(codes, codes.max(axis=0, initial=0) + 1)}
+    vectors: dict[str, ArrayLike | None] = {
+        "indices": numbers if numbers.dtype.kind in "biuf" and np.isfinite(numbers).all() else None,
+        "means": means,
+        "one-hot": _one_hot(codes, codes.max(axis=0, initial=0) + 1),
+    }
     last, found = len(said) - 1, {}
     edits = np.concatenate([edit for _, edit in _edit_distances(said[:last])])
     apart = np.arange(last) - np.arange(last)[:, None]
@@ -184,7 +187,7 @@ def _cosines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     scaled = vectors / np.where(largest > 0, largest, 1.0)  # squares of large numbers would be infinite
     unit = scaled / np.maximum(np.sqrt(np.square(scaled).sum(axis=1, keepdims=True)), 1.0)
-    return np.round(unit @ unit.T, DECIMALS)
+    return np.asarray(np.round(unit @ unit.T, DECIMALS))
 
 
 def information(first: Integers, second: Integers) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
