@@ -16,10 +16,10 @@ from quickstudy.cores.encoded_lstm import EncodedCore, EncodedLSTM
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners.naming import choose_learner
 
-PAPER = {"layers": (512, 256, 256), "sight": (512, 256, 128), "second": 128}
+PAPER = {"layers": (512, 256, 256), "sight": (512, 256, 128), "upper": 128}
 LATER = {"units": 512, "layers": (0,), "sight": (64, 32), "speech": (64, 32), "beside": (30, 31)}
 PARTED: dict[str, Any] = {
-    "units": 4, "layers": (6, 5), "sight": (4, 3, 3), "speech": (5, 2), "perceived": 2, "heard": 3, "second": 3,
+    "units": 4, "layers": (6, 5), "sight": (4, 3, 3), "speech": (5, 2), "perceived": 2, "heard": 3, "upper": 3,
     "beside": (5, 7),
 }  # fmt: skip
 
@@ -88,7 +88,7 @@ def test_it_is_its_equations() -> None:
 
 
 @pytest.mark.parametrize("space", [Reals(9), Tokens(9)])
-@pytest.mark.parametrize("settings", [PARTED, {"units": 4, "hidden": 3, "features": 3, "second": 2}])
+@pytest.mark.parametrize("settings", [PARTED, {"units": 4, "hidden": 3, "features": 3, "upper": 2}])
 def test_step_after_step_is_all_at_once(space: Any, settings: Any) -> None:
     """Written out for a GPU, too."""
     rng = np.random.default_rng(5)
@@ -127,7 +127,7 @@ def test_both_agents_are_named_with_any_training() -> None:
     """As the docstring names them."""
     sheet = " ".join((EncodedLSTM.__doc__ or "").split())
     for settings, text in (
-        (PAPER, "layers=512/256/256,sight=512/256/128,second=128"),
+        (PAPER, "layers=512/256/256,sight=512/256/128,upper=128"),
         (LATER, "units=512,layers=0,sight=64/32,speech=64/32,beside=30/31"),
     ):
         assert f"`{text}`" in sheet
@@ -137,7 +137,7 @@ def test_both_agents_are_named_with_any_training() -> None:
 
 def test_a_smaller_one_learns_a_game_from_answers(tmp_path: Any) -> None:
     """Every weight of it is trained."""
-    learner = "encoded-lstm:layers=0,sight=6/4,speech=6/4,beside=30/31,units=8,second=4,batch=8,passes=1"
+    learner = "encoded-lstm:layers=0,sight=6/4,speech=6/4,beside=30/31,units=8,upper=4,batch=8,passes=1"
     found = qs.run(
         "games/listener:most=2", learner, seeds=1, controls=False, workers=0, out=tmp_path / "results",
         protocol={"observations": 1000, "episodes": 8, "tests": 1, "lesson": 32},

@@ -101,7 +101,7 @@ def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
 
 def test_two_layers_behind_others_remember_too() -> None:
     """As the published agents are made: layers for what is shown, two LSTMs, and beside these whether one is asked."""
-    core = EncodedLSTM(units=16, second=16, sight=(32, 16), layers=(0,), beside=(3, 4))
+    core = EncodedLSTM(units=16, upper=16, sight=(32, 16), layers=(0,), beside=(3, 4))
     pupil, rehearsal = begun(Remember(), 1, core)
     pupil.rehearse(rehearsal, 0, 16 * 60)
     assert score(pupil, rehearsal)[0] > 0.95

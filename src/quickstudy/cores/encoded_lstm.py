@@ -88,7 +88,7 @@ class EncodedCore(Core):
 class EncodedLSTM:
     """Long short-term memory behind layers with ReLU, as in the agents of Denamganaï et al. 2022.
 
-    units: of the LSTM. hidden, features: of two layers in front of it. waves: as for `transformer`. second: units of an
+    units: of the LSTM. hidden, features: of two layers in front of it. waves: as for `transformer`. upper: units of an
     LSTM that reads the first (0: there is none). sight: widths of layers for the first `perceived` numbers of the input
     alone, which in a game are the stimulus, three for each that is shown; speech: of layers for the `heard` numbers
     behind them, the message, 21 of them for three tokens out of six words. With sight, what these give and the rest of
@@ -96,7 +96,7 @@ class EncodedLSTM:
     several widths are asked for, there must be two or more. beside: the numbers of the input from one place to before
     another, counted from 0, are features as they are, beside those of the LSTM.
 
-    The agent of the paper is `layers=512/256/256,sight=512/256/128,second=128`, that of the authors' later programs
+    The agent of the paper is `layers=512/256/256,sight=512/256/128,upper=128`, that of the authors' later programs
     `units=512,layers=0,sight=64/32,speech=64/32,beside=30/31`, where the number that says that a decision is due stands
     for their mask of actions, in a game with no distractors and one round. Weights in the order sight, speech, layers,
     LSTMs.
@@ -106,7 +106,7 @@ class EncodedLSTM:
     hidden: int = parameter(256, at_least=1)
     features: int = parameter(128, at_least=1)
     waves: int = parameter(0, at_least=0, at_most=16)
-    second: int = parameter(0, at_least=0, added=True)
+    upper: int = parameter(0, at_least=0, added=True)
     layers: tuple[int, ...] | None = parameter(None, added=True)
     sight: tuple[int, ...] | None = parameter(None, added=True)
     speech: tuple[int, ...] | None = parameter(None, added=True)
@@ -134,11 +134,11 @@ class EncodedLSTM:
         encoder, width = self._encoder(inputs, rng)
         first = LSTM(units=self.units).build(Reals(width), rng)
         first = replace(first, inputs=FeatureWeights(first.inputs.weights, Reals(width), encoder))
-        if not self.second and self.beside is None:
+        if not self.upper and self.beside is None:
             return first
         if self.beside is not None and self.beside[1] > inputs.width:
             raise NotApplicable(f"beside must end within the {inputs.width} numbers of an input, got {self.beside[1]}")
-        further = [LSTM(units=self.second).build(Reals(self.units), rng)] if self.second else []
+        further = [LSTM(units=self.upper).build(Reals(self.units), rng)] if self.upper else []
         return EncodedCore(
             (first, *further), inputs, (0, 0) if self.beside is None else (self.beside[0], self.beside[1])
         )
