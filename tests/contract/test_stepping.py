@@ -43,6 +43,7 @@ def cases():
             break
     yield "lstm+pooled:units=6,vectors=4,pool=mean,normed=true"
     yield "transformer:dropout=0.5,layers=2"
+    yield "encoded-lstm:units=6,hidden=6,features=4,upper=5"
 
 
 def pupil_of(name, lanes=1):

@@ -26,6 +26,8 @@ def softmax(x: Any) -> Any:
 
 
 def affine(layer: Any, x: Any) -> Any:
+    if hasattr(layer, "second"):
+        return affine(layer.second, np.maximum(affine(layer.first, x), 0))
     return x @ np.asarray(layer.weights, np.float64) + np.asarray(layer.bias, np.float64)
 
 
@@ -143,8 +145,9 @@ def test_dnc_weights_never_exceed_one() -> None:
     assert (np.diagonal(np.asarray(tape.links), axis1=1, axis2=2) == 0).all()
 
 
-def test_dcem_is_its_equations() -> None:
-    spec = DualCoding(perceived=2, heard=3, units=4, features=3, hidden=5, heads=2, nearest=2)
+@pytest.mark.parametrize("layers", [{}, {"asking": 7, "behind": 6}])
+def test_dcem_is_its_equations(layers: dict[str, int]) -> None:
+    spec = DualCoding(perceived=2, heard=3, units=4, features=3, hidden=5, heads=2, nearest=2, **layers)
     core = spec.build(Reals(6), RNG)
     xs = RNG.normal(size=(5, 6))
     features = np.asarray(core.unroll(core.start(1, 5), jnp.asarray(xs[:, None], jnp.float32))[1])[:, 0]

@@ -68,6 +68,11 @@ def test_languages_and_codes_are_scored_from_files(typed, tmp_path):
     found = json.loads(out)
     assert (status, found["topsim"], found["posdis"], found["bosdis"]) == (0, 1.0, 1.0, 0.0)
     assert list(found)[:2] == ["topsim", "topsim-plain"]
+    assert "topsim-means" not in found
+    (tmp_path / "means.json").write_text(json.dumps({**table, "means": [[-0.5], [0.5], [-0.4], [0.3]]}))
+    with_means = json.loads(typed("score", "language", "means.json", "--json")[1])
+    assert set(with_means) - set(found) == {"topsim-means", "topsim-means-fast"}
+    assert {name: with_means[name] for name in found} == found
     floats = {**table, "utterances": [[float(token) for token in row] for row in table["utterances"]]}
     (tmp_path / "language.json").write_text(json.dumps(floats), encoding="utf-8-sig")
     assert typed("score", "language", "language.json", "--json")[:2] == (0, out)
@@ -85,6 +90,8 @@ def test_languages_and_codes_are_scored_from_files(typed, tmp_path):
     ("kind", "content", "said"),
     [
         ("language", {"meanings": [[0], [1]], "utterances": [[1], [2**63]]}, "utterances, row 1"),
+        ("language", {"meanings": [[0], [1]], "utterances": [[1], [2]], "means": [[0], ["a"]]}, "means, row 1"),
+        ("language", {"meanings": [[0], [1]], "utterances": [[1], [2]], "means": [[0]]}, "1 rows of means"),
         ("disentanglement", {"factors": [[0], [1]], "codes": [[0], [10**400]]}, "codes, row 1"),
         ("disentanglement", {"factors": [[0], [1]], "codes": [[-1e308], [1e308]]}, "column 0"),
     ],

@@ -14,6 +14,7 @@ from quickstudy.base.lesson import Rehearsal
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Fields, Reals, Tokens
 from quickstudy.base.task import Turn
+from quickstudy.cores.encoded_lstm import EncodedLSTM
 from quickstudy.cores.recurrent import GRU
 from quickstudy.gateway import eqx, jax, jnp
 from quickstudy.learners import action_values, r2d2_programs
@@ -22,6 +23,7 @@ from quickstudy.learners.r2d2 import R2D2
 from quickstudy.learners.r2d2_programs import _urgency
 from quickstudy.learners.replay import Replay, Sequences, cut_into_sequences
 
+SMALL = GRU(units=12)
 SOON = {
     "batch": 16, "every": 4, "sequences": 16, "unroll": 4, "overlap": 4, "burn_in": 0, "replay": 2000, "steps": 2,
     "target": 50, "rate": 0.005, "exploring": 500, "discount": 0.9,
@@ -79,12 +81,12 @@ def score(pupil: Any, rehearsal: Any) -> Any:
     return (np.asarray(info["right"]).sum(axis=(1, 2)) / np.asarray(info["asked"]).sum(axis=(1, 2))).tolist()
 
 
-def begun(world: Any, lanes: int, **settings: Any) -> tuple[Any, Rehearsal]:
+def begun(world: Any, lanes: int, core: Any = SMALL, **settings: Any) -> tuple[Any, Rehearsal]:
     streams = [Streams(7, "replay", lane) for lane in range(lanes)]
     training = R2D2(**{**SOON, **settings})
     brief = Brief(world.inputs, world.outputs, "reward", world.horizon, 10_000)
     keys = jnp.stack([stream.jax("data") for stream in streams])
-    return training.begin(GRU(units=12), brief, streams), Rehearsal(world, keys)
+    return training.begin(core, brief, streams), Rehearsal(world, keys)
 
 
 def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
@@ -95,6 +97,14 @@ def test_reaches_the_optimum_of_a_world_that_needs_memory() -> None:
     cost = pupil.cost()[0]
     # After the first four steps of all sixteen no sequence is at its end: those updates are not made up for.
     assert (cost.examples, cost.updates) == (4 * 16 * 60, 16 * 60 - 16)
+
+
+def test_two_layers_behind_others_remember_too() -> None:
+    """As the published agents are made: layers for what is shown, two LSTMs, and beside these whether one is asked."""
+    core = EncodedLSTM(units=16, upper=16, sight=(32, 16), layers=(0,), beside=(3, 4))
+    pupil, rehearsal = begun(Remember(), 1, core)
+    pupil.rehearse(rehearsal, 0, 16 * 60)
+    assert score(pupil, rehearsal)[0] > 0.95
 
 
 def test_squeezed_and_giving_back() -> None:
@@ -116,6 +126,25 @@ def test_squeezed_and_giving_back() -> None:
     _, features = network.step(network.start(3, 4), read)
     likely = jax.nn.sigmoid(network.rebuilt(features)[:, 3])
     assert likely.max() < 0.2  # at the first step it is always zero
+
+
+def test_giving_back_after_some_episodes_only() -> None:
+    """Before that many were begun it is as if nothing were to be given back; after as many it is, and the rest of the
+    network learns from it.
+    """
+    found = []
+    for settings in ({}, {"rebuild": 0.2, "rebuild_every": 100}):
+        pupil, rehearsal = begun(Remember(), 1, numbers=3, **settings)
+        parts = [pupil._network.rebuilt.weights]
+        for first, last in ((0, 64), (64, 112)):
+            pupil.rehearse(rehearsal, first, last)
+            parts += [pupil._network.rebuilt.weights, pupil._network.advantage.weights]
+        found.append(parts)
+    (_, _, early, _, late), (drawn, head_before, own_early, head_after, own_late) = found
+    np.testing.assert_array_equal(drawn, head_before)
+    np.testing.assert_allclose(early, own_early, atol=1e-6)
+    assert np.abs(head_after - drawn).max() > 1e-3
+    assert np.abs(late - own_late).max() > 1e-4
 
 
 @pytest.mark.parametrize("kind", ["cpu", "gpu"])
@@ -153,12 +182,13 @@ def test_two_players_agree_on_words() -> None:
     assert score(pupil, rehearsal)[0] > 0.95
 
 
-def test_lanes_snapshots_and_pieces() -> None:
-    pupil, rehearsal = begun(Remember(), 2)
+@pytest.mark.parametrize("settings", [{}, {"rebuild": 0.2, "rebuild_every": 20}])
+def test_lanes_snapshots_and_pieces(settings: Any) -> None:
+    pupil, rehearsal = begun(Remember(), 2, **settings)
     pupil.rehearse(rehearsal, 0, 32)
     kept = pupil.snapshot()
     first = pupil.rehearse(rehearsal, 32, 64)
-    other, _ = begun(Remember(), 2)
+    other, _ = begun(Remember(), 2, **settings)
     other.restore(kept)
     assert other.snapshot().arrays.keys() == kept.arrays.keys()
     again = other.rehearse(rehearsal, 32, 64)
@@ -173,6 +203,8 @@ def test_what_cannot_be() -> None:
         R2D2(unroll=10, burn_in=10)
     with pytest.raises(ValueError, match="overlap must be at most unroll - burn_in"):
         R2D2(unroll=20, burn_in=10, overlap=11)
+    with pytest.raises(ValueError, match="rebuild_every is about rebuild, which is 0, got 3; give rebuild=1"):
+        R2D2(rebuild_every=3)
     with pytest.raises(NotApplicable, match="choices"):
         R2D2().begin(GRU(units=2), Brief(Reals(1), Reals(1), "reward", 4, 10), [Streams(0, "x", 0)])
     pupil, rehearsal = begun(Remember(), 1, sad=True)

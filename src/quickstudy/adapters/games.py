@@ -110,9 +110,8 @@ class Table:
     def space(self) -> Any:
         """Of a player's observation."""
         sizes = self.sizes
-        width = (sizes.distractors + 1) * sizes.dimensions
         plain = {
-            "stimulus": spaces.Box(-FARTHEST, FARTHEST, (width,), np.float32),
+            "stimulus": spaces.Box(-FARTHEST, FARTHEST, (sizes.seen,), np.float32),
             "communication_channel": spaces.MultiDiscrete([sizes.words + 1] * sizes.length),
             "mode_id": spaces.MultiBinary(2),
             "previous_game_result": spaces.MultiBinary(2),

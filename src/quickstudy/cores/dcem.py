@@ -16,15 +16,38 @@ from quickstudy.cores.esbn import Encoder, draw_affine, lstm_cell
 from quickstudy.gateway import eqx, jax, jnp, lax
 
 
+class Deep(eqx.Module):
+    """Two layers, ReLU between them."""
+
+    first: Affine
+    second: Affine
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator, inputs: int, between: int, outputs: int) -> Affine | Deep:
+        """Weights in the order of the layers; one layer alone, where there are no units between two."""
+        if not between:
+            return draw_affine(rng, inputs, outputs)
+        return cls(draw_affine(rng, inputs, between), draw_affine(rng, between, outputs))
+
+    @property
+    def bias(self) -> Array:
+        """Of the last."""
+        return self.second.bias
+
+    def __call__(self, x: Any) -> Array:
+        """(..., outputs)."""
+        return self.second(jax.nn.relu(self.first(x)))
+
+
 class DualCodingCore(Core):
     """State: h and c of the controller; what was seen and what was said, (B, slot, features) each; steps so far."""
 
     sight: Encoder
     speech: Encoder
-    ask: tuple[Affine, Affine]
+    ask: tuple[Affine | Deep, Affine | Deep]
     among: tuple[Affine, Affine]
     gates: Affine
-    out: Affine
+    out: Affine | Deep
     space: Space = eqx.field(static=True)
     perceived: int = eqx.field(static=True)
     heard: int = eqx.field(static=True)
@@ -59,7 +82,7 @@ class DualCodingCore(Core):
         features = jax.nn.relu(self.out(jnp.concatenate([hidden, by_speech, by_sight], axis=-1)))
         return (hidden, cell, seen, said, count + 1), features
 
-    def _read(self, ask: Affine, among: Affine, code: Array, keys: Array, values: Array, count: Array) -> Array:
+    def _read(self, ask: Affine | Deep, among: Affine, code: Array, keys: Array, values: Array, count: Array) -> Array:
         """(B, heads * features): of the nearest keys, the values, mixed by how near they are and among each other."""
         batch, width = code.shape
         queries = ask(code).reshape(batch, self.heads, width)
@@ -85,8 +108,9 @@ class DualCoding:
     queries the `nearest` entries by the cosine, weighted by 1/(1 - cosine), mixed by attention among them. units: of
     the LSTM that sees codes and readings; features: of a code; hidden: width behind the LSTM. perceived, heard: how
     many numbers of the input are seen, from the first, and how many behind them are said; both codes are made of the
-    rest as well. waves: as for `transformer`. Source: Hill et al. 2020; sizes of the model of Denamganaï et al. 2022.
-    Departures from it: queries are made by one layer, not by two, and there is one behind the LSTM, not two.
+    rest as well. waves: as for `transformer`. asking, behind: units of a layer more that makes the queries, and of one
+    between the LSTM and `hidden` (0: none). Source: Hill et al. 2020; sizes of the model of Denamganaï et al. 2022,
+    which has these layers too: `asking=256,behind=512`.
     """
 
     perceived: int = parameter(3, at_least=1)
@@ -97,17 +121,20 @@ class DualCoding:
     heads: int = parameter(3, at_least=1)
     nearest: int = parameter(6, at_least=1)
     waves: int = parameter(0, at_least=0, at_most=16)
+    asking: int = parameter(0, at_least=0, added=True)
+    behind: int = parameter(0, at_least=0, added=True)
 
     frozen: ClassVar[bool] = False
 
     def build(self, inputs: Space, rng: np.random.Generator) -> DualCodingCore:
         """Weights in the order encoders, queries, attention, controller, output."""
-        sight, speech = (Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng) for _ in range(2))
-        pair = [[draw_affine(rng, self.features, count * self.features) for _ in range(2)] for count in (self.heads, 3)]
-        ask, among = ((first, second) for first, second in pair)
-        read = 2 * self.heads * self.features
+        sight, speech = (Encoder.drawn(Reals(inputs.width), self.waves, 256, self.features, rng=rng) for _ in range(2))
+        width = self.heads * self.features
+        ask = Deep.drawn(rng, self.features, self.asking, width), Deep.drawn(rng, self.features, self.asking, width)
+        among = draw_affine(rng, self.features, 3 * self.features), draw_affine(rng, self.features, 3 * self.features)
+        read = 2 * width
         gates = draw_affine(rng, 2 * self.features + read + self.units, 4 * self.units)
-        out = draw_affine(rng, self.units + read, self.hidden)
+        out = Deep.drawn(rng, self.units + read, self.behind, self.hidden)
         perceived = min(self.perceived, max(inputs.width // 2, 1))
         return DualCodingCore(
             sight, speech, ask, among, gates, out, inputs, perceived, self.heard, self.heads, self.nearest

@@ -137,7 +137,7 @@ class DifferentiableComputer:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> ComputerCore:
         """Weights in the order encoder, controller, interface."""
-        encoder = Encoder.drawn(inputs, self.waves, self.hidden, self.features, rng)
+        encoder = Encoder.drawn(inputs, self.waves, self.hidden, self.features, rng=rng)
         first = draw_affine(rng, self.features + self.heads * self.word + self.units, 4 * self.units)
         second = draw_affine(rng, 2 * self.units, 4 * self.units)
         width = self.heads * self.word + 3 * self.word + 5 * self.heads + 3

@@ -1,52 +1,160 @@
-"""An LSTM that reads features of its input: layers stand in front of it."""
+"""LSTMs that read features of their input: layers stand in front of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from quickstudy.base.catalogue import core
+from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Reals, Space
-from quickstudy.cores.core import Array, InputWeights
+from quickstudy.cores.core import Array, Core, InputWeights, as_numbers
 from quickstudy.cores.esbn import Encoder
-from quickstudy.cores.recurrent import LongShortTermMemory
-from quickstudy.gateway import jnp
+from quickstudy.cores.recurrent import LSTM, RecurrentCore
+from quickstudy.gateway import eqx, jnp
+
+
+class PartedEncoder(eqx.Module):
+    """Layers of their own for the first numbers of an input and perhaps for those behind them; the features of both and
+    the rest of the input side by side; and perhaps layers behind that.
+    """
+
+    sight: Encoder
+    speech: Encoder | None
+    onward: Encoder | None
+    space: Space = eqx.field(static=True)
+    perceived: int = eqx.field(static=True)
+    heard: int = eqx.field(static=True)
+
+    def __call__(self, x: Any) -> Array:
+        """(..., features)."""
+        numbers = as_numbers(self.space, x)
+        seen, said, rest = jnp.split(numbers, [self.perceived, self.perceived + self.heard], axis=-1)
+        joined = jnp.concatenate([self.sight(seen), self.speech(said) if self.speech else said, rest], axis=-1)
+        return self.onward(joined) if self.onward else joined
 
 
 class FeatureWeights(InputWeights):
     """What the features of an input contribute to each unit. weights: (features, units)."""
 
-    encoder: Encoder
+    encoder: Encoder | PartedEncoder
 
     def __call__(self, x: Any) -> Array:
         """(..., units) contributions of inputs x."""
         return self.encoder(x) @ self.weights
 
 
+class EncodedCore(Core):
+    """LSTMs one behind the other, each reading h of the one before; features are h of the last and beside it some
+    numbers of the input, from one place to before another. State: those of all layers. straight: as of a layer.
+    """
+
+    layers: tuple[RecurrentCore, ...]
+    space: Space = eqx.field(static=True)
+    beside: tuple[int, int] = eqx.field(static=True)
+    straight: bool = eqx.field(static=True, default=False)
+
+    @property
+    def width(self) -> int:
+        """The last layer, and what stands beside it."""
+        return self.layers[-1].width + self.beside[1] - self.beside[0]
+
+    def start(self, batch: int, capacity: int) -> Any:
+        """Zeros."""
+        return tuple(layer.start(batch, capacity) for layer in self.layers)
+
+    def step(self, state: Any, x: Any, *, key: Array | None = None) -> tuple[Any, Array]:
+        """One step of all layers."""
+        return self._through("step", state, x)
+
+    def unroll(self, state: Any, xs: Any, *, key: Array | None = None) -> tuple[Any, Array]:
+        """All steps of the first layer, then of the next."""
+        return self._through("unroll", state, xs)
+
+    def _through(self, way: str, state: Any, x: Any) -> tuple[Any, Array]:
+        features, after = x, []
+        for layer, before in zip(self.layers, state, strict=True):
+            own, features = getattr(replace(layer, straight=self.straight), way)(before, features)
+            after.append(own)
+        beside = as_numbers(self.space, x)[..., slice(*self.beside)]
+        return tuple(after), jnp.concatenate([features, beside], axis=-1)
+
+
 @core("encoded-lstm", version=1)
 @dataclass(frozen=True)
 class EncodedLSTM:
-    """Long short-term memory behind two layers with ReLU, as in the agents of Denamganaï et al. 2022.
+    """Long short-term memory behind layers with ReLU, as in the agents of Denamganaï et al. 2022.
 
-    units: of the LSTM. hidden, features: of the layers in front of it. waves: as for `transformer`. The agents of the
-    paper have more layers before an LSTM of 256 and a second of 128 units; those of the authors' later programs are
-    `units=512,hidden=64,features=32`, but for stimuli and messages apart.
+    units: of the LSTM. hidden, features: of two layers in front of it. waves: as for `transformer`. upper: units of an
+    LSTM that reads the first (0: there is none). sight: widths of layers for the first `perceived` numbers of the input
+    alone, which in a game are the stimulus, three for each that is shown; speech: of layers for the `heard` numbers
+    behind them, the message, 21 of them for three tokens out of six words. With sight, what these give and the rest of
+    the input are read side by side by the two layers. layers: widths of others instead of those two; 0: of none. Where
+    several widths are asked for, there must be two or more. beside: the numbers of the input from one place to before
+    another, counted from 0, are features as they are, beside those of the LSTM.
+
+    The agent of the paper is `layers=512/256/256,sight=512/256/128,upper=128`, that of the authors' later programs
+    `units=512,layers=0,sight=64/32,speech=64/32,beside=30/31`, where the number that says that a decision is due stands
+    for their mask of actions, in a game with no distractors and one round. Weights in the order sight, speech, layers,
+    LSTMs.
     """
 
     units: int = parameter(256, at_least=1)
     hidden: int = parameter(256, at_least=1)
     features: int = parameter(128, at_least=1)
     waves: int = parameter(0, at_least=0, at_most=16)
+    upper: int = parameter(0, at_least=0, added=True)
+    layers: tuple[int, ...] | None = parameter(None, added=True)
+    sight: tuple[int, ...] | None = parameter(None, added=True)
+    speech: tuple[int, ...] | None = parameter(None, added=True)
+    perceived: int = parameter(3, at_least=1, added=True)
+    heard: int = parameter(21, at_least=1, added=True)
+    beside: tuple[int, ...] | None = parameter(None, added=True)
 
     frozen: ClassVar[bool] = False
 
-    def build(self, inputs: Space, rng: np.random.Generator) -> LongShortTermMemory:
-        """Weights in the order encoder, input, recurrent, bias; those of the LSTM uniform in +- 1/sqrt(units)."""
-        encoder, bound = Encoder.drawn(inputs, self.waves, self.hidden, self.features, rng), 1.0 / np.sqrt(self.units)
-        shapes = (self.features, 4 * self.units), (self.units, 4 * self.units), (2, 4 * self.units)
-        drawn = [jnp.asarray(rng.uniform(-bound, bound, shape), jnp.float32) for shape in shapes]
-        read = FeatureWeights(drawn[0], Reals(self.features), encoder)
-        return LongShortTermMemory(read, drawn[1], drawn[2], self.units)
+    def __post_init__(self) -> None:
+        for name in ("layers", "sight", "speech"):
+            widths = getattr(self, name)
+            bare = name == "layers" and widths == (0,)
+            if widths is not None and not bare and (len(widths) < 2 or min(widths) < 1):
+                raise ValueError(f"{name} must be two widths or more, such as 64/32, got {'/'.join(map(str, widths))}")
+        if self.sight is None and (self.speech is not None or self.layers == (0,)):
+            raise ValueError(
+                "speech and layers=0 are for inputs of which the first numbers have layers: give sight too"
+            )
+        if self.beside is not None and (len(self.beside) != 2 or not 0 <= self.beside[0] < self.beside[1]):
+            raise ValueError(f"beside must be two places, such as 30/31, got {'/'.join(map(str, self.beside))}")
+
+    def build(self, inputs: Space, rng: np.random.Generator) -> Core:
+        """Weights in the order encoder, input, recurrent, bias; those of an LSTM uniform in +- 1/sqrt(units)."""
+        encoder, width = self._encoder(inputs, rng)
+        first = LSTM(units=self.units).build(Reals(width), rng)
+        first = replace(first, inputs=FeatureWeights(first.inputs.weights, Reals(width), encoder))
+        if not self.upper and self.beside is None:
+            return first
+        if self.beside is not None and self.beside[1] > inputs.width:
+            raise NotApplicable(f"beside must end within the {inputs.width} numbers of an input, got {self.beside[1]}")
+        further = [LSTM(units=self.upper).build(Reals(self.units), rng)] if self.upper else []
+        return EncodedCore(
+            (first, *further), inputs, (0, 0) if self.beside is None else (self.beside[0], self.beside[1])
+        )
+
+    def _encoder(self, inputs: Space, rng: np.random.Generator) -> tuple[Encoder | PartedEncoder, int]:
+        """The layers in front, and how many features they give."""
+        widths = (self.hidden, self.features) if self.layers is None else self.layers
+        if self.sight is None:
+            return Encoder.drawn(inputs, self.waves, *widths, rng=rng), widths[-1]
+        parts = self.perceived + self.heard if self.speech else self.perceived
+        if inputs.width < parts:
+            named = "perceived + heard" if self.speech else "perceived"
+            raise NotApplicable(f"{named} must be at most the {inputs.width} numbers of an input, got {parts}")
+        sight = Encoder.drawn(Reals(self.perceived), self.waves, *self.sight, rng=rng)
+        speech = Encoder.drawn(Reals(self.heard), 0, *self.speech, rng=rng) if self.speech else None
+        width = self.sight[-1] + (self.speech[-1] if self.speech else 0) + inputs.width - parts
+        onward = Encoder.drawn(Reals(width), 0, *widths, rng=rng) if widths[0] else None
+        heard = self.heard if self.speech else 0
+        return PartedEncoder(sight, speech, onward, inputs, self.perceived, heard), widths[-1] or width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -24,22 +25,30 @@ def draw_affine(rng: np.random.Generator, inputs: int, outputs: int) -> Affine:
 
 
 class Encoder(eqx.Module):
-    """Two layers with ReLU from an input to features."""
+    """Two layers with ReLU, or more, from an input to features."""
 
     read: InputWeights
     bias: Array
     onward: Affine
+    further: tuple[Affine, ...] = ()
 
     @classmethod
-    def drawn(cls, inputs: Space, waves: int, hidden: int, width: int, rng: np.random.Generator) -> Encoder:
-        """Weights in the order of the layers."""
+    def drawn(
+        cls, inputs: Space, waves: int, hidden: int, width: int, *further: int, rng: np.random.Generator
+    ) -> Encoder:
+        """Weights in the order of the layers, whose widths are given."""
         first = draw_affine(rng, waved_width(inputs, waves), hidden)
         weights = WaveWeights(first.weights, inputs, waves) if waves else InputWeights(first.weights, inputs)
-        return cls(weights, first.bias, draw_affine(rng, hidden, width))
+        widths = hidden, width, *further
+        second, *rest = (draw_affine(rng, inputs, outputs) for inputs, outputs in itertools.pairwise(widths))
+        return cls(weights, first.bias, second, tuple(rest))
 
     def __call__(self, x: Any) -> Array:
         """(..., width)."""
-        return jax.nn.relu(self.onward(jax.nn.relu(self.read(x) + self.bias)))
+        features = jax.nn.relu(self.onward(jax.nn.relu(self.read(x) + self.bias)))
+        for layer in self.further:
+            features = jax.nn.relu(layer(features))
+        return features
 
 
 def lstm_cell(gates: Affine, state: tuple[Array, Array], inputs: Array) -> tuple[Array, Array]:
@@ -171,7 +180,7 @@ class SymbolBinding:
 
     def build(self, inputs: Space, rng: np.random.Generator) -> SymbolBindingCore:
         """Weights in the order encoder, controller, key, gate."""
-        encoder = Encoder.drawn(inputs, self.waves, self.hidden, self.features, rng)
+        encoder = Encoder.drawn(inputs, self.waves, self.hidden, self.features, rng=rng)
         shown = self.keys + 1 + (self.features if self.bypass else 0)
         gates = draw_affine(rng, shown + self.units, 4 * self.units)
         return SymbolBindingCore(

@@ -4,7 +4,7 @@ a moment have in common is a value of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -87,19 +87,22 @@ class ActionValues(eqx.Module):
 def centred(space: Space, scores: Any) -> Any:
     """(..., choice): without the mean of every part."""
     if isinstance(space, Fields):
-        cuts = np.cumsum([part.width for _, part in space.parts])[:-1]
-        parts = zip(space.parts, jnp.split(scores, cuts, axis=-1), strict=True)
-        return jnp.concatenate([centred(part, own) for (_, part), own in parts], axis=-1)
+        return jnp.concatenate([centred(part, own) for _, part, own in _parts(space, scores)], axis=-1)
     return scores - scores.mean(axis=-1, keepdims=True)
 
 
 def taken(space: Space, scores: Any, action: Any) -> Any:
     """(...): the scores of the choices that make up an action, added up."""
     if isinstance(space, Fields):
-        cuts = np.cumsum([part.width for _, part in space.parts])[:-1]
-        parts = zip(space.parts, jnp.split(scores, cuts, axis=-1), strict=True)
-        return sum(taken(part, own, action[name]) for (name, part), own in parts)
+        return sum(taken(part, own, action[name]) for name, part, own in _parts(space, scores))
     return jnp.take_along_axis(scores, action[..., None], axis=-1)[..., 0]
+
+
+def _parts(space: Fields, scores: Any) -> Iterator[tuple[str, Space, Any]]:
+    """Of every part its name, its space and its scores."""
+    cuts = np.cumsum([part.width for _, part in space.parts])[:-1]
+    for (name, part), own in zip(space.parts, jnp.split(scores, cuts, axis=-1), strict=True):
+        yield name, part, own
 
 
 def written(space: Space, action: Any) -> Any:

@@ -63,8 +63,7 @@ def vectors_of(world: Any, stimuli: Any, tokens: Any, query: Any, turn: int, rol
 def shown_to(world: Any, role: int) -> Any:
     """(width,): 1 where an observation is read, by a player in its role."""
     sizes = world.sizes
-    stimuli, tokens = (sizes.distractors + 1) * sizes.dimensions, sizes.length * (sizes.words + 1)
-    return np.concatenate([np.ones(stimuli), np.full(tokens, role == LISTENER), np.ones(2), np.zeros(3),
+    return np.concatenate([np.ones(sizes.seen), np.full(sizes.heard, role == LISTENER), np.ones(2), np.zeros(3),
                            np.ones(sizes.rounds + 1 + 2)]).astype(np.float32)  # fmt: skip
 
 

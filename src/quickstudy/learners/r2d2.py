@@ -53,8 +53,9 @@ class R2D2:
     update instead (the authors' later programs: 0.0004). rate, clip: of Adam (epsilon 1e-12). discount: gamma. rescale:
     values are learned squeezed. rebuild: weight of the squared error in giving back the first `numbers` numbers read
     (0: all), and of the cross-entropy of `bits` zeros and ones behind them, which in a game are the message: in that of
-    three numbers and three tokens out of six words 21. Double Q-learning and dueling heads always; parts of an action
-    (tokens of a message) have values that add up.
+    three numbers and three tokens out of six words 21. rebuild_every: 0, with every update; above, only with the first
+    after every so many episodes that were begun (the published programs: 2 to 10). Double Q-learning and dueling heads
+    always; parts of an action (tokens of a message) have values that add up.
 
     vdn: with several players, their values add up to one, which learns from the common reward; else each learns its
     own. sad: a player is also shown what the other would have done, had it not explored. Several players are one
@@ -90,6 +91,7 @@ class R2D2:
     sad: bool = False
     soft: float = parameter(0.0, at_least=0, at_most=1, added=True)
     bits: int = parameter(0, at_least=0, added=True)
+    rebuild_every: int = parameter(0, at_least=0, added=True)
 
     programs: ClassVar[int] = 4
     passes: ClassVar[int] = 1
@@ -105,6 +107,8 @@ class R2D2:
                 f"overlap must be at most unroll - burn_in ({self.unroll - self.burn_in}), or steps between sequences "
                 f"are never learned from, got {self.overlap}"
             )
+        if self.rebuild_every and not self.rebuild:
+            raise ValueError(f"rebuild_every is about rebuild, which is 0, got {self.rebuild_every}; give rebuild=1")
 
     def check_core(self, core: CoreSpec) -> None:
         """Any core that goes step by step: of a reservoir, only the heads are trained."""
@@ -134,13 +138,14 @@ class R2D2Pupil:
         self._network = self._trusted = stack_lanes(networks)
         self._moments = stack_lanes([ADAM.init(trained)] * self.lanes)
         self._noise = key_from_words(np.stack([stream.words("noise", 2) for stream in streams]))
-        self._steps = jnp.zeros(self.lanes, jnp.int32)
+        self._steps = self._episodes = jnp.zeros(self.lanes, jnp.int32)
         self._replay: Any = None
         self._tail: Any = None
         self._found: Mapping[str, Any] | None = None
         self._layout = Layout(
             training.unroll, training.overlap, training.burn_in, training.steps, training.sequences, training.vdn,
             training.sad, training.rescale, training.rebuild > 0, aside.bits if aside else 0,
+            training.rebuild_every,
         )  # fmt: skip
         values = (
             training.rate, training.clip, training.discount, training.urgency, training.importance, training.peak,
@@ -174,8 +179,8 @@ class R2D2Pupil:
                 self._settings, self._layout, self.lanes,
             )  # fmt: skip
             learning = self._network, self._trusted, self._moments, self._replay
-            learning, self._tail, self._steps = learned(
-                world, self._trainable, learning, self._tail, pieces, self._noise, self._steps,
+            learning, self._tail, self._steps, self._episodes = learned(
+                world, self._trainable, learning, self._tail, pieces, self._noise, self._steps, self._episodes,
                 jnp.int32(self._training.every), most, self._settings, self._layout, self.lanes,
             )  # fmt: skip
             self._network, self._trusted, self._moments, self._replay = learning
@@ -227,13 +232,15 @@ class R2D2Pupil:
         kept = named_arrays((self._network, self._trusted, self._moments))
         lived = {"replay": self._replay, "tail": self._tail}
         kept |= named_arrays(lived) if self._replay is not None else dict(self._found or {})
-        return Snapshot({**kept, "steps": np.asarray(self._steps)})
+        return Snapshot({**kept, "steps": np.asarray(self._steps), "episodes": np.asarray(self._episodes)})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         learning = self._network, self._trusted, self._moments
         self._network, self._trusted, self._moments = with_arrays(learning, snapshot.arrays)
         self._steps = jnp.asarray(snapshot.arrays["steps"])
+        # Snapshots were made before episodes were counted.
+        self._episodes = jnp.asarray(snapshot.arrays.get("episodes", np.zeros(self.lanes, np.int32)))
         self._replay, self._found = None, {
             name: array for name, array in snapshot.arrays.items() if name.startswith(("['replay']", "['tail']"))
         } or None  # fmt: skip

@@ -36,6 +36,7 @@ class Layout:
     rescale: bool
     rebuilds: bool
     bits: int = 0
+    rebuild_every: int = 0
 
     @property
     def length(self) -> int:

@@ -19,15 +19,15 @@ ADAM = optax.scale_by_adam(eps=1e-12)
 
 @eqx.filter_jit
 def learned(
-    world: Any, trainable: Any, learning: Any, tail: Pieces, pieces: Pieces, noise: Any, steps: Any, every: Any,
-    most: int, settings: Settings, layout: Layout, lanes: int,
+    world: Any, trainable: Any, learning: Any, tail: Pieces, pieces: Pieces, noise: Any, steps: Any, episodes: Any,
+    every: Any, most: int, settings: Settings, layout: Layout, lanes: int,
 ) -> Any:  # fmt: skip
     """(networks, what they trust, moments, replay) with the sequences that are at their end now, and after as many
-    updates as are due, one for `every` steps, at most so many; the pieces that are still open; steps, (lane,), with
-    those of these pieces.
+    updates as are due, one for `every` steps, at most so many; the pieces that are still open; (lane,): steps with
+    those of these pieces, and episodes that had been begun when the last update was due.
     """
 
-    def single(learning: Any, tail: Pieces, pieces: Pieces, noise: Any, steps: Any) -> Any:
+    def single(learning: Any, tail: Pieces, pieces: Pieces, noise: Any, steps: Any, episodes: Any) -> Any:
         network, trusted, moments, replay = learning
         made = steps + (pieces.kept.there >= 0).sum()
         known = jax.tree.map(lambda one, other: jnp.concatenate([one, other]), tail, pieces)
@@ -38,8 +38,18 @@ def learned(
         target, _ = eqx.partition(trusted, trainable)
         due = jnp.where((replay.priorities > 0).sum() >= layout.sequences, made // every - steps // every, 0)
 
+        before, apart = episodes, layout.rebuild_every
+        if apart:
+            known_by = jnp.maximum(episodes, begun_when_due(pieces.kept.there, steps, every, most))
+            before = jnp.concatenate([episodes[None], known_by])  # of every update, when the one before it was due
+            episodes = before[jnp.minimum(due, most)]
+
         def update(carry: Any, number: Any) -> Any:
             trained, target, moments, priorities = carry
+            weighed = settings
+            if apart:
+                again = before[number + 1] // apart > before[number] // apart
+                weighed = settings._replace(rebuild=jnp.where(again, settings.rebuild, 0.0))
             now = replay._replace(priorities=priorities)
             key = jax.random.fold_in(jax.random.fold_in(jax.random.fold_in(noise, steps), number), 1)
             chosen, probabilities = now.drawn(key, layout.sequences, settings.urgency)
@@ -48,7 +58,7 @@ def learned(
             other = eqx.combine(target, fixed)
 
             def loss(trained: Any) -> Any:
-                return _loss(world, layout, settings, eqx.combine(trained, fixed), other, batch, counted)
+                return _loss(world, layout, weighed, eqx.combine(trained, fixed), other, batch, counted)
 
             gradient, errors = jax.grad(loss, has_aux=True)(trained)
             steps_of, moments = ADAM.update(cut(gradient, settings.clip), moments)
@@ -67,9 +77,26 @@ def learned(
         trained, target, moments, priorities = lax.scan(perhaps, begun, jnp.arange(most))[0]
         learning = eqx.combine(trained, fixed), eqx.combine(target, fixed), moments
         tail = jax.tree.map(lambda leaf: leaf[len(leaf) - layout.tail :], known)
-        return (*learning, replay._replace(priorities=priorities)), tail, made
+        return (*learning, replay._replace(priorities=priorities)), tail, made, episodes
 
-    return over_lanes(single, lanes)(learning, tail, pieces, noise, steps)
+    return over_lanes(single, lanes)(learning, tail, pieces, noise, steps, episodes)
+
+
+def begun_when_due(numbers: Any, steps: Any, every: Any, most: int) -> Any:
+    """(update,): how many episodes had been begun when each of so many updates is due, one for `every` steps.
+
+    numbers: (piece, step, actor), of the episode that each actor is in, -1 for none; steps: made before. Episodes are
+    begun in the order of their numbers, from 0.
+
+    >>> numbers = jnp.array([[[0, 1], [0, 1], [2, 1]], [[2, 3], [2, -1], [2, -1]]])
+    >>> begun_when_due(numbers, 0, 4, 2).tolist(), begun_when_due(numbers, 3, 4, 3).tolist()
+    ([2, 4], [2, 3, 4])
+    """
+    by_step = numbers.reshape(-1, numbers.shape[-1])
+    made = steps + jnp.cumsum((by_step >= 0).sum(axis=1))
+    due = (steps // every + 1 + jnp.arange(most)) * every
+    at = jnp.minimum((made < due[:, None]).sum(axis=1), len(made) - 1)
+    return lax.cummax(by_step.max(axis=1))[at] + 1
 
 
 def _urgency(errors: Any, peak: Any) -> Any:

@@ -6,7 +6,7 @@ usual library) and those of the authors of the benchmark ("speaker-centred"); th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,10 @@ PAIRS = 1 << 20
 """Pairs of meanings that are compared at once."""
 ROUNDING = 1e-12
 """Bits that two columns seem to share by rounding alone: ratios of such would be anything."""
+DECIMALS = 12
+"""Of a cosine: those behind are rounding, and would break ties."""
+LONGEST = 2048
+"""Meanings of the longest list whose pairs are ranked by real numbers, two million of them."""
 
 Integers = NDArray[np.int64]
 
@@ -51,6 +55,48 @@ def plain_similarity(meanings: ArrayLike, utterances: ArrayLike) -> float:
     mean of the two lengths, which is another order of pairs where utterances are unequally long.
     """
     return topographic_similarity(codes_of(meanings), _renumbered(ended(utterances)), plain=True)
+
+
+def authors_similarities(
+    meanings: ArrayLike, utterances: ArrayLike, means: ArrayLike | None = None
+) -> dict[str, float]:
+    """Topographic similarity as the library of the benchmark's authors has it: minus the rank correlation of the edit
+    distance, as it is, with the cosine of two vectors that stand for the meanings; of all pairs in the order of the
+    list, but for those with its last item.
+
+    `topsim-one-hot`: a vector has a one for every value. `topsim-indices`: the values themselves; only where they are
+    finite numbers. `topsim-means`: rows of real numbers, one for each meaning, such as the means of the sections that
+    its values have; only where these are given. Each again as `-fast`: of pairs whose places are no further apart than
+    a fifth of the list, or next to each other. A vector of zeros has cosine 0 with everything. Nothing for more than
+    2,048 meanings, or fewer than three. That library also draws batches that share one value of an attribute; how
+    many, and how large, is not known.
+
+    >>> language = [[1, 1], [2, 2], [1, 2], [0, 0]], [[1, 1], [2, 2], [1, 2], [3, 3]]
+    >>> {name: round(value, 6) for name, value in authors_similarities(*language).items() if "fast" not in name}
+    {'topsim-indices': -1.0, 'topsim-one-hot': 1.0}
+    """
+    codes, said, numbers = codes_of(meanings), _renumbered(ended(utterances)), np.asarray(meanings)
+    if not 3 <= len(codes) <= LONGEST:
+        return {}
+    vectors: dict[str, ArrayLike | None] = {
+        "indices": numbers if numbers.dtype.kind in "biuf" and np.isfinite(numbers).all() else None,
+        "means": means,
+        "one-hot": _one_hot(codes, codes.max(axis=0, initial=0) + 1),
+    }
+    last, found = len(said) - 1, {}
+    edits = np.concatenate([edit for _, edit in _edit_distances(said[:last])])
+    apart = np.arange(last) - np.arange(last)[:, None]
+    for name, rows in vectors.items():
+        if rows is None:
+            continue
+        cosine = _cosines(np.asarray(rows, np.float64)[:last])
+        for ending, reach in (("", last), ("-fast", max(1, len(said) // 5))):
+            compared = (apart > 0) & (apart <= reach)
+            values, number = np.unique(cosine[compared], return_inverse=True)
+            place = edits[compared] * np.int64(len(values)) + number.reshape(-1)
+            table = np.bincount(place, minlength=(said.shape[1] + 1) * len(values)).reshape(-1, len(values))
+            found[f"topsim-{name}{ending}"] = 0.0 - _spearman(table)
+    return found
 
 
 def codes_of(rows: ArrayLike) -> Integers:
@@ -86,10 +132,8 @@ def topographic_similarity(means: Integers, said: Integers, plain: bool = False)
     width = means.shape[1] + 1
     code = code.reshape(edits.shape) * width
     table = np.zeros((len(distance), width), dtype=np.int64)
-    rows, small, small_means = max(1, PAIRS // max(count, 1)), said.astype(np.int16), means.astype(np.int16)
-    for first in range(0, count, rows):
-        some = slice(first, first + rows)
-        edit = _edit_distance(small[some], small, lengths[some], lengths)
+    small_means = means.astype(np.int16)
+    for some, edit in _edit_distances(said):
         apart = np.zeros(edit.shape, dtype=np.int16)
         for column in small_means.T:
             apart += column[some, None] != column
@@ -98,6 +142,14 @@ def topographic_similarity(means: Integers, said: Integers, plain: bool = False)
         table += np.bincount(place.ravel(), minlength=table.size).reshape(table.shape)
     table[0, 0] -= count  # everything was compared with itself, and every pair twice
     return _spearman(table // 2)
+
+
+def _edit_distances(said: Integers) -> Iterator[tuple[slice, Integers]]:
+    """(row, column) distances of some rows of a list from all of it, and which rows; some at a time."""
+    rows, small, lengths = max(1, PAIRS // max(len(said), 1)), said.astype(np.int16), (said != 0).sum(axis=1)
+    for first in range(0, len(said), rows):
+        some = slice(first, first + rows)
+        yield some, _edit_distance(small[some], small, lengths[some], lengths)
 
 
 def _edit_distance(
@@ -128,6 +180,14 @@ def _spearman(table: Integers) -> float:
     (rows, first), (columns, second) = sides
     spread = np.sqrt((rows * first**2).sum() * (columns * second**2).sum())
     return float(first @ table @ second / spread) if spread > 0 else 0.0
+
+
+def _cosines(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(row, column): of all pairs; 0 with a vector of zeros."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    scaled = vectors / np.where(largest > 0, largest, 1.0)  # squares of large numbers would be infinite
+    unit = scaled / np.maximum(np.sqrt(np.square(scaled).sum(axis=1, keepdims=True)), 1.0)
+    return np.asarray(np.round(unit @ unit.T, DECIMALS))
 
 
 def information(first: Integers, second: Integers) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -193,6 +253,30 @@ def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
     """Means over test episodes: every episode has a language of its own. A meaning that was named twice counts once, by
     its last name.
     """
+    return _mean_over_episodes(trace, language_scores)
+
+
+@measure(
+    "authors-topsim",
+    version=1,
+    kinds=("games",),
+    equation="of what was said of the targets of every test episode, in the order of meanings and without the last: "
+    "- Spearman(edit distance, cosine of value indices, or of values one-hot); fast: of pairs within a fifth of the "
+    "list",
+    chance="0",
+    scores=tuple(
+        Score(f"topsim-{name}{ending}", f"topsim, {name}{words}", "of 1", "higher", (-1, 1))
+        for name in ("indices", "one-hot")
+        for ending, words in (("", ""), ("-fast", ", fast"))
+    ),
+)
+def authors_topsim(trace: Trace, convention: str) -> Mapping[str, float]:
+    """Means over test episodes, as of `spoken-language`. Section means are no part of a trace."""
+    return _mean_over_episodes(trace, authors_similarities)
+
+
+def _mean_over_episodes(trace: Trace, scored: Callable[..., dict[str, float]]) -> dict[str, float]:
+    """Of scores(meanings, utterances) those that all episodes have; nothing where nobody speaks."""
     if "utterances" not in trace.arrays:
         return {}
     episode, meanings, said = (trace.arrays[name] for name in ("speaks_in", "meanings", "utterances"))
@@ -200,5 +284,6 @@ def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
     for number in np.unique(episode):
         own = np.flatnonzero(episode == number)[::-1]
         last = own[np.unique(meanings[own], axis=0, return_index=True)[1]]
-        found.append(language_scores(meanings[last], said[last]))
-    return {name: float(np.mean([one[name] for one in found])) for name in found[0]} if found else {}
+        found.append(scored(meanings[last], said[last]))
+    names = [name for name in found[0] if all(name in one for one in found)] if found else []
+    return {name: float(np.mean([one[name] for one in found])) for name in names}

@@ -51,10 +51,10 @@ def games_of(task: Any, streams: Streams, episodes: int) -> Iterator[Heard]:
     sizes = task.sizes
     examples, known = task.exam(streams, episodes)
     inputs, targets = np.asarray(examples.inputs), np.asarray(examples.targets)
-    views, wide = sizes.rounds + sizes.feedback, (sizes.distractors + 1) * sizes.dimensions
+    views, wide = sizes.rounds + sizes.feedback, sizes.seen
     for episode, game, query, foil in zip(*(known[name] for name in ("episode", "game", "query", "foil")), strict=True):
         own = inputs[game * views : (game + 1) * views, episode]
-        tokens = own[: sizes.rounds, wide : wide + sizes.length * (sizes.words + 1)]
+        tokens = own[: sizes.rounds, wide : wide + sizes.heard]
         yield Heard(
             int(episode), int(game), bool(query), int(foil),
             tokens.reshape(sizes.rounds, sizes.length, -1).argmax(axis=-1),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import pathlib
-import sys
 
 import typer
 
 from quickstudy.base.errors import UsageError
 from quickstudy.cli.output import JSON
-from quickstudy.cli.score.language import check_even, read_tables, show
+from quickstudy.cli.score.language import check_even, check_numbers, read_tables, show
 
 
 def disentanglement(
@@ -26,9 +25,7 @@ def disentanglement(
     found = read_tables(file, "factors", "codes")
     for name, rows in found.items():
         check_even(file, name, rows)
-    for number, row in enumerate(found["codes"]):
-        if any(isinstance(entry, str | bool) or not abs(entry) <= sys.float_info.max for entry in row):
-            raise UsageError(f"{file}: codes, row {number}: must be finite numbers, got {str(row)[:60]}")
+    check_numbers(file, "codes", found["codes"])
     for number, column in enumerate(zip(*found["codes"], strict=True)):
         if math.isinf(max(map(float, column)) - min(map(float, column))):
             raise UsageError(f"{file}: codes, column {number}: least and greatest number are too far apart to be cut")

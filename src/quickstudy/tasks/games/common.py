@@ -44,8 +44,7 @@ class Common(Named):
     @property
     def inputs(self) -> Reals:
         """Stimuli, then the message."""
-        sizes = self.sizes
-        return Reals((sizes.distractors + 1) * sizes.dimensions + sizes.length * (sizes.words + 1))
+        return Reals(self.sizes.seen + self.sizes.heard)
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Games of one space, with targets of the support."""

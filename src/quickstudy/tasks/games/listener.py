@@ -142,8 +142,7 @@ class Listener(Named, MetaGame):
     def payoffs(self, examples: Examples) -> Examples:
         """The same, with what every decision would bring in the place of the right one: (time, example, decision)."""
         sizes = self.sizes
-        place = (sizes.distractors + 1) * sizes.dimensions + sizes.length * (sizes.words + 1) + 1
-        query = np.asarray(examples.inputs[..., place])[..., None] > 0
+        query = np.asarray(examples.inputs[..., sizes.seen + sizes.heard + 1])[..., None] > 0
         right = np.arange(sizes.decisions) == np.asarray(examples.targets)[..., None]
         brought = np.where(right, 1.0, np.where(query, -2.0, 0.0)).astype(np.float32)
         return replace(examples, targets=brought)

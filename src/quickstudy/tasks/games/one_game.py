@@ -9,7 +9,7 @@ import numpy as np
 from quickstudy.gateway import jnp
 from quickstudy.tasks.games.settings import Rules, Sizes
 from quickstudy.tasks.games.shelves import Shelves
-from quickstudy.tasks.games.spaces import Pools
+from quickstudy.tasks.games.spaces import Pools, section_of
 
 KEPT, FROM_SUPPORT, FROM_QUERY = 0, 1, 2
 """Where the stimulus in the target's place comes from: it is the target, or a foil of either pool."""
@@ -136,7 +136,7 @@ def named(sizes: Sizes, names: Any, latents: Any, target: Any, stimulus: Any) ->
     elif sizes.language == "holistic":
         tokens = names[target] // words ** np.arange(sizes.length) % words + 1
     elif sizes.language == "quantised":
-        tokens = jnp.clip(jnp.floor((stimulus + 1) * words / 2), 0, words - 1).astype(jnp.int32) + 1
+        tokens = section_of(stimulus, words) + 1
     else:
         tokens = latents + 1
     return jnp.pad(tokens, (0, width - len(tokens))).astype(jnp.int32)

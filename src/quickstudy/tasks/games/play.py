@@ -133,8 +133,7 @@ def spoken(sizes: Sizes, episode: Episode, standing: Standing) -> Any:
 
 def view_width(sizes: Sizes, players: int) -> int:
     """Numbers in an observation that is written as one vector."""
-    stimuli, tokens = (sizes.distractors + 1) * sizes.dimensions, sizes.length * (sizes.words + 1)
-    return stimuli + tokens + 5 + sizes.rounds + 1 + (2 if players > 1 else 0)
+    return sizes.seen + sizes.heard + 5 + sizes.rounds + 1 + (2 if players > 1 else 0)
 
 
 def as_vector(sizes: Sizes, view: Mapping[str, Any], turn: Any, role: int | None = None) -> Any:

@@ -74,9 +74,8 @@ def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
     perhaps `replies` (step, token), the listener's messages, which the speaker then reads. There is one entry for every
     step; where the last observation is one of feedback, behind which nothing is done, there may be one for it too. A
     recording that breaks off is played as far as it goes, and then no step is `done`. A decision that does not count
-    may be None. Without messages the speaker is the one by rule, without decisions the
-    listener is right. Raises UsageError, with the field, for a line
-    that does not fit.
+    may be None. Without messages the speaker is the one by rule, without decisions the listener is right. Raises
+    UsageError, with the field, for a line that does not fit.
     """
     episode = _episode(sizes, line)
     if line.get("messages") is None and (sizes.language != "posdis" or (episode.message > sizes.words).any()):
@@ -153,7 +152,6 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
     if not isinstance(games, list) or not games or not all(isinstance(game, Mapping) for game in games):
         raise UsageError("games must be a list of objects, one for every game")
     found: dict[str, list[Any]] = {name: [] for name in ("query", "target", "speaker", "listener", "correct")}
-    stimuli = (sizes.distractors + 1) * sizes.dimensions
     for number, game in enumerate(games):
         at = f"games[{number}]"
         if missing := [name for name in found if name not in game]:
@@ -166,7 +164,7 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
             raise UsageError(f"{at}.target must be below values {values.tolist()}, got {target.tolist()}")
         found["target"].append(target)
         for name in ("speaker", "listener"):
-            found[name].append(_numbers(f"{at}.{name}", game[name], stimuli, sizes.dimensions))
+            found[name].append(_numbers(f"{at}.{name}", game[name], sizes.seen, sizes.dimensions))
         correct = _whole(f"{at}.correct", game["correct"], ())
         if not 0 <= correct < sizes.decisions:
             raise UsageError(f"{at}.correct must lie in 0..{sizes.decisions - 1}, got {correct}")

@@ -14,6 +14,7 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Space
 from quickstudy.gateway import jax, jnp
 from quickstudy.tasks.games.settings import Sizes
+from quickstudy.tasks.games.spaces import section_of
 
 APART = 0.05
 """A coordinate so far from all that were named is taken for a value that was not."""
@@ -119,10 +120,9 @@ class ListenerRule:
     def view(self, observation: Any) -> View:
         """The parts of `as_vector`."""
         sizes, rows = self.sizes, len(observation)
-        first, second = (sizes.distractors + 1) * sizes.dimensions, sizes.length * (sizes.words + 1)
-        stimuli = observation[:, :first].reshape(rows, -1, sizes.dimensions)
-        tokens = observation[:, first : first + second].reshape(rows, sizes.length, -1).argmax(axis=-1)
-        rest = observation[:, first + second :]
+        seen, heard, rest = jnp.split(observation, [sizes.seen, sizes.seen + sizes.heard], axis=1)
+        stimuli = seen.reshape(rows, -1, sizes.dimensions)
+        tokens = heard.reshape(rows, sizes.length, -1).argmax(axis=-1)
         feedback = rest[:, 5 : 6 + sizes.rounds].sum(axis=1) == 0
         return View(stimuli, tokens[:, : sizes.dimensions], rest[:, 1] > 0, feedback)
 
@@ -173,7 +173,7 @@ class Binning(ListenerRule):
     def counted(self, coordinates: Any, said: Any) -> Any:
         """The section of every coordinate, for every number of sections."""
         where = jax.nn.one_hot(
-            self._section(coordinates[..., None], jnp.arange(1, self.sizes.words + 1)), self.sizes.words
+            section_of(coordinates[..., None], jnp.arange(1, self.sizes.words + 1)), self.sizes.words
         )
         return where[:, :, :, None] * said[:, :, None, :, None]
 
@@ -183,10 +183,7 @@ class Binning(ListenerRule):
         tally = jnp.take_along_axis(heard.tally, (values - 1)[..., None, None, None], axis=2)[:, :, 0].sum(axis=1)
         counted = jnp.take_along_axis(tally, view.tokens[..., None], axis=1)
         meant, known = counted.argmax(axis=-1), counted.sum(axis=-1) > 0
-        return (self._section(view.stimuli, values[:, None]) == meant[:, None]) | ~known[:, None]
-
-    def _section(self, coordinates: Any, values: Any) -> Any:
-        return jnp.clip(jnp.floor((coordinates + 1) * values / 2), 0, values - 1).astype(jnp.int32)
+        return (section_of(view.stimuli, values[:, None]) == meant[:, None]) | ~known[:, None]
 
 
 @control("uniform-decision", version=1, role="control", compiled=True)

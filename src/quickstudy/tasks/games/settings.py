@@ -36,6 +36,16 @@ class Sizes:
     shuffled: bool = False
 
     @property
+    def seen(self) -> int:
+        """Numbers of all stimuli of a game."""
+        return (self.distractors + 1) * self.dimensions
+
+    @property
+    def heard(self) -> int:
+        """Zeros and ones of a message, every token one-hot."""
+        return self.length * (self.words + 1)
+
+    @property
     def games(self) -> int:
         """The most games of an episode."""
         return self.support * self.repeats + self.query

@@ -11,6 +11,7 @@ from quickstudy.base.catalogue import control
 from quickstudy.gateway import jax, jnp
 from quickstudy.tasks.games.play import LISTENER, SPEAKER
 from quickstudy.tasks.games.rules import Heard, ListenerRule, View
+from quickstudy.tasks.games.spaces import section_of
 
 LENIENT = 0.2
 """How far from a named section a coordinate may lie where a value has several samples: they may straddle sections."""
@@ -28,13 +29,8 @@ class Blind(ListenerRule):
 
     def agrees(self, heard: Heard, view: View) -> Any:
         """Whether it could be a target."""
-        could = (_numbers(view.stimuli, heard.values) % 2).sum(axis=-1) >= self.threshold
+        could = (section_of(view.stimuli, heard.values[:, None]) % 2).sum(axis=-1) >= self.threshold
         return jnp.broadcast_to((could | ~view.query[:, None])[..., None], view.stimuli.shape)
-
-
-def _numbers(stimuli: Any, values: Any) -> Any:
-    """(row, stimulus, dimension): the numbers of the values that coordinates stand for, in equal sections."""
-    return jnp.clip(jnp.floor((stimuli + 1) * values[:, None] / 2), 0, values[:, None] - 1)
 
 
 @control("novelty", version=1, role="control", compiled=True)
@@ -46,7 +42,7 @@ class Novelty(Blind):
 
     def agrees(self, heard: Heard, view: View) -> Any:
         """Whether it could be a target, and was none."""
-        now, before = (_numbers(stimuli, heard.values) for stimuli in (view.stimuli, heard.coordinates))
+        now, before = (section_of(stimuli, heard.values[:, None]) for stimuli in (view.stimuli, heard.coordinates))
         same = (now[:, :, None] == before[:, None]).all(axis=-1) & heard.there[:, None, :, 0]
         named = same.any(axis=-1) & view.query[:, None]
         return super().agrees(heard, view) & ~named[..., None]
@@ -83,7 +79,7 @@ class QuantisedListener(ListenerRule):
 
     def counted(self, coordinates: Any, said: Any) -> Any:
         """The section of every coordinate."""
-        section = jax.nn.one_hot(quantised(coordinates, self.sizes.words), self.sizes.words)
+        section = jax.nn.one_hot(section_of(coordinates, self.sizes.words), self.sizes.words)
         return jnp.einsum("bdt,bds->bts", said, section)
 
     def agrees(self, heard: Heard, view: View) -> Any:
@@ -96,11 +92,6 @@ class QuantisedListener(ListenerRule):
         # What lies beyond either end was sent as the last section.
         inside = jnp.clip(view.stimuli, -1.0, 1.0)
         return ((low <= inside) & (inside <= high)) | ~known
-
-
-def quantised(coordinates: Any, words: int) -> Any:
-    """In which of so many equal sections of -1 .. 1 a coordinate lies."""
-    return jnp.clip(jnp.floor((coordinates + 1) * words / 2), 0, words - 1).astype(jnp.int32)
 
 
 @control("quantising-pair", version=1, role="oracle", compiled=True)
@@ -118,7 +109,7 @@ class QuantisingPair(QuantisedListener):
         sizes = self.sizes
         state, decision = super().step(state, observation[:, LISTENER], key=key)
         target = observation[:, SPEAKER, : sizes.dimensions]
-        tokens = jnp.pad(quantised(target, sizes.words) + 1, ((0, 0), (0, sizes.length - sizes.dimensions)))
+        tokens = jnp.pad(section_of(target, sizes.words) + 1, ((0, 0), (0, sizes.length - sizes.dimensions)))
         return state, {
             "decision": jnp.stack([jnp.zeros_like(decision), decision], axis=1),
             "message": {

@@ -76,6 +76,11 @@ def draw_stimuli(uniform: Any, values: Any, unequal: Any, warp: Any, mirrored: A
     return jnp.where(mirrored & (_spare(uniform) < 0.5)[:, None, None], -bent, bent)
 
 
+def section_of(coordinates: Any, count: Any) -> Any:
+    """In which of so many equal sections of -1 .. 1 a coordinate lies; beyond either end, in the last there."""
+    return jnp.clip(jnp.floor((coordinates + 1) * count / 2), 0, count - 1).astype(jnp.int32)
+
+
 def drawn_axes(uniform: Any) -> Any:
     """(dimension,): a random order in which the axes stand in a stimulus, by the numbers of `draw_stimuli`."""
     return jnp.argsort(2 * _spare(uniform) % 1)
