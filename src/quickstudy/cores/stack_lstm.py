@@ -89,7 +89,7 @@ class MemoryCore(Core):
 
     def near(self, state: Any, steps: int) -> Any | None:
         """The rows at either end; of a memory that was not resized, and of a small one, there is no such state."""
-        inner, memory, reach = *state, 2 * steps
+        (inner, memory), reach = state, 2 * steps
         if memory.ndim == 3 or memory.shape[1] < SMALLER * 2 * reach * self.cell:
             return None
         whole = self._aside(memory)
