@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 import quickstudy as qs
 from quickstudy.base.errors import UsageError
+from quickstudy.base.seeds import Streams
+from quickstudy.protocols.grammar import GrammarProtocol
 from quickstudy.runs.setting import make_task
 from quickstudy.tasks.grammar import released
+from quickstudy.tasks.grammar.derivation import Derivation
+from quickstudy.tasks.grammar.languages import Written
 from quickstudy.tasks.grammar.lists import TestList
 from quickstudy.tasks.grammar.strings import read_grammar
 
@@ -276,3 +280,96 @@ def test_accept_or_reject_shows_both(tmp_path):
     for index in range(20):
         string = examples.inputs[: examples.lengths[index], index]
         assert task.grammar.contains(string) == answers[index]
+
+
+AMBIGUOUS = "S -> T T b [1/4] | b a b [1/4] | T a a [1/4] | b a S [1/4]\nT -> a b [1/3] | a S [1/3] |  [1/3]"
+
+
+def by_brute_force(text, longest):
+    """Strings of up to so many symbols with their probabilities, from all derivations, the leftmost part first."""
+    rules, found = Derivation(text).rules, {}
+    open_ = [((), (next(iter(rules)),), 1)]
+    while open_:
+        word, rest, chance = open_.pop()
+        if not rest:
+            found[word] = found.get(word, 0) + chance
+        elif rest[0] in rules:
+            open_ += [(word, (*right, *rest[1:]), chance * p) for p, right in rules[rest[0]]]
+        elif len(word) < longest:
+            open_.append(((*word, rest[0]), rest[1:], chance))
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        AMBIGUOUS,
+        "S -> A S [0.8] | [0.2]\nA -> a [0.5] | B [0.5]\nB -> a [1]",
+        "E -> x [0.4] | ( E ) [0.2] | x + E [0.2] | ( E ) * E [0.2]",
+        "S -> a S a [0.3] | b S b [0.3] | a [0.1] | b [0.1] | [0.2]",
+    ],
+)
+def test_strings_are_listed_once_by_length_and_as_likely_as_all_their_derivations(text):
+    task, longest = Written(rules=text), 7
+    grammar, found = task.grammar, by_brute_force(text, longest)
+    listed = [
+        "".join(grammar.symbols[number] for number in string[1:-1])
+        for string in TestList(task, "exhaustive", 0, len(found))
+    ]
+    assert listed == sorted(map("".join, found), key=lambda word: (len(word), word))
+    for word, chance in found.items():
+        string = np.array([0, *(grammar.numbers[letter] for letter in word), 0])
+        assert np.prod(grammar.likely(string)) == pytest.approx(float(chance), rel=1e-9)
+        assert grammar.contains(string)
+    shown = np.array([0, *(grammar.numbers[letter] for letter in listed[2]), 0])
+    assert [len(string) > len(shown) for string in TestList.behind(task, "exhaustive", [shown], 5)] == [True] * 5
+
+
+def test_what_is_almost_certain_is_not_certain():
+    """Behind (ab)^40 a palindrome may go back from the middle or go on; the second has a chance of 1e-21 and less."""
+    grammar = Derivation("S -> a S a [0.3] | b S b [0.3] | a [0.1] | b [0.1] | [0.2]")
+    string = np.array([0, *(grammar.numbers[letter] for letter in "ab" * 40 + "ba" * 40), 0])
+    assert ((grammar.conditionals(string[:-1]) > 0).sum(axis=1) > 1).all()
+    assert (grammar.likely(string) < 1).all()
+
+
+def test_brackets_that_may_go_on_in_two_ways_take_no_longer_the_deeper_they_are():
+    grammar = Derivation("E -> x [0.4] | ( E ) [0.2] | x + E [0.2] | ( E ) * E [0.2]")
+    string = np.array([0, *(grammar.numbers[letter] for letter in "(" * 60 + "x" + ")" * 60), 0])
+    assert grammar.contains(string)
+    assert np.log(grammar.likely(string)).sum() == pytest.approx(np.log(0.4) + 60 * np.log(0.2))
+
+
+def test_a_prefix_with_too_many_derivations_is_refused():
+    grammar = Derivation(
+        "S -> b U U T [1/3] | [2/5] | b [4/15]\nT -> a a b [1/2] | [1/2]\n"
+        "U -> T b b b [4/11] | S T S [1/11] | a [4/11] | a S b S [2/11]"
+    )
+    string = np.array([0, *[grammar.numbers["b"]] * 12])
+    with pytest.raises(UsageError, match="more than 16,384 ways"):
+        grammar.conditionals(string)
+
+
+def test_a_language_with_too_few_strings_says_so():
+    task = Written(rules="S -> a [0.5] | b [0.5]")
+    assert [string.tolist() for string in TestList(task, "exhaustive", 0, 2)] == [[0, 1, 0], [0, 2, 0]]
+    with pytest.raises(UsageError, match="has no 3 strings behind its first 2"):
+        TestList.behind(task, "exhaustive", [np.array([0, 1, 0])], 3)
+    assert Written(rules="S -> a [0] | b [1]").grammar.entropy == 0
+    with pytest.raises(UsageError, match=r"neither # nor \|"):
+        Derivation("S -> a S [0.3] || b [0.7]")
+
+
+def test_a_factor_whose_strings_are_too_long_to_be_put_in_order_is_left_out():
+    task = Written(rules="S -> a S b [0.7] | [0.3]")
+    record = GrammarProtocol(order=2, factors=(10.0, 1.0)).material
+    streams = Streams(0, "test", 0)
+    assert len(record(task, streams, 1.0)[1]) == 100
+    with pytest.raises(UsageError, match="more than 400 symbols are not put in order"):
+        record(task, streams, 10.0)
+
+
+@pytest.mark.parametrize("factors", [(np.inf,), (np.nan,), (1e9,), (2.0, 2.0)])
+def test_factors_that_are_none_are_refused(factors):
+    with pytest.raises(ValueError, match="factors"):
+        GrammarProtocol(factors=factors)

@@ -13,6 +13,8 @@ from quickstudy.base.lesson import Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.learners import stepping
 from quickstudy.learners.host import Hosted
+from quickstudy.learners.mdl.exact import Automaton
+from quickstudy.learners.mdl.network import Network
 from quickstudy.learners.naming import choose_learner
 from quickstudy.protocols import marking as room
 from quickstudy.protocols import outcomes as reading
@@ -292,3 +294,15 @@ def test_it_is_decided_where_no_margin_can_be_kept_any_more():
     both = Stop.of("decided", Marking("cat", (0.0, 0.1)), task.grammar, strings, 0)
     assert both.cut({"wrong-0": np.array([1, 1]), "wrong-0.1": np.array([0, 0]), "steps": np.ones(2)}) is None
     assert both.cut({"wrong-0": np.array([1, 1]), "wrong-0.1": np.array([0, 2]), "steps": np.ones(2)}) == 2
+
+
+def test_who_goes_step_by_step_reads_no_further_than_the_strings():
+    """Numbers that are fractions may grow with every step: what nobody asked for would never end."""
+    task = make_task("grammar/an-bn-cn", "corrected")
+    pupil, strings = Automaton(Network.read("bliss-an-bn-cn")), TestList(task, "exhaustive", 0, 3)
+    read = []
+    step = pupil.step
+    pupil.step = lambda state, inputs: read.append(inputs.size) or step(state, inputs)
+    (found,) = outcomes(pupil, strings, task.grammar, Marking("det"))
+    assert found["wrong"].tolist() == [0, 0, 0]
+    assert len(read) <= max(map(len, strings))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -15,6 +16,9 @@ from quickstudy.protocols.examination import Examination
 from quickstudy.protocols.strings import Call, Material
 from quickstudy.tasks.grammar.lists import MODES, TestList
 from quickstudy.tasks.grammar.strings import StringTask
+
+MOST_ASKED = 10_000_000
+"""Strings of a test."""
 
 
 @protocol("grammar", version=1)
@@ -66,8 +70,12 @@ class GrammarProtocol:
     }
 
     def __post_init__(self) -> None:
-        if not self.factors or min(self.factors) <= 0 or len(set(self.factors)) < len(self.factors):
-            raise ValueError(f"factors must be different numbers above 0, got {self.factors}")
+        if not self.factors or not all(0 < one < math.inf for one in self.factors):
+            raise ValueError(f"factors must be numbers above 0, got {self.factors}")
+        if len(set(self.factors)) < len(self.factors):
+            raise ValueError(f"factors must be different, got {self.factors}")
+        if max(self.factors) * 10**self.order > MOST_ASKED:
+            raise ValueError(f"factors times 10^order must be at most {MOST_ASKED:,}, got {max(self.factors):g}")
         if not self.margins or not all(0 <= margin < 1 for margin in self.margins):
             raise ValueError(f"margins must be numbers from 0 to below 1, got {self.margins}")
 
@@ -77,6 +85,7 @@ class GrammarProtocol:
         """
         if not isinstance(task, StringTask):
             return f"{task.id} is no language of strings"
+        TestList(task, self.test if self.test != "released" else "exhaustive", 0, 0)  # whether there is such a list
         fault = None
         for factor in sorted(self.factors, reverse=True) if self.training == self.test == "released" else ():
             try:

@@ -195,8 +195,10 @@ class _Steps:
         span = min(self._size.steps, max(ALONE.steps, 1 << (steps - 1).bit_length()))
         fitted = getattr(self._pupil, "fitted", lambda state, past, future: state)
         state = self._pupil.rows(fitted(state, start + span, steps), np.zeros(len(filled), np.int64))
+        # Who is not compiled need not read as much every time: numbers that are fractions grow with every step.
+        more = span if hasattr(self._pupil, "unroll") else 0
         inputs, targets, counts = (
-            np.pad(part[:, filled], [(0, span), (0, 0)]) for part in (block.inputs, block.targets, block.counts)
+            np.pad(part[:, filled], [(0, more), (0, 0)]) for part in (block.inputs, block.targets, block.counts)
         )
         sums: Outcomes = {}
         while place < steps:

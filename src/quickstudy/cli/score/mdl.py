@@ -14,7 +14,7 @@ def mdl(
     file: pathlib.Path = typer.Argument(..., help="A network: JSON, or the name of one that comes with the package."),
     language: str = typer.Option(..., "--language", help="an-bn, an-bn-cn, an-bn-cn-dn, an-bm-cnm, dyck-1 or dyck-2."),
     size: int = typer.Option(
-        100, "--size", min=1, max=100_000, help="Strings of the released set: 100, 250, 500 or 1000."
+        100, "--size", min=1, max=100_000, help="Strings: released are 100, 250, 500 and 1000; any number is drawn so."
     ),
     activations: str = typer.Option(
         "linear,relu,tanh", "--activations", help="All that a unit might have had: their number is paid for."

@@ -115,7 +115,7 @@ class Derivation:
     @cached_property
     def entropy(self) -> float:
         """Bits of a derivation; of a string, where each has only one."""
-        own = [-sum(float(p) * np.log2(float(p)) for p, _ in found) for found in self.rules.values()]
+        own = [-sum(float(p) * np.log2(float(p)) for p, _ in found if p) for found in self.rules.values()]
         return float(self._expansions @ own)
 
     @cached_property
@@ -126,6 +126,11 @@ class Derivation:
             for found in self.rules.values()
         ]
         return float(self._expansions @ own)
+
+    @cached_property
+    def finite(self) -> bool:
+        """Whether there is a longest string: no left side stands in its own place, however far down."""
+        return not np.linalg.matrix_power(self._means > 0, len(self._means)).any()
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -156,8 +161,8 @@ class Derivation:
             if abs((total := sum((p for p, _ in found), Fraction(0))) - 1) > Fraction(1, 10**9):
                 raise UsageError(f"grammar: the probabilities of {left} sum to {float(total):g}, not to 1")
         for symbol in self.symbols[1:]:
-            if len(symbol) != 1 or symbol == END:
-                raise UsageError(f'grammar: "{symbol}" has no rule; a terminal is one character, and not #')
+            if len(symbol) != 1 or symbol in (END, "|"):
+                raise UsageError(f'grammar: "{symbol}" has no rule; a terminal is one character, and neither # nor |')
         # In a grammar whose terminals are all capitals, one that lacks its rule cannot be told from them.
         if any(map(str.islower, self.symbols)) and (capital := next(filter(str.isupper, self.symbols), "")):
             raise UsageError(f'grammar: "{capital}" has no rule, and no terminal is a capital letter beside small ones')

@@ -101,18 +101,36 @@ class TestList:
         else:
             by_length = grammar.follower.by_length()
             start = sum(found for _, found in itertools.takewhile(lambda one: one[0] <= longest - 2, by_length))
-        return cls(task, mode, start, count)
+        behind = cls(task, mode, start, count)
+        behind._check_enough()
+        return behind
+
+    def _check_enough(self) -> None:
+        """Raises UsageError where rules have not so many strings, or they are too long to be put in order."""
+        if self.mode == "released" or isinstance(self.task.grammar, Counting):
+            return
+        if self.mode == "deep":
+            there = bool(self._lengths)
+        else:
+            numbers = itertools.accumulate(found for _, found in self.task.grammar.follower.by_length())
+            there = any(number >= self.start + self.count for number in numbers)
+        if not there:
+            raise UsageError(self._too_few)
+
+    @property
+    def _too_few(self) -> str:
+        return (
+            f"{self.task.id}: the language has no {self.count:,} strings behind its first {self.start:,}; ask for fewer"
+        )
 
     def _words(self) -> Iterator[String]:
         """All from number `start` on."""
-        follower, before, last = self.task.grammar.follower, self.start, None
+        follower, before = self.task.grammar.follower, self.start
         for length, found in follower.by_length():
             for rank in range(min(before, found), found):
-                word = follower.string(length, rank)
-                if word != last:  # the derivations of one string stand side by side
-                    yield wrapped(word)
-                last = word
+                yield wrapped(follower.string(length, rank))
             before = max(0, before - found)
+        raise UsageError(self._too_few)
 
     def _grid(self) -> list[tuple[int, ...]]:
         grammar = self.task.grammar
@@ -122,10 +140,14 @@ class TestList:
         ordered = sorted(values, key=lambda one: int(grammar.lengths(np.array(one)).sum()))
         return ordered[: self.count]
 
+    @cached_property
+    def _lengths(self) -> list[tuple[int, int]]:
+        """Those under `deep`, and how many strings each has."""
+        behind = (one for one in self.task.grammar.follower.by_length() if one[0] > self.start)
+        return list(itertools.islice(behind, DEEP_LENGTHS))
+
     def _deep(self) -> Iterator[String]:
-        follower = self.task.grammar.follower
-        behind = (one for one in follower.by_length() if one[0] > self.start)
-        lengths = list(itertools.islice(behind, DEEP_LENGTHS))
+        follower, lengths = self.task.grammar.follower, self._lengths
         rng = Streams(self.start, self.task.id, 0).numpy("deep")
         for number in range(self.count):
             length, found = lengths[number * len(lengths) // self.count]

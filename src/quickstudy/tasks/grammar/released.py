@@ -84,8 +84,11 @@ def write_strings(path: str | pathlib.Path, strings: Iterable[NDArray[np.int8]],
 
 def read_mask(path: str | pathlib.Path) -> NDArray[np.bool_]:
     """The array of a released mask."""
-    with np.load(io.BytesIO(_content(pathlib.Path(path))), allow_pickle=False) as arrays:
-        return np.asarray(arrays["data"])
+    try:
+        with np.load(io.BytesIO(_content(pathlib.Path(path))), allow_pickle=False) as arrays:
+            return np.asarray(arrays["data"])
+    except (ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise UsageError(f"{path}: no released mask, which is an npz with an array data: {error}") from error
 
 
 def write_mask(path: str | pathlib.Path, mask: NDArray[np.bool_]) -> None:
