@@ -111,11 +111,20 @@ def test_an_action_outside_its_space_is_refused(listener, pair):
     for wrong in (
         {"decision": 0, "communication_channel": [1, 2, 9]},
         {"decision": 3, "communication_channel": [1, 1, 1]},
+        {"decision": 0.5, "communication_channel": [1, 1, 1]},
+        {"decision": None, "communication_channel": [1, 1, 1]},
+        {"decision": "left", "communication_channel": [1, 1, 1]},
+        {"decision": 0, "communication_channel": [1, [2], 3]},
+        {"decision": 0},
+        None,
     ):
         with pytest.raises(UsageError, match="action of the speaker"):
             env.step({"speaker": wrong, "listener": fine})
     with pytest.raises(UsageError, match="an action of the listener is missing"):
         env.step({"speaker": fine})
+    for wrong in (None, 0, [fine, fine]):
+        with pytest.raises(UsageError, match="actions must be given by player, speaker and listener, got"):
+            env.step(wrong)
     seen = env.step({"speaker": fine, "listener": fine})[0]
     assert seen["speaker"]["communication_channel"].tolist() == [1, 2, 3]
 
@@ -148,6 +157,19 @@ def test_the_ids_of_the_original_are_there():
     env.reset()
     with pytest.raises(UsageError, match="action must be in"):
         env.step(3)
+
+
+def test_a_single_shot_of_recall_has_one_mode():
+    import quickstudy.adapters.games  # noqa: F401
+
+    env = gymnasium.make("SymbolicBehaviourBenchmark-RecallTestEnv-v0", most=3).unwrapped
+    _, info = env.reset(seed=2)
+    modes, done = [info["mode"]], False
+    while not done:
+        *_, done, _, info = env.step(0)
+        modes.append(info["mode"])
+    assert set(modes) == {"train0"}
+    assert len(modes) % 2 == 1
 
 
 def test_the_form_of_the_original(pair):

@@ -16,6 +16,7 @@ from quickstudy.measures.compositionality import authors_similarities, authors_t
 from quickstudy.measures.disentanglement import disentanglement_scores, factor_vae_score
 from quickstudy.measures.games import (
     EXPLORATION,
+    accuracy_by_support,
     ease_of_acquisition,
     learning_in_games,
     pooled_accuracy,
@@ -225,6 +226,24 @@ def test_accuracy_is_a_mean_over_episodes_by_hand():
     assert (found["target-accuracy"], found["foil-support"], found["foil-query"]) == (1 / 2, 1 / 3, 1)
     assert pytest.approx(0.185, abs=5e-4) == EXPLORATION
     assert found["exploratory-accuracy"] == pytest.approx(0.625 * (1 - EXPLORATION) + EXPLORATION / 2)
+
+
+def test_query_accuracy_by_support_games_by_hand():
+    """Episodes with 8, 9, 33 and 40 support games; nobody has 17 to 32. Shares of an episode first, then their mean."""
+    support, query = (8, 9, 33, 40), (1, 2, 4, 4)
+    right = ([1], [1, 0], [1, 1, 1, 1], [1, 0, 0, 0])
+    arrays = {
+        "episode": np.repeat(np.arange(4), [one + other for one, other in zip(support, query, strict=True)]),
+        "query": np.concatenate([np.arange(one + other) >= one for one, other in zip(support, query, strict=True)]),
+        "right": np.concatenate([[*[False] * one, *own] for one, own in zip(support, right, strict=True)]).astype(bool),
+    }
+    found = accuracy_by_support(Trace("games", arrays, {}), "corrected")
+    assert found == {
+        "query-after-1-8": 1.0, "query-after-9-16": 0.5, "query-after-33-more": pytest.approx((1 + 1 / 4) / 2),
+    }  # fmt: skip
+    assert accuracy_by_support(trace(), "corrected") == {"query-after-1-8": (1 + 1 / 4) / 2}
+    asked = {name: array[arrays["query"]] for name, array in arrays.items()}
+    assert accuracy_by_support(Trace("games", asked, {}), "corrected") == {}
 
 
 def test_curves_by_hand():

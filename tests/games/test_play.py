@@ -80,12 +80,53 @@ def test_more_rounds_and_a_short_message_show_a_window():
     assert [step["reward"] for step in steps[:5]] == [0, 0, 0, 1, 0]
 
 
+def test_a_window_begins_at_the_token_of_its_round():
+    """L = 2, N = 3: tokens 1 and 2, 2 and 3, then 3 alone, which is said again at the decision; N = 5: at last none."""
+    steps = played(line(), rounds=3, length=2)
+    said = [step["speaker"]["communication_channel"] for step in steps[:6]]
+    assert said == [[0, 0], [1, 2], [2, 1], [1, 0], [1, 0], [0, 0]]
+    assert [step["listener"]["communication_channel"] for step in steps[1:5]] == [[3, 1], [1, 3], [3, 0], [3, 0]]
+    said = [step["speaker"]["communication_channel"] for step in played(line(), rounds=5, length=2)[:7]]
+    assert said == [[0, 0], [1, 2], [2, 1], [1, 0], [0, 0], [0, 0], [0, 0]]
+    whole = played(line(), rounds=3, length=4)
+    assert [step["speaker"]["communication_channel"] for step in whole[1:5]] == [[1, 2, 1, 0]] * 4
+
+
+def test_a_name_that_fits_is_said_whole():
+    """A language of whole names needs no window, however many dimensions there are."""
+    from quickstudy.base.seeds import Streams
+    from quickstudy.gateway import jnp
+    from quickstudy.tasks.games.listener import Listener
+    from quickstudy.tasks.games.play import begin, spoken
+
+    task = Listener(language="holistic", length=2, words=12, most=3)
+    episode = task.episodes(Streams(0, "games", 0).jax("data"), 0, 1).alone(0)
+    for turn in (0, 1):
+        said = spoken(task.sizes, episode, begin(task.sizes)._replace(turn=jnp.int32(turn)))
+        assert said.tolist() == episode.message[0, :2].tolist()
+        assert said[1] != 0
+
+
 def test_what_the_listener_says_goes_back_through_both_permutations():
     from quickstudy.tasks.games.pair import Pair
 
     replies = [[3, 1, 2], [0, 5, 5], *[[0, 0, 0]] * 6]
     steps = Pair(queries=True).replay(line(replies=replies))["steps"]
     assert [step["speaker"]["communication_channel"] for step in steps[1:3]] == [[1, 2, 3], [0, 0, 0]]
+
+
+def test_a_listener_of_whom_nothing_is_recorded_is_silent():
+    """The speaker reads the listener's messages, and never its own in their place."""
+    from quickstudy.tasks.games.pair import Pair
+
+    steps = Pair(queries=True).replay(line(messages=[[1, 2, 3]] * 8))["steps"]
+    assert [step["speaker"]["communication_channel"] for step in steps] == [[0, 0, 0]] * 9
+    assert steps[1]["listener"]["communication_channel"] == [3, 1, 2]
+    own = Pair().replay(line(messages=[[1, 2, 3]] * 8))["steps"]
+    assert [step["speaker"]["communication_channel"] for step in own[1:]] == [[1, 2, 3]] * 8
+    for play in (Pair().replay, played):
+        with pytest.raises(UsageError, match="replies is for a speaker that reads them, as in games/pair:queries=True"):
+            play(line(replies=[[0, 0, 0]] * 8))
 
 
 def test_positions_may_have_permutations_of_their_own():
@@ -132,6 +173,7 @@ def test_a_recording_that_breaks_off_is_played_as_far_as_it_goes(feedback, steps
         ({"messages": [[1, 2, 0.5]]}, "messages[0] must be 3 whole numbers"),
         ({"messages": "aloud"}, "messages must have an entry for each of 8 steps"),
         ({"messages": [[1, 1, 1]], "decisions": [0, 0]}, "unequally long"),
+        ({"desicions": [0]}, 'no field "desicions"; did you mean "decisions"?'),
     ],
 )
 def test_a_recording_that_does_not_fit_names_the_field(change, said):
@@ -149,6 +191,8 @@ def test_a_recording_that_does_not_fit_names_the_field(change, said):
         ("speaker", [0.0, 1.0, float("nan")], "games[1].speaker must be 3 finite numbers, got nan"),
         ("correct", 5, "games[1].correct must lie in 0..1, got 5"),
         ("correct", [0], "games[1].correct must be a whole number, got [0]"),
+        ("target", [1, 0, 1], "games[1].target must have fewer than 2 odd values in the support phase, got [1, 0, 1]"),
+        ("foil", 1, 'games[1]: no field "foil"'),
     ],
 )
 def test_a_game_that_does_not_fit_names_the_field(field, value, said):
@@ -157,6 +201,18 @@ def test_a_game_that_does_not_fit_names_the_field(field, value, said):
     with pytest.raises(UsageError) as error:
         played(recording)
     assert said in str(error.value)
+
+
+def test_targets_belong_to_the_phase_that_they_are_played_in():
+    """By the task's own threshold."""
+    other = line()
+    other["games"][2]["target"] = [0, 0, 1]
+    with pytest.raises(UsageError) as error:
+        played(other)
+    assert "games[2].target must have at least 2 odd values in the query phase, got [0, 0, 1]" in str(error.value)
+    assert len(played(line(), threshold=3, fewest=4)) == 9
+    with pytest.raises(UsageError, match="fewer than 1 odd values in the support phase"):
+        played(line(), threshold=1, shots=0)
 
 
 def test_another_language_is_not_replayed_without_its_messages():

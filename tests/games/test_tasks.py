@@ -11,7 +11,7 @@ import pytest
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.learner import Brief
-from quickstudy.base.parameters import configure
+from quickstudy.base.parameters import changed_parameters, configure, parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import PureWorldTask
 
@@ -35,6 +35,12 @@ GOLDEN = pathlib.Path(__file__).with_name("golden.json")
         ({"threshold": 1}, "needs threshold >= 2 where shots are counted: with 1 no support stimulus has an odd value"),
         ({"threshold": 3}, "needs 2 query meanings or more in the smallest space, got 1 < 2"),
         ({"threshold": 3, "query": "shots"}, "needs dimensions >= 4 where shots are counted in the query phase"),
+        ({"descriptive": False}, "needs distractors >= 1 where the target is always there, got 0 < 1"),
+        ({"dimensions": 6, "most": 20, "words": 20, "length": 6}, "needs most^dimensions <= 16384, got 64000000"),
+        ({"dimensions": 4, "tested_most": 12, "words": 12, "length": 4}, "needs tested_most^dimensions <= 16384, got"),
+        ({"fewest": 10**6}, "needs fewest <= most, got 1000000 > 5"),
+        ({"held_out": 0.005}, "needs 1 <= round(held_out x structures) < structures, got round(0.005 x 64) = 0"),
+        ({"held_out": 0.9, "fewest": 5}, "round(held_out x structures) < structures, got round(0.9 x 1) = 1"),
     ],
 )
 def test_what_cannot_be_played_is_refused_with_the_inequality(given, said):
@@ -51,6 +57,52 @@ def test_structures_that_are_held_out_are_only_tested_on():
     larger = configure("games/listener", catalogue.task.get("games/listener"), {"tested_most": 6, "most": 4})
     assert np.asarray(larger.rules(False).structures).max() == 4
     assert (np.asarray(larger.rules(True).structures).max(axis=1) > 4).all()
+
+
+@pytest.mark.parametrize(
+    ("share", "most", "count"), [(0.125, 3, 1), (0.5, 3, 4), (0.9, 3, 7), (0.25, 5, 16), (0.3, 5, 19), (0.5, 4, 14)]
+)
+def test_so_many_structures_are_held_out_as_the_share_says(share, most, count):
+    """And those of a smaller share are among those of a larger one, for every seed."""
+    whole, less = (
+        configure("games/listener", catalogue.task.get("games/listener"), {"held_out": own, "most": most})
+        for own in (share, 0.125)
+    )
+    held_out = [tuple(one) for one in np.asarray(whole.rules(True).structures).tolist()]
+    assert len(set(held_out)) == count
+    assert len(np.asarray(whole.rules(False).structures)) == (most - 1) ** 3 - count
+    assert {tuple(one) for one in np.asarray(less.rules(True).structures).tolist()} <= set(held_out)
+
+
+def test_settings_that_give_other_numbers_than_before_have_other_keys():
+    """Held-out structures, and messages that are heard window by window; no other run is made a stranger."""
+
+    def known(id="games/listener", **given):
+        task = configure(id, catalogue.task.get(id), given)
+        assert "course" not in changed_parameters(task)
+        assert "course" not in task.label
+        again = configure(id, catalogue.task.get(id), parameters_of(task))
+        assert again == task
+        return parameters_of(task).get("course")
+
+    assert known() is known(rounds=2) is known(length=4) is known("games/pair") is None
+    assert known("games/pair", rounds=2, length=2) is None  # its speaker is a player
+    assert known(held_out=0.3) == known("games/pair", held_out=0.3) == known("games/common", held_out=0.3) == 2
+    assert known(rounds=3, length=2) == known(language="holistic", length=2, words=12) == 2
+    assert known(rounds=2, length=2) is None  # the last window was the last there is already
+    with pytest.raises(UsageError, match="course is worked out"):
+        configure("games/listener", catalogue.task.get("games/listener"), {"course": 2})
+
+
+@pytest.mark.parametrize("given", [{"dimensions": 4, "most": 10}, {"dimensions": 3, "most": 20}])
+def test_large_spaces_are_played(given):
+    given = {**given, "words": 20, "length": 4}
+    assert configure("games/listener", catalogue.task.get("games/listener"), given).sizes.games > 0
+
+
+def test_recall_of_more_than_can_be_kept_is_refused():
+    with pytest.raises(UsageError, match=r"needs most\^dimensions <= 16384, got 64000000"):
+        configure("games/recall", catalogue.task.get("games/recall"), {"dimensions": 6, "most": 20})
 
 
 def test_the_first_episodes_are_what_they_were(drawn, made):

@@ -100,13 +100,16 @@ class Actions:
         """(decision, tokens). Raises UsageError for what is outside the space."""
         if isinstance(action, int) and not isinstance(action, bool):
             action = np.int64(action)
-        if isinstance(action, Mapping):
-            action = {name: np.asarray(part) if name != "decision" else np.int64(part) for name, part in action.items()}
-        if not self.space.contains(action):
+        try:
+            parts = {name: np.asarray(part) for name, part in action.items()} if isinstance(action, Mapping) else action
+            fits = self.space.contains(parts)
+        except ValueError:  # a list whose entries are lists of unequal lengths
+            fits = False
+        if not fits:
             raise UsageError(f"action of the {player} must be in {self.space}, got {action!r}")
         silence = np.zeros(self.sizes.length, np.int32)
         if self.form == "both":
-            return int(action["decision"]), action["communication_channel"].astype(np.int32)
+            return int(parts["decision"]), parts["communication_channel"].astype(np.int32)
         if self.form == "decision":
             return int(action), silence
         if int(action) == self.space.n - 1:

@@ -244,6 +244,8 @@ class PairEnv(ParallelEnv[str, Any, Any]):
         """(observations, rewards, terminations, truncations, infos) by player."""
         if not self.agents:
             raise UsageError("reset the environment before the first step")
+        if not isinstance(actions, Mapping):
+            raise UsageError(f"actions must be given by player, {' and '.join(PLAYERS)}, got {actions!r}")
         if missing := [player for player in PLAYERS if player not in actions]:
             raise UsageError(f"an action of the {missing[0]} is missing")
         read = [self._actions.read(actions[player], player) for player in PLAYERS]

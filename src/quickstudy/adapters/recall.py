@@ -62,7 +62,7 @@ class RecallEnv(gymnasium.Env[Any, Any]):
         second = bool(turn.info["second"])
         done = bool(turn.done) or (self._shots == 1 and second)
         self._on = not done
-        info = {"mode": f"train{int(second)}", "right": bool(turn.info["right"])}
+        info = {"mode": f"train{int(second and self._shots > 1)}", "right": bool(turn.info["right"])}
         return self._seen(turn.observation), float(turn.reward), done, False, info
 
     @staticmethod

@@ -19,6 +19,7 @@ def disentanglement(
     """MIG and modularity of codes.
 
     factors: rows of discrete values. codes: rows of real numbers, each cut into 20 equal parts between its extremes.
+    The FactorVAE score needs what draws codes with one factor fixed, not rows: see the study s2b-disentanglement.
     """
     from quickstudy.measures.disentanglement import disentanglement_scores
 

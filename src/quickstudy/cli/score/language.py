@@ -86,9 +86,11 @@ def read_tables(file: pathlib.Path, *names: str, optional: Sequence[str] = ()) -
 
 
 def check_even(file: pathlib.Path, name: str, rows: Sequence[Sequence[Any]]) -> None:
-    """Raise UsageError unless all rows are equally long."""
+    """Raise UsageError unless all rows are equally long and have something in them."""
     for number, row in enumerate(rows):
-        if len(row) != len(rows[0]) or not row:
+        if not row:
+            raise UsageError(f"{file}: {name}, row {number}: is empty; give a value or more in every row")
+        if len(row) != len(rows[0]):
             raise UsageError(f"{file}: {name}, row {number}: has {len(row)} entries, the first has {len(rows[0])}")
 
 

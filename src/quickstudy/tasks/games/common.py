@@ -31,9 +31,10 @@ class Common(Named):
     targets of the support pool, games of the test those of the query pool; all samples of a meaning may come.
 
     Sees: its stimuli, the message one-hot. Answers: the place of the target, or the number behind all places. Scored:
-    decisions of the test. Chance: 1/(distractors + 2). Ceiling: 1 for a language that is compositional; about chance
-    for `language=holistic`. Parameters as in `games/listener`; shots, query, rounds, feedback and renaming make no
-    difference. Source: Denamganaï, Missaoui and Walker 2022, for the ease of acquisition of a language.
+    decisions of the test. Chance: 1/(distractors + 2), not descriptive 1/(distractors + 1). Ceiling: 1 for a language
+    that is compositional; about chance for `language=holistic`. Parameters as in `games/listener`; shots, query,
+    rounds, feedback and renaming make no difference. Source: Denamganaï, Missaoui and Walker 2022, for the ease of
+    acquisition of a language.
     """
 
     horizon: ClassVar[int] = 1

@@ -72,8 +72,8 @@ class Listener(Named, MetaGame):
 
     Sees: one vector a step: its stimuli, the message one-hot, support or query, result and reward of the last game, the
     round. Answers: at the last round of every game, the place of the target, or the number behind all places. Scored:
-    decisions of the query phase. Chance: 1/(distractors + 2). Ceiling: about 1, by the oracle. Reward: 1; for a wrong
-    decision 0 in the support phase and -2 in the query phase.
+    decisions of the query phase. Chance: 1/(distractors + 2), not descriptive 1/(distractors + 1). Ceiling: about 1, by
+    the oracle. Reward: 1; for a wrong decision 0 in the support phase and -2 in the query phase.
 
     As a sequence with questions (`sample`), a game is its rounds 1 .. N and the feedback: round 0 shows nothing that
     the next does not, and of results nothing is shown, since there are no decisions to come out well or badly.
@@ -81,11 +81,11 @@ class Listener(Named, MetaGame):
     shots: times that a value is named at least; 0: all of either pool is played. repeats: times that the support
     games are played. samples: stimuli that stand for one value (O). distractors: further stimuli of a game (K).
     dimensions; fewest, most: values of a dimension, uniform between them. words: tokens besides the end of a
-    message (V). length: tokens of a message (L). rounds: N. descriptive: the target may be missing. feedback: the
-    step that shows what the speaker saw. renaming: of words, `none`, one `shared` by all positions of a message, or
-    one for each of the `positions`. language: `posdis`, token i names the value of dimension i; `bosdis`, every
-    value has a token of its own and order says nothing; `holistic`, every meaning has a name of its own;
-    `quantised`, token i says where coordinate i lies, see `games/pair`. observation: the speaker sees all stimuli,
+    message (V). length: tokens of a message (L). rounds: N. descriptive: the target may be missing; else there must be
+    distractors. feedback: the step that shows what the speaker saw. renaming: of words, `none`, one `shared` by all
+    positions of a message, or one for each of the `positions`. language: `posdis`, token i names the value of dimension
+    i; `bosdis`, every value has a token of its own and order says nothing; `holistic`, every meaning has a name of its
+    own; `quantised`, token i says where coordinate i lies, see `games/pair`. observation: the speaker sees all stimuli,
     or with `partial` the target.
 
     foils: `balanced`: what is shown in the place of the target has, in the query phase, a query meaning, first of all
@@ -101,8 +101,9 @@ class Listener(Named, MetaGame):
     values. unequal: how different the sections of an axis may be. warp: axes are bent by random powers up to e to this.
     Both defeat a language of fixed sections. axes: in every episode anew `shuffled`, so that token i names any
     coordinate; `mirrored`, of any axis the values run downwards; or `both`. held_out: share of structures (values by
-    dimension) that are only tested on. tested_most: the test has structures with a dimension of more than `most`
-    values, up to so many.
+    dimension) that are only tested on: round(share x structures) of them, the same in all runs. tested_most: the test
+    has structures with a dimension of more than `most` values, up to so many. course: the version of what the setting
+    gives, worked out.
 
     Source: Denamganaï, Missaoui and Walker 2022. Departures: where the original raises, stimuli are topped up from the
     pool; as many words as values are enough, as the paper has it, where its program asserts one more (no number
@@ -111,6 +112,12 @@ class Listener(Named, MetaGame):
     """
 
     seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`
+
+    @property
+    def _written(self) -> int:
+        """Messages in windows that go beyond the last token, and names of fewer tokens than dimensions, came second."""
+        beyond = self.language == "holistic" or self.length + self.rounds - 1 > self.dimensions
+        return 2 if self.length < self.dimensions and beyond else super()._written
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Whole episodes as sequences."""

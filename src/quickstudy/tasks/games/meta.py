@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import GameWorld, message_space, view_width
 from quickstudy.tasks.games.recordings import recorded, replayed, table_of
 from quickstudy.tasks.games.settings import Rules, Sizes
-from quickstudy.tasks.games.spaces import grid
+from quickstudy.tasks.games.spaces import few_enough, grid
 
 COLUMNS = 16
 """Samples of a value that are drawn even where fewer are shown, so that settings share programs."""
@@ -55,6 +55,7 @@ class GameSpace:
     tested_most: int | None = parameter(None, at_least=2, at_most=20)
     threshold: int = parameter(2, at_least=1, added=True)
     axes: str = parameter("fixed", choices=("fixed", "shuffled", "mirrored", "both"), added=True)
+    course: int = parameter(1, added=True, derived=True)
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"foils": "mixed", "strict": False, "query": "shots", "fair": False}
@@ -65,37 +66,51 @@ class GameSpace:
     speaks: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        largest, smallest = self._largest, self.fewest
-        pools = [self._pool_size(smallest, query) for query in (False, True)]
-        needed = self.distractors + 1 + self.descriptive
-        held_out = sum(self._is_held_out(one) for one in self._all(self.most)) if self.held_out else 1
-        for holds, said in (
-            (self.fewest <= self.most, f"fewest <= most, got {self.fewest} > {self.most}"),
-            (largest >= self.most, f"tested_most >= most, got {self.tested_most} < {self.most}"),
-            (
-                self.threshold >= 2 or not self.shots,
-                f"threshold >= 2 where shots are counted: with {self.threshold} no support stimulus has an odd value, "
-                f"and {self.shots} shots of it never come; give shots=0 to play all of either pool",
-            ),
-            (
-                self.query == "all" or self.dimensions > self.threshold or not self.shots,
-                f"dimensions >= {self.threshold + 1} where shots are counted in the query phase as well: in "
-                f"{self.dimensions} dimensions no query stimulus has an even value, and {self.shots} shots of it never "
-                "come",
-            ),
-            (
-                needed <= sum(pools),
-                f"distractors + {needed - self.distractors} <= meanings of the smallest space, got {needed} > "
-                f"{sum(pools)}",
-            ),
-            (pools[1] >= 2, f"2 query meanings or more in the smallest space, got {pools[1]} < 2"),
-            (
-                0 < held_out < len(self._all(self.most)) or not self.held_out,
-                f"some structures held out and some left, got {held_out} of {len(self._all(self.most))}",
-            ),
-        ):
+        for holds, said in self._needs():
             if not holds:
                 raise ValueError(f"cannot be played: needs {said}")
+        if self.course not in (1, self._written):
+            raise ValueError(f"course is worked out: {self._written} here, got {self.course}")
+        object.__setattr__(self, "course", self._written)
+
+    def _needs(self) -> Iterator[tuple[bool, str]]:
+        """What must hold, and how it is said; nothing behind what does not hold is worked out."""
+        largest, named = self._largest, "most" if self.tested_most is None else "tested_most"
+        yield self.fewest <= self.most, f"fewest <= most, got {self.fewest} > {self.most}"
+        yield largest >= self.most, f"tested_most >= most, got {self.tested_most} < {self.most}"
+        yield few_enough(largest, self.dimensions, named)
+        yield (
+            self.threshold >= 2 or not self.shots,
+            f"threshold >= 2 where shots are counted: with {self.threshold} no support stimulus has an odd value, "
+            f"and {self.shots} shots of it never come; give shots=0 to play all of either pool",
+        )
+        yield (
+            self.query == "all" or self.dimensions > self.threshold or not self.shots,
+            f"dimensions >= {self.threshold + 1} where shots are counted in the query phase as well: in "
+            f"{self.dimensions} dimensions no query stimulus has an even value, and {self.shots} shots of it never "
+            "come",
+        )
+        yield (
+            self.descriptive or self.distractors >= 1,
+            f"distractors >= 1 where the target is always there, got {self.distractors} < 1: there is one decision",
+        )
+        pools = [self._pool_size(self.fewest, query) for query in (False, True)]
+        needed = self.distractors + 1 + self.descriptive
+        yield (
+            needed <= sum(pools),
+            f"distractors + {needed - self.distractors} <= meanings of the smallest space, got {needed} > {sum(pools)}",
+        )
+        yield pools[1] >= 2, f"2 query meanings or more in the smallest space, got {pools[1]} < 2"
+        if self.held_out:
+            structures = len(self._all(self.most))
+            count = round(self.held_out * structures)
+            said = f"round({self.held_out:g} x {structures}) = {count}"
+            yield 1 <= count < structures, f"1 <= round(held_out x structures) < structures, got {said}"
+
+    @property
+    def _written(self) -> int:
+        """How often what such a setting gives has been written anew; one that changes leaves other runs their keys."""
+        return 2 if self.held_out else 1
 
     @property
     def _largest(self) -> int:
@@ -124,9 +139,10 @@ class GameSpace:
         choices = self.distractors + 2
         kept = (choices - 1) / choices if self.fair else 1 / choices
         known = self._all(self.most)
-        structures = [one for one in known if not self._is_held_out(one)]
-        if tested and self.held_out:
-            structures = [one for one in known if self._is_held_out(one)]
+        held_out = self._held_out(known)
+        structures = [one for one in known if one not in held_out]
+        if tested and held_out:
+            structures = [one for one in known if one in held_out]
         elif tested and self.tested_most is not None:
             structures = [one for one in self._all(self._largest) if max(one) > self.most]
         drawn = np.array(structures, np.int32)
@@ -146,10 +162,15 @@ class GameSpace:
     def _all(self, most: int) -> list[tuple[int, ...]]:
         return list(itertools.product(range(self.fewest, most + 1), repeat=self.dimensions))
 
-    def _is_held_out(self, structure: tuple[int, ...]) -> bool:
-        """By a number that belongs to the structure, the same in all runs."""
-        word = np.random.SeedSequence(list(structure)).generate_state(1)[0]
-        return bool(word / 2**32 < self.held_out)
+    def _held_out(self, structures: Sequence[tuple[int, ...]]) -> set[tuple[int, ...]]:
+        """The share of them that is held out: those with the least of numbers that belong to structures, whatever run
+        it is.
+        """
+        if not self.held_out:
+            return set()
+        numbers = {one: int(np.random.SeedSequence(list(one)).generate_state(1)[0]) for one in structures}
+        count = round(self.held_out * len(structures))
+        return set(sorted(structures, key=lambda one: (numbers[one], one))[:count])
 
     @property
     def outputs(self) -> Space:
@@ -160,7 +181,8 @@ class GameSpace:
     @property
     def label(self) -> str:
         """As it is typed: the id with all parameters that are not the usual ones."""
-        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
+        typed = [field for field in fields(self) if not field.metadata.get("derived")]
+        given = [(field.name, getattr(self, field.name), field.default) for field in typed]
         unusual = ",".join(f"{name}={value}" for name, value, usual in given if value != usual)
         return f"{self.id}:{unusual}" if unusual else self.id
 
@@ -203,7 +225,7 @@ class MetaGame(GameSpace):
 
     def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
         """A recorded episode played again. Raises UsageError, with the field, for one that does not fit."""
-        return {"steps": replayed(self.sizes, line)}
+        return {"steps": replayed(self.sizes, line, self.replies, self.threshold)}
 
     def episodes(self, key: Any, first: int, count: int, tested: bool = False) -> Episode:
         """Episodes first .. first+count-1 of a key, in NumPy: those that a `Rehearsal` with that key has."""

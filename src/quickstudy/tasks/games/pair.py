@@ -20,10 +20,10 @@ class Pair(MetaGame):
     message and, at the last round, the listener's decision count. Both are given the same reward. Roles are part of
     what a player sees.
 
-    Scored: decisions of the query phase. Chance: 1/(distractors + 2). Ceiling: 1. The oracle, `quantising-pair`, is a
-    rule that uses no symbols of the space at all: it sends coordinates in as many equal sections as there are words,
-    and learns the renaming from feedback. It comes to 96 to 99 %, although the renaming was meant to rule it out;
-    `unequal`, `warp`, `renaming=positions` and large spaces do.
+    Scored: decisions of the query phase. Chance: 1/(distractors + 2), not descriptive 1/(distractors + 1). Ceiling: 1.
+    The oracle, `quantising-pair`, is a rule that uses no symbols of the space at all: it sends coordinates in as many
+    equal sections as there are words, and learns the renaming from feedback. It comes to 96 to 99 %, although the
+    renaming was meant to rule it out; `unequal`, `warp`, `renaming=positions` and large spaces do.
 
     queries: the listener's messages reach the speaker. Other parameters, source and departures: `games/listener`.
     """

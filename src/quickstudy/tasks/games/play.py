@@ -122,12 +122,12 @@ def ended(message: Any) -> Any:
 
 
 def spoken(sizes: Sizes, episode: Episode, standing: Standing) -> Any:
-    """What the world's own speaker says at this step: its message, as much of it from token r on as there is room for;
-    nothing at the feedback.
+    """What the world's own speaker says at this step: its message, or, where that is too long, at round r what there is
+    room for from token r on, with 0 behind the last; at the decision what it said last; nothing at the feedback.
     """
     message = episode.message[standing.game]
-    first = jnp.minimum(standing.turn, len(message) - sizes.length)
-    window = jax.lax.dynamic_slice(message, (first,), (sizes.length,))
+    first = jnp.minimum(standing.turn, sizes.rounds - 1) if sizes.in_windows else 0
+    window = jax.lax.dynamic_slice(jnp.pad(message, (0, sizes.length)), (first,), (sizes.length,))
     return jnp.where(standing.turn > sizes.rounds, 0, window)
 
 

@@ -20,7 +20,7 @@ from quickstudy.gateway import eqx, jax, jnp, key_from_words
 from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.games.episodes import uniforms
 from quickstudy.tasks.games.play import in_parts
-from quickstudy.tasks.games.spaces import draw_stimuli, grid, split, stimulus_shape
+from quickstudy.tasks.games.spaces import draw_stimuli, few_enough, grid, split, stimulus_shape
 from quickstudy.tasks.worlds import episode_keys
 
 
@@ -72,6 +72,9 @@ class Recall:
     def __post_init__(self) -> None:
         if self.fewest > self.most:
             raise ValueError(f"cannot be played: needs fewest <= most, got {self.fewest} > {self.most}")
+        enough, said = few_enough(self.most, self.dimensions)
+        if not enough:
+            raise ValueError(f"cannot be played: needs {said}")
 
     @property
     def inputs(self) -> Reals:

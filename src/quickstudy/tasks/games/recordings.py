@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import UsageError
+from quickstudy.base.errors import UsageError, nearest
 from quickstudy.gateway import double, jax, jnp, lax
 from quickstudy.tasks.games.episodes import Episode
 from quickstudy.tasks.games.play import KEYS, Standing, begin, observe, proceed, round_of, spoken
 from quickstudy.tasks.games.settings import Sizes
 
+FIELDS = ("task", "values", "renamed", "games", "messages", "decisions", "replies")
+GAME = ("query", "target", "speaker", "listener", "correct")
+"""What a recording and each of its games may have."""
 TITLES = ("game", "phase", "target", "said", "heard", "speaker", "listener", "right")
 
 
@@ -66,18 +69,22 @@ def _exact(array: NDArray[Any]) -> list[float]:
     return [float(str(value)) for value in array.astype(np.float32).ravel()]
 
 
-def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
+def replayed(sizes: Sizes, line: Mapping[str, Any], replies: bool, threshold: int) -> list[dict[str, Any]]:
     """Every observation of a recorded episode, the first before any action: `round_idx`, `speaker` and `listener` by
     the original's keys, and the `reward` and `done` that came with it.
 
     line: as `recorded` has it, with `messages` (step, token), the speaker's, and `decisions` (step,), the listener's;
-    perhaps `replies` (step, token), the listener's messages, which the speaker then reads. There is one entry for every
-    step; where the last observation is one of feedback, behind which nothing is done, there may be one for it too. A
-    recording that breaks off is played as far as it goes, and then no step is `done`. A decision that does not count
-    may be None. Without messages the speaker is the one by rule, without decisions the listener is right. Raises
+    where the speaker reads what the listener says, `replies`, also `replies` (step, token), the listener's messages.
+    There is one entry for every step; where the last observation is one of feedback, behind which nothing is done,
+    there may be one for it too. A recording that breaks off is played as far as it goes, and then no step is `done`. A
+    decision that does not count may be None. Without messages the speaker is the one by rule, without decisions the
+    listener is right, without replies it is silent. threshold: odd values that make a target one of the query. Raises
     UsageError, with the field, for a line that does not fit.
     """
-    episode = _episode(sizes, line)
+    _check_fields("", line, FIELDS)
+    if line.get("replies") is not None and not replies:
+        raise UsageError("replies is for a speaker that reads them, as in games/pair:queries=True")
+    episode = _episode(sizes, line, threshold)
     if line.get("messages") is None and (sizes.language != "posdis" or (episode.message > sizes.words).any()):
         raise UsageError("messages is missing, and no speaker that names dimension i by token i can stand in")
     games = len(line["games"])
@@ -91,6 +98,8 @@ def replayed(sizes: Sizes, line: Mapping[str, Any]) -> list[dict[str, Any]]:
     if len(given) > 1:
         raise UsageError("messages, decisions and replies must have one entry for every step, and are unequally long")
     taken = given.pop() if given else steps
+    if replies and acted["replies"] is None:
+        acted["replies"] = np.zeros((taken, sizes.length), np.int64)
     room = 1 << (games - 1).bit_length()
     padded = replace(episode, **{name: _grown(part, room) for name, part in episode.games_at(slice(None)).items()})
     most = sizes.turns * room - sizes.feedback
@@ -138,7 +147,14 @@ def _played(sizes: Sizes, steps: int) -> Any:
     return jax.jit(run)
 
 
-def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
+def _check_fields(place: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+    """Raise UsageError for a field that nothing reads: a slip would be passed over in silence."""
+    for name in given:
+        if name not in known:
+            raise UsageError(f'{place}no field "{name}"; {nearest(name, known)}')
+
+
+def _episode(sizes: Sizes, line: Mapping[str, Any], threshold: int) -> Episode:
     """What was recorded, checked field by field."""
     values = _whole("values", line.get("values"), (sizes.dimensions,))
     if not ((values >= 1) & (values <= sizes.most)).all():
@@ -151,17 +167,22 @@ def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
     games = line.get("games")
     if not isinstance(games, list) or not games or not all(isinstance(game, Mapping) for game in games):
         raise UsageError("games must be a list of objects, one for every game")
-    found: dict[str, list[Any]] = {name: [] for name in ("query", "target", "speaker", "listener", "correct")}
+    found: dict[str, list[Any]] = {name: [] for name in GAME}
     for number, game in enumerate(games):
         at = f"games[{number}]"
         if missing := [name for name in found if name not in game]:
             raise UsageError(f"{at} has no {missing[0]}")
+        _check_fields(f"{at}: ", game, GAME)
         if not isinstance(game["query"], bool):
             raise UsageError(f"{at}.query must be true or false, got {game['query']!r}")
         found["query"].append(game["query"])
         target = _whole(f"{at}.target", game["target"], (sizes.dimensions,))
         if not ((target >= 0) & (target < values)).all():
             raise UsageError(f"{at}.target must be below values {values.tolist()}, got {target.tolist()}")
+        if ((target % 2).sum() >= threshold) != game["query"]:
+            odd, phase = ("at least", "query") if game["query"] else ("fewer than", "support")
+            said = f"{odd} {threshold} odd values in the {phase} phase"
+            raise UsageError(f"{at}.target must have {said}, got {target.tolist()}")
         found["target"].append(target)
         for name in ("speaker", "listener"):
             found[name].append(_numbers(f"{at}.{name}", game[name], sizes.seen, sizes.dimensions))

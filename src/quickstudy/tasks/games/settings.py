@@ -46,6 +46,11 @@ class Sizes:
         return self.length * (self.words + 1)
 
     @property
+    def in_windows(self) -> bool:
+        """Whether the world's own speaker needs several rounds for a message; whole names are never too long."""
+        return self.length < self.dimensions and self.language != "holistic"
+
+    @property
     def games(self) -> int:
         """The most games of an episode."""
         return self.support * self.repeats + self.query

@@ -19,6 +19,16 @@ REJECTED = 10
 """Repeated meanings that are thrown away in an episode before repeats are allowed."""
 RETRIES = 5
 """Repeated meanings that are thrown away for one target where repeats are allowed."""
+MEANINGS = 2**14
+"""The most meanings of a space: every episode of a call has room for all of them."""
+
+
+def few_enough(values: int, dimensions: int, named: str = "most") -> tuple[bool, str]:
+    """Whether a space with so many values of every dimension has no more meanings than there is room for, and the
+    inequality; named: the parameter that says how many values.
+    """
+    meanings = values**dimensions
+    return meanings <= MEANINGS, f"{named}^dimensions <= {MEANINGS}, got {meanings}"
 
 
 @lru_cache
