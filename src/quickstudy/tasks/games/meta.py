@@ -225,7 +225,7 @@ class MetaGame(GameSpace):
 
     def replay(self, line: Mapping[str, Any]) -> dict[str, Any]:
         """A recorded episode played again. Raises UsageError, with the field, for one that does not fit."""
-        return {"steps": replayed(self.sizes, line, self.replies, self.threshold)}
+        return {"steps": replayed(self.sizes, line, self.replies)}
 
     def episodes(self, key: Any, first: int, count: int, tested: bool = False) -> Episode:
         """Episodes first .. first+count-1 of a key, in NumPy: those that a `Rehearsal` with that key has."""

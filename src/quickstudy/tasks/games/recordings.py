@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -17,8 +18,7 @@ from quickstudy.tasks.games.play import KEYS, Standing, begin, observe, proceed,
 from quickstudy.tasks.games.settings import Sizes
 
 FIELDS = ("task", "values", "renamed", "games", "messages", "decisions", "replies")
-GAME = ("query", "target", "speaker", "listener", "correct")
-"""What a recording and each of its games may have."""
+"""What is read of a recording."""
 TITLES = ("game", "phase", "target", "said", "heard", "speaker", "listener", "right")
 
 
@@ -69,7 +69,7 @@ def _exact(array: NDArray[Any]) -> list[float]:
     return [float(str(value)) for value in array.astype(np.float32).ravel()]
 
 
-def replayed(sizes: Sizes, line: Mapping[str, Any], replies: bool, threshold: int) -> list[dict[str, Any]]:
+def replayed(sizes: Sizes, line: Mapping[str, Any], replies: bool) -> list[dict[str, Any]]:
     """Every observation of a recorded episode, the first before any action: `round_idx`, `speaker` and `listener` by
     the original's keys, and the `reward` and `done` that came with it.
 
@@ -78,13 +78,12 @@ def replayed(sizes: Sizes, line: Mapping[str, Any], replies: bool, threshold: in
     There is one entry for every step; where the last observation is one of feedback, behind which nothing is done,
     there may be one for it too. A recording that breaks off is played as far as it goes, and then no step is `done`. A
     decision that does not count may be None. Without messages the speaker is the one by rule, without decisions the
-    listener is right, without replies it is silent. threshold: odd values that make a target one of the query. Raises
-    UsageError, with the field, for a line that does not fit.
+    listener is right, without replies it is silent. Raises UsageError, with the field, for a line that does not fit.
     """
-    _check_fields("", line, FIELDS)
+    _check_fields(line)
     if line.get("replies") is not None and not replies:
         raise UsageError("replies is for a speaker that reads them, as in games/pair:queries=True")
-    episode = _episode(sizes, line, threshold)
+    episode = _episode(sizes, line)
     if line.get("messages") is None and (sizes.language != "posdis" or (episode.message > sizes.words).any()):
         raise UsageError("messages is missing, and no speaker that names dimension i by token i can stand in")
     games = len(line["games"])
@@ -147,14 +146,17 @@ def _played(sizes: Sizes, steps: int) -> Any:
     return jax.jit(run)
 
 
-def _check_fields(place: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Raise UsageError for a field that nothing reads: a slip would be passed over in silence."""
-    for name in given:
-        if name not in known:
-            raise UsageError(f'{place}no field "{name}"; {nearest(name, known)}')
+def _check_fields(line: Mapping[str, Any]) -> None:
+    """Raise UsageError for a field that is a slip for another, which would be passed over in silence. What else a line
+    says, such as when it was written, is its own affair.
+    """
+    for name in line:
+        missing = [field for field in FIELDS if field not in line]
+        if name not in FIELDS and difflib.get_close_matches(name, missing):
+            raise UsageError(f'no field "{name}"; {nearest(name, missing)}')
 
 
-def _episode(sizes: Sizes, line: Mapping[str, Any], threshold: int) -> Episode:
+def _episode(sizes: Sizes, line: Mapping[str, Any]) -> Episode:
     """What was recorded, checked field by field."""
     values = _whole("values", line.get("values"), (sizes.dimensions,))
     if not ((values >= 1) & (values <= sizes.most)).all():
@@ -167,22 +169,17 @@ def _episode(sizes: Sizes, line: Mapping[str, Any], threshold: int) -> Episode:
     games = line.get("games")
     if not isinstance(games, list) or not games or not all(isinstance(game, Mapping) for game in games):
         raise UsageError("games must be a list of objects, one for every game")
-    found: dict[str, list[Any]] = {name: [] for name in GAME}
+    found: dict[str, list[Any]] = {name: [] for name in ("query", "target", "speaker", "listener", "correct")}
     for number, game in enumerate(games):
         at = f"games[{number}]"
         if missing := [name for name in found if name not in game]:
             raise UsageError(f"{at} has no {missing[0]}")
-        _check_fields(f"{at}: ", game, GAME)
         if not isinstance(game["query"], bool):
             raise UsageError(f"{at}.query must be true or false, got {game['query']!r}")
         found["query"].append(game["query"])
         target = _whole(f"{at}.target", game["target"], (sizes.dimensions,))
         if not ((target >= 0) & (target < values)).all():
             raise UsageError(f"{at}.target must be below values {values.tolist()}, got {target.tolist()}")
-        if ((target % 2).sum() >= threshold) != game["query"]:
-            odd, phase = ("at least", "query") if game["query"] else ("fewer than", "support")
-            said = f"{odd} {threshold} odd values in the {phase} phase"
-            raise UsageError(f"{at}.target must have {said}, got {target.tolist()}")
         found["target"].append(target)
         for name in ("speaker", "listener"):
             found[name].append(_numbers(f"{at}.{name}", game[name], sizes.seen, sizes.dimensions))
