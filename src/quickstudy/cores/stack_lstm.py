@@ -30,7 +30,8 @@ class MemoryCore(Core):
     A step moves every row by one at the most, and only row 0 is read. So S steps can be read with the 2S rows at either
     end alone, and all others are moved once, by what the S moves are together: each takes a sum of the 2S + 1 rows
     around it. State of the few: the layer's, their memory, and (B, 2S + 1) the weights of that sum. A memory of many
-    rows is read and written once in S steps, and by a product of matrices.
+    rows is read and written once in S steps, and by a product of matrices; sums are in another order than step by step,
+    so that last bits differ.
     """
 
     controller: RecurrentCore
