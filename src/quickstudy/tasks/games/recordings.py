@@ -150,8 +150,8 @@ def _check_fields(line: Mapping[str, Any]) -> None:
     """Raise UsageError for a field that is a slip for another, which would be passed over in silence. What else a line
     says, such as when it was written, is its own affair.
     """
+    missing = [field for field in FIELDS if field not in line]
     for name in line:
-        missing = [field for field in FIELDS if field not in line]
         if name not in FIELDS and difflib.get_close_matches(name, missing):
             raise UsageError(f'no field "{name}"; {nearest(name, missing)}')
 
