@@ -241,7 +241,7 @@ class Recall:
     reader: str = parameter("codes", choices=("codes", "one-hot"), added=True, derived=True)
 
     frozen: ClassVar[bool] = True
-    training: ClassVar[Mapping[str, str]] = {"symbols": "voting", "strings": "voting"}
+    training: ClassVar[Mapping[str, str]] = {"symbols": "voting", "spans": "voting", "strings": "voting"}
     draws: ClassVar[bool] = False
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 

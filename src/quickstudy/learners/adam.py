@@ -67,13 +67,14 @@ class Adam:
 
     programs: ClassVar[int] = 2
     usual_for: ClassVar[tuple[Usual, ...]] = tuple(
-        Usual(asked, frozen=False) for asked in ("symbols", "reals", "strings")
+        Usual(asked, frozen=False) for asked in ("symbols", "spans", "reals", "strings")
     )
     by_question: ClassVar[bool] = False
     # Measured on NARMA-10 in windows of 20 steps, NRMSE: lstm 0.30, gru 0.37, rnn 0.22, transformer 0.55; with rate
     # 0.01 and 100 passes 0.53, 0.49, 0.83, 0.46. On 100 strings of a^n b^n an lstm is right up to n = 12; after 10
     # passes for no n.
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "spans": {"batch": 8, "rate": 0.003},
         "reals": {"batch": 8, "rate": 0.005, "passes": 200},
         "strings": {"batch": 8, "passes": 100, "among": "all"},
     }

@@ -170,7 +170,9 @@ class OnlineSoftmax(ReadoutTraining):
     plain: bool = False
 
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
-    usual_for: ClassVar[tuple[Usual, ...]] = (Usual("symbols", frozen=True), Usual("strings", frozen=True))
+    usual_for: ClassVar[tuple[Usual, ...]] = tuple(
+        Usual(asked, frozen=True) for asked in ("symbols", "spans", "strings")
+    )
     usual: ClassVar[Mapping[str, Mapping[str, Any]]] = {"strings": {"passes": 10}}
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {"written": {"plain": True}}
 

@@ -91,6 +91,7 @@ def default_training(core_class: Any, convention: str, asked: str = "symbols") -
 
 _BY = {
     "symbols": "to give symbols",
+    "spans": "to give symbols",
     "reals": "to give real numbers",
     "strings": "on strings",
     "reward": "by reward",

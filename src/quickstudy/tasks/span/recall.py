@@ -1,0 +1,251 @@
+"""Items of symbols that have to be remembered: copy, selective copy, hold, lookup, recombine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import task
+from quickstudy.base.examples import Examples
+from quickstudy.base.parameters import parameter
+from quickstudy.tasks.span.item import RULES, SymbolItem
+
+LETTERS = tuple("abcdefgh")
+PAIRS = 16
+VALUES = 8
+
+
+@task("span/copy", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Copy(SymbolItem):
+    """Repeat a string.
+
+    Sees: n letters of 8, and a bar.
+    Answers: the letters in order; each is shown after it was asked for.
+    Scored: every letter. Chance: 1/8. Ceiling: 1.
+    Source: ours; the copy task of sequence models.
+
+    longest: letters of the longest string.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|")
+    unit: ClassVar[str] = "symbols copied"
+    can: ClassVar[str] = "copies {} symbols"
+    family: ClassVar[str] = "language"
+    longest: int = parameter(32, at_least=2)
+
+    def chance(self, size: int) -> float:
+        """One letter of eight."""
+        return 1 / len(LETTERS)
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Uniform letters."""
+        words = [rng.integers(len(LETTERS), size=size) for size in sizes]
+        return Examples.from_pairs(([*word, 8], word) for word in words)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The letter as far after the bar as the string had it."""
+        bar = _first(tokens, 8)
+        return -1 if bar < 0 or len(tokens) - bar > bar else tokens[len(tokens) - bar - 1]
+
+
+@task("span/select", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Select(SymbolItem):
+    """Repeat the letters of a string that is mixed with noise (selective copying).
+
+    Sees: n letters of 8 among as many noise tokens of 4, in random order, and a bar.
+    Answers: the letters in order. Scored: every letter. Chance: 1/8. Ceiling: 1.
+    Source: ours, after Gu and Dao 2023.
+
+    longest: letters of the longest string.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|", *"wxyz")
+    unit: ClassVar[str] = "symbols selected and copied"
+    can: ClassVar[str] = "copies {} symbols out of noise"
+    family: ClassVar[str] = "language"
+    longest: int = parameter(24, at_least=2)
+
+    def chance(self, size: int) -> float:
+        """One letter of eight."""
+        return 1 / len(LETTERS)
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Letters and noise at random positions."""
+        pairs = []
+        for size in sizes:
+            letters, mixed = rng.integers(len(LETTERS), size=size), rng.integers(9, 13, size=2 * size)
+            mixed[np.sort(rng.permutation(2 * size)[:size])] = letters
+            pairs.append(([*mixed, 8], letters))
+        return Examples.from_pairs(pairs)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The letter as far after the bar as the letters before it."""
+        bar = _first(tokens, 8)
+        letters = [token for token in tokens[: max(bar, 0)] if token < 8]
+        position = len(tokens) - bar - 1
+        return letters[position] if 0 <= bar and position < len(letters) else -1
+
+
+@task("span/hold", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Hold(SymbolItem):
+    """Keep the first letter while others come.
+
+    Sees: a letter of 8, n more of the same 8, and a question mark.
+    Answers: the first letter. Chance: 1/8. Ceiling: 1.
+    Source: ours, after Hochreiter and Schmidhuber 1997. The distractors are letters too: with a
+    noise alphabet of its own a bag of words solves it at any length.
+
+    longest: letters between the first one and the question. taught: the same, in lessons.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "?")
+    unit: ClassVar[str] = "steps held"
+    can: ClassVar[str] = "holds a symbol for {} steps"
+    family: ClassVar[str] = "dynamics"
+    longest: int = parameter(512, at_least=2)
+    taught: int = parameter(32, at_least=1)
+
+    def chance(self, size: int) -> float:
+        """One letter of eight."""
+        return 1 / len(LETTERS)
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Uniform letters."""
+        words = [rng.integers(len(LETTERS), size=1 + size) for size in sizes]
+        return Examples.from_pairs(([*word, 8], word[:1]) for word in words)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The first letter, at the question mark."""
+        return tokens[0] if tokens[-1] == 8 else -1
+
+
+@task("span/lookup", version=1, controls=(*RULES, "among-shown"), oracle="span-oracle")
+@dataclass(frozen=True)
+class Lookup(SymbolItem):
+    """Look up values by their keys (multi-query associative recall).
+
+    Sees: n pairs of a key of 16 and a value of 16, no key and no value twice; a bar; then keys, one
+    for every two pairs, four at most. Answers: the value of each key, which is shown afterwards.
+    Scored: every value. Chance: 1/16. Ceiling: 1. Knowing which values were shown, but not where,
+    gives 1/n (the baseline among-shown).
+    Source: ours, after Arora et al. 2023.
+
+    longest: pairs of the longest list.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = (
+        *(f"k{i}" for i in range(PAIRS)),
+        *(f"v{i}" for i in range(PAIRS)),
+        "|",
+    )
+    unit: ClassVar[str] = "pairs looked up"
+    can: ClassVar[str] = "looks up {} pairs"
+    family: ClassVar[str] = "language"
+    longest: int = parameter(16, at_least=2, at_most=PAIRS)
+
+    @staticmethod
+    def queries(size: int) -> int:
+        """Keys that are asked for."""
+        return max(1, min(4, size // 2))
+
+    def chance(self, size: int) -> float:
+        """One of all values."""
+        return 1 / PAIRS
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Pairs in random order, and queries in random order."""
+        tokens, asked = [], []
+        for size in sizes:
+            pairs = np.stack([rng.permutation(PAIRS), PAIRS + rng.permutation(PAIRS)], axis=1)[:size]
+            chosen = pairs[rng.permutation(size)[: self.queries(size)]]
+            tokens.append([*pairs.ravel(), 2 * PAIRS, *chosen.ravel()])
+            asked.append(2 * size + 2 + 2 * np.arange(len(chosen)))
+        return Examples.from_sequences(tokens, asked)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The value that followed the same key before the bar."""
+        bar = _first(tokens, 2 * PAIRS)
+        if bar < 0 or (len(tokens) - bar) % 2 or tokens[-1] >= PAIRS:
+            return -1
+        return dict(zip(tokens[:bar:2], tokens[1:bar:2], strict=True)).get(tokens[-1], -1)
+
+    def shown_answers(self, tokens: Sequence[int]) -> list[int]:
+        """The values before the bar."""
+        return [token for token in tokens[: _first(tokens, 2 * PAIRS)] if token >= PAIRS]
+
+
+@task("span/recombine", version=1, controls=(*RULES, "among-shown"), oracle="span-oracle")
+@dataclass(frozen=True)
+class Recombine(SymbolItem):
+    """Name new combinations of values that were just named: the listener's problem in symbols.
+
+    Sees: n things, each a shape of 8 and a colour of 8 with their two words; every value once, words
+    new in every sequence. A bar; then twice a combination that was not shown, and which of its two
+    words is wanted. Answers: that word. Chance: 1/8. Ceiling: 1. Knowing which words were shown, but
+    not where, gives 1/n (the baseline among-shown).
+    Source: ours, after Denamganai et al. 2022.
+
+    longest: things of the longest list.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = (
+        *(f"shape{i}" for i in range(VALUES)),
+        *(f"colour{i}" for i in range(VALUES)),
+        *(f"u{i}" for i in range(VALUES)),
+        *(f"w{i}" for i in range(VALUES)),
+        "|",
+        "?u",
+        "?w",
+    )
+    least: ClassVar[int] = 1
+    unit: ClassVar[str] = "values recombined"
+    can: ClassVar[str] = "recombines {} values"
+    family: ClassVar[str] = "games"
+    longest: int = parameter(8, at_least=2, at_most=VALUES)
+
+    def chance(self, size: int) -> float:
+        """One word of the kind that is asked for."""
+        return 1 / VALUES
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Things in random order; one question about a shape's word and one about a colour's."""
+        tokens, asked = [], []
+        for size in sizes:
+            kinds = [VALUES * kind + rng.permutation(VALUES)[:size] for kind in range(4)]
+            things = np.stack(kinds, axis=1)  # shape, colour and their words, thing by thing
+            row, positions = [*things.ravel(), 4 * VALUES], []
+            for wanted in rng.permutation(2):  # one of each kind: neither answer helps with the other
+                shape = rng.integers(size)
+                colour = (shape + rng.integers(1, size)) % size
+                answer = things[(shape, colour)[wanted], 2 + wanted]
+                row += [things[shape, 0], things[colour, 1], 4 * VALUES + 1 + wanted, answer]
+                positions.append(len(row) - 1)
+            tokens.append(row)
+            asked.append(positions)
+        return Examples.from_sequences(tokens, asked)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The word that was shown with the shape, or with the colour, of the question."""
+        bar, wanted = _first(tokens, 4 * VALUES), tokens[-1] - 4 * VALUES - 1
+        if bar < 0 or wanted not in (0, 1):
+            return -1
+        words = dict(zip(tokens[wanted:bar:4], tokens[2 + wanted : bar : 4], strict=True))
+        return words.get(tokens[-3 + wanted], -1)
+
+    def shown_answers(self, tokens: Sequence[int]) -> list[int]:
+        """The words before the bar that are of the kind asked for."""
+        first = (tokens[-1] - 4 * VALUES - 1 + 2) * VALUES
+        bar = _first(tokens, 4 * VALUES)
+        return [token for token in tokens[:bar] if first <= token < first + VALUES]
+
+
+def _first(tokens: Sequence[int], token: int) -> int:
+    """Where a token comes first; -1 where it does not."""
+    return tokens.index(token) if token in tokens else -1

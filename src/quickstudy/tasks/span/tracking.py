@@ -1,0 +1,225 @@
+"""Items of symbols that follow a state: group tracking, nested brackets, counting."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base.catalogue import task
+from quickstudy.base.examples import Examples
+from quickstudy.base.parameters import parameter
+from quickstudy.tasks.span.item import RULES, SymbolItem
+
+GROUPS = ("Z2", "S3", "S5", "A5", "Z60")
+TAUGHT = 8
+"""Lessons of the grammar items end here; their tests go on to 256."""
+
+
+@functools.lru_cache
+def product_table(group: str) -> NDArray[np.int64]:
+    """(a, b): the number of the element that is a followed by b; element 0 is the identity."""
+    if group.startswith("Z"):
+        order = int(group[1:])
+        return np.add.outer(np.arange(order), np.arange(order)) % order
+    every = itertools.permutations(range(int(group[1:])))
+    elements = [one for one in every if group[0] == "S" or _even(one)]
+    number = {element: index for index, element in enumerate(elements)}
+    table = [[number[tuple(b[i] for i in a)] for b in elements] for a in elements]
+    return np.array(table, dtype=np.int64)
+
+
+def _even(permutation: Sequence[int]) -> bool:
+    pairs = itertools.combinations(permutation, 2)
+    return sum(first > second for first, second in pairs) % 2 == 0
+
+
+class Grammar(SymbolItem):
+    """An item of the grammar family: taught up to 8, tested up to 256."""
+
+    family: ClassVar[str] = "grammar"
+
+
+class GroupItem(Grammar):
+    """Follow the state of a group: the product of the elements read so far."""
+
+    group: str
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The elements by number, and an equals sign."""
+        return (*map(str, range(len(product_table(self.group)))), "=")
+
+    def chance(self, size: int) -> float:
+        """One element of the group."""
+        return 1 / len(product_table(self.group))
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Uniform elements."""
+        order = len(product_table(self.group))
+        words = [rng.integers(order, size=size).tolist() for size in sizes]
+        return Examples.from_pairs(([*word, order], [self._product(word)]) for word in words)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The product, at the equals sign."""
+        asked = tokens[-1] == len(product_table(self.group))
+        return self._product(tokens[:-1]) if asked else -1
+
+    def _product(self, word: Sequence[int]) -> int:
+        table = product_table(self.group)
+        return int(functools.reduce(lambda state, element: table[state, element], word, 0))
+
+
+@task("span/parity", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Parity(GroupItem):
+    """Follow a state of two elements: the parity of the ones.
+
+    Sees: n bits and an equals sign. Answers: 1 where the number of ones is odd.
+    Chance: 1/2. Ceiling: 1. Source: ours; the group Z2 of Merrill et al. 2024.
+
+    longest: bits in the longest test. taught: bits in the longest lesson.
+    """
+
+    group: ClassVar[str] = "Z2"  # type: ignore[misc]
+    unit: ClassVar[str] = "bits of parity followed"
+    can: ClassVar[str] = "follows {} bits of parity"
+    longest: int = parameter(256, at_least=2)
+    taught: int = parameter(TAUGHT, at_least=1)
+
+
+@task("span/track", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Track(GroupItem):
+    """Follow the state of a group: the product of its elements.
+
+    Sees: n elements of the group and an equals sign. Answers: their product, left to right.
+    Chance: 1/order of the group. Ceiling: 1. Source: ours, after Merrill et al. 2024.
+
+    group: Z2, S3, S5, A5 or Z60. Of these S5 and A5 are not solvable.
+    longest: elements in the longest test. taught: elements in the longest lesson.
+    """
+
+    unit: ClassVar[str] = "group elements followed"
+    can: ClassVar[str] = "follows {} elements of a group"
+    group: str = parameter("S3", choices=GROUPS)
+    longest: int = parameter(256, at_least=2)
+    taught: int = parameter(TAUGHT, at_least=1)
+
+
+@task("span/nest", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Nest(Grammar):
+    """Close brackets in order.
+
+    Sees: n opening brackets of 4 kinds, and a bar.
+    Answers: the closing ones, last opened first; each is shown after it was asked for.
+    Scored: every bracket. Chance: 1/4. Ceiling: 1. Source: ours; Dyck-4 at its deepest.
+
+    longest: depth of the longest test. taught: depth of the longest lesson.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = (*"([{<", *")]}>", "|")
+    unit: ClassVar[str] = "brackets nested"
+    can: ClassVar[str] = "nests {} brackets"
+    longest: int = parameter(256, at_least=2)
+    taught: int = parameter(TAUGHT, at_least=1)
+
+    def chance(self, size: int) -> float:
+        """One kind of four."""
+        return 1 / 4
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Uniform kinds."""
+        words = [rng.integers(4, size=size) for size in sizes]
+        return Examples.from_pairs(([*word, 8], 4 + word[::-1]) for word in words)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The bracket that was opened last and is still open."""
+        depth = tokens.index(8) if 8 in tokens else -1
+        closed = len(tokens) - depth - 1
+        return -1 if depth < 0 or closed >= depth else 4 + tokens[depth - 1 - closed]
+
+
+@task("span/count", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Count(Grammar):
+    """Which of two letters came more often.
+
+    Sees: a^x b^(x + j) or a^(x + j) b^x with j one of 1, 2, 3, and an equals sign.
+    Answers: the letter that came more often. Difficulty: x. Chance: 1/2. Ceiling: 1.
+    Source: ours. Whether a string of a^n b^n has ended follows from the parity of its length; this
+    question does not.
+
+    longest: x in the longest test. taught: x in the longest lesson.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = ("a", "b", "=")
+    unit: ClassVar[str] = "counted and compared"
+    can: ClassVar[str] = "counts to {}"
+    longest: int = parameter(256, at_least=2)
+    taught: int = parameter(TAUGHT, at_least=1)
+
+    def chance(self, size: int) -> float:
+        """One letter of two."""
+        return 1 / 2
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Both letters and all three differences, equally often."""
+        return _compared(rng, sizes, 2)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The more frequent letter, at the equals sign."""
+        return _more_frequent(tokens, 2)
+
+
+@task("span/abc", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Abc(Grammar):
+    """Which of three letters came more often.
+
+    Sees: a^x b^y c^z, of which two are x and one is x + j, j one of 1, 2, 3; an equals sign.
+    Answers: the letter that came more often. Difficulty: x. Chance: 1/3. Ceiling: 1.
+    Source: ours; a^n b^n c^n as a comparison.
+
+    longest: x in the longest test. taught: x in the longest lesson.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = ("a", "b", "c", "=")
+    unit: ClassVar[str] = "counted, of three letters"
+    can: ClassVar[str] = "counts three letters to {}"
+    longest: int = parameter(256, at_least=2)
+    taught: int = parameter(TAUGHT, at_least=1)
+
+    def chance(self, size: int) -> float:
+        """One letter of three."""
+        return 1 / 3
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """All three letters and all three differences, equally often."""
+        return _compared(rng, sizes, 3)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The most frequent letter, at the equals sign."""
+        return _more_frequent(tokens, 3)
+
+
+def _compared(rng: np.random.Generator, sizes: NDArray[np.int64], letters: int) -> Examples:
+    """Letters in order, each `size` times, one of them 1 to 3 times more."""
+    number = np.arange(len(sizes))
+    more, which = rng.permuted(1 + number // letters % 3), rng.permuted(number % letters)
+    pairs = []
+    for size, extra, chosen in zip(sizes, more, which, strict=True):
+        times = size + extra * (np.arange(letters) == chosen)
+        pairs.append(([*np.repeat(np.arange(letters), times), letters], [chosen]))
+    return Examples.from_pairs(pairs)
+
+
+def _more_frequent(tokens: Sequence[int], letters: int) -> int:
+    asked = tokens[-1] == letters
+    return int(np.bincount(tokens[:-1], minlength=letters).argmax()) if asked else -1
