@@ -122,7 +122,7 @@ def profile(
         title=f"{without_place(settings['examined'])}: {request.study.title}, {settings['ruleset']}",
         eyebrow="quickstudy card",
     )
-    name = f"card-{slug(settings['examined'])}"
+    name = settings["card"]
     path = write_page(page, request.folder, name)
     facts = json.dumps(plain(page.facts["card"]), indent=1).encode()
     write_aside(request.folder / f"{name}.json", str(os.getpid()), lambda file: file.write(facts))
@@ -162,7 +162,10 @@ def request_profile(
         )
     beside = [one for one in index.get("learners", []) if one != typed and _known(one)]
     request = Request(study, folder, study.convention, seeds, root)
-    request = _with(request, examined=typed, ruleset=ruleset, beside=beside, energy=index.get("energy", {}).get(typed))
+    request = _with(
+        request, examined=typed, ruleset=ruleset, beside=beside, energy=index.get("energy", {}).get(typed),
+        card=f"card-{slug(typed)}",
+    )  # fmt: skip
     asked = [asked_on(row.task, row.protocol, study.convention) for row in request.rows]
     _check_parameters(typed, study, asked)
     named = [
@@ -257,13 +260,9 @@ def slug(name: str) -> str:
 
 
 def screen_page(page: Page) -> Page:
-    """What a terminal shows of a card: the table, the words and the cost, not the families one by one."""
-    from quickstudy.base.blocks import Details, Section, Table, Text
+    """What a terminal shows of a card: the chart and the words."""
+    from quickstudy.base.blocks import Strips, Text
 
-    shown = [
-        one
-        for one in page.blocks
-        if isinstance(one, Table | Details) or (isinstance(one, Text) and one.kind != "remark")
-        if not (isinstance(one, Section))
-    ]
-    return dataclasses.replace(page, blocks=shown)
+    shown = [one for one in page.blocks if isinstance(one, Strips) or (isinstance(one, Text) and not one.kind)]
+    first = [one for one in page.blocks if isinstance(one, Text) and one.kind == "verdict"]
+    return dataclasses.replace(page, blocks=[*first, *shown])

@@ -151,7 +151,8 @@ class Plotted:
     """One curve, cloud or set of bars, in data coordinates. low, high: the edges of its band, or whiskers of points.
 
     label: stands at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on the x axis where the
-    line is bold. dots: its points are shown too. tells: at each point, what a pointer shows.
+    line is bold. dots: its points are shown too. tells: at each point, what a pointer shows. names: at each point, what is
+    written next to it.
     """
 
     label: str
@@ -164,6 +165,7 @@ class Plotted:
     bold: tuple[float, float] | None = None
     dots: bool = False
     tells: Sequence[str] = ()
+    names: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,42 @@ class Plot(Picture):
     data: Sequence[Sequence[Any]] = ()
     direct: bool = True
     live: bool = False
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One row of a chart of strips: a value on an axis of its own, with reference values on it.
+
+    label: what it shows. end: the last value of its axis, which begins at 0. value: None where there is none, and
+    note then has the reason. interval: of the value. over: the value is at the end of the axis, or beyond.
+    ticks: (value, name) of the reference learners. marks: (value, name) of baselines and the oracle.
+    group: rows of one group share a heading. note: small print after the value.
+    """
+
+    label: str
+    end: float
+    value: float | None
+    interval: tuple[float, float] | None = None
+    over: bool = False
+    ticks: Sequence[tuple[float, str]] = ()
+    marks: Sequence[tuple[float, str]] = ()
+    group: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Strips(Picture):
+    """Rows of strips on logarithmic axes, ln(1 + value): one learner on many items, with its references.
+
+    learner: whose values they are. unit: what the numbers of the axis count. headings: by group, in the place of
+    its name.
+    """
+
+    learner: str
+    rows: Sequence[Strip]
+    unit: str = ""
+    headings: Mapping[str, str] = field(default_factory=dict)
+    data: Sequence[Sequence[Any]] = ()
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,15 @@ def magnitude(value: float) -> str:
     return re.sub(r"e([+-])0*(\d)", lambda power: f"e{power[1].strip('+')}{power[2]}", re.sub("^-", "−", text))
 
 
+def span_text(value: float, over: bool = False) -> str:
+    """A span: one decimal below 100, and a plus where the axis ends before the learner does.
+
+    >>> span_text(9.18), span_text(198.7), span_text(256.0, over=True)
+    ('9.2', '199', '256+')
+    """
+    return f"{value:.0f}+" if over else f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
+
+
 def exact(value: float) -> str:
     """All digits, and no point after a whole number."""
     whole = math.isfinite(value) and float(value).is_integer() and abs(value) < 2**53

@@ -49,7 +49,8 @@ def _on(plot: Plot, one: Plotted) -> Plotted:
     """What of a series has a place on a logarithmic axis: all that is after 0."""
     kept = [index for index, value in enumerate(one.x) if plot.x.scale == LINEAR or value > 0]
     x, y, low, high = ([values[at] for at in kept if len(values)] for values in (one.x, one.y, one.low, one.high))
-    return replace(one, x=x, y=y, low=low, high=high, tells=[one.tells[at] for at in kept if len(one.tells)])
+    tells, names = ([words[at] for at in kept if len(words)] for words in (one.tells, one.names))
+    return replace(one, x=x, y=y, low=low, high=high, tells=tells, names=names)
 
 
 def _known(panel: Panel) -> list[Plotted]:
@@ -262,6 +263,15 @@ def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Mar
             yield tag("line", class_="whisker", x1=x, x2=x, y1=ends[0], y2=ends[1])
         if one.kind == POINTS:
             yield tag("circle", _told(one, index), class_="dot", cx=x, cy=y, r=3.5)
+        if len(one.names):
+            yield _point_name(one.names[index], x, y, frame)
+
+
+def _point_name(name: str, x: float, y: float, frame: Frame) -> Markup:
+    """The name of a point, on its right, or on its left where there is no room."""
+    right = frame.x.end - x > breadth(name) + 8
+    place = {"x": x + 7} if right else {"x": x - 7, "text_anchor": "end"}
+    return drawing.text(name, y=y + 4, class_="label halo", **place)
 
 
 def _told(one: Plotted, index: int) -> Markup:

@@ -9,13 +9,14 @@ from functools import cached_property
 from itertools import groupby, product
 from typing import Any
 
-from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot, Volume
+from quickstudy.base.blocks import Graph, HeatMap, Picture, Plot, Strips, Volume
 from quickstudy.base.wording import shortened
 from quickstudy.render.drawing import WIDE, Drawing, breadth, spread, text
 from quickstudy.render.graph import graph_drawing
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import NOTHING, score
 from quickstudy.render.plot import plot_drawings
+from quickstudy.render.strips import strips_drawings, strips_rows
 from quickstudy.render.volume import volume_drawings, volume_rows
 
 LEVELS = 9
@@ -29,7 +30,7 @@ _LEGIBLE = 44.0
 
 def drawn(block: Picture) -> list[Markup]:
     """The elements of a page: one for a wide and one for a narrow window, or one for both, which is hardly shrunk."""
-    least = 0.0 if isinstance(block, Plot | Volume) else 0.8
+    least = 0.0 if isinstance(block, Plot | Strips | Volume) else 0.8
     return [drawing.inline(least * drawing.width) for drawing in _drawings(block)]
 
 
@@ -49,6 +50,8 @@ def _rows(block: Picture) -> Iterator[Sequence[Any]]:
             yield from (("source", "target", "label", "kind", "weight"), *map(astuple, edges))
         case Volume():
             yield from volume_rows(block)
+        case Strips():
+            yield from strips_rows(block)
         case HeatMap(rows=rows, columns=columns, values=values):
             yield "row", "column", "part", "value"
             for row, column in product(range(len(rows)), range(len(columns))):
@@ -68,6 +71,8 @@ def _drawings(block: Picture) -> list[Drawing]:
             return plot_drawings(block)
         case Volume():
             return volume_drawings(block)
+        case Strips():
+            return strips_drawings(block)
         case HeatMap():
             return [_Map(block).drawing()]
         case Graph():

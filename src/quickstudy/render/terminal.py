@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from quickstudy.base import blocks
 from quickstudy.base.wording import LINES, shortened, visible
 from quickstudy.render.numbers import ARROWS, spoken, stored_text
+from quickstudy.render.strips import strips_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -84,6 +85,9 @@ def _parts(parts: Sequence[blocks.Block], width: int, *, whole: bool) -> Iterato
                     yield from (_heading(title, ""), *_parts(what, width, whole=True))
             case blocks.Stored(title=title) if whole:
                 yield from (*([_words(title, "bold")] if title else []), _words(stored_text(block)))
+            case blocks.Strips():
+                yield from (_words(line) for line in strips_text(block))
+                yield _words("")
             case blocks.Table():
                 yield from _sheets(block, width)
                 yield from (_words(block.caption, "dim"), _words(""))

@@ -50,6 +50,18 @@ def mean_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
     return combined_interval([values], [1.0], level=level)
 
 
+def student_interval(values: ArrayLike, *, level: float = LEVEL) -> Interval:
+    """Student's interval of the mean, without the lengthening: for values on a scale where they are not skewed.
+
+    Spans are averaged as ln(1 + span), which is such a scale. nan for fewer than two values.
+    """
+    runs = np.asarray(values, dtype=np.float64)
+    if len(runs) < 2 or not np.isfinite(runs).all():
+        return Interval(math.nan, math.nan)
+    reach = student_quantile(len(runs) - 1, level) * float(runs.std(ddof=1)) / math.sqrt(len(runs))
+    return Interval(float(runs.mean()) - reach, float(runs.mean()) + reach)
+
+
 def combined_interval(samples: Sequence[ArrayLike], weights: Sequence[float], *, level: float = LEVEL) -> Interval:
     """Interval of the sum of the samples' means, each times its weight: (1, -1) for a difference.
 

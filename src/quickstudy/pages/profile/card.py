@@ -1,4 +1,4 @@
-"""The report card: five families on one scale, their tasks, curves and cost, and what that says in words."""
+"""The report card: the spans of a learner on every item, among the reference learners, with curves and cost."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 from quickstudy.base.blocks import (
     CONTROL,
     COUNT,
-    HALF,
     LINEAR,
-    ORACLE,
-    PERSON,
+    LOG,
     POINTS,
     SECONDS,
     Axis,
@@ -20,7 +18,6 @@ from quickstudy.base.blocks import (
     Column,
     Details,
     Group,
-    Guide,
     Line,
     Made,
     Mark,
@@ -30,227 +27,254 @@ from quickstudy.base.blocks import (
     Plot,
     Plotted,
     Section,
+    Strip,
+    Strips,
     Table,
     Text,
 )
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
-from quickstudy.pages.profile.standing import Family, Standing, Task, name_in, people_beside, standing
+from quickstudy.pages.profile.norms import ItemNorms, Norms, load_norms
+from quickstudy.pages.profile.spans import COSTS, Family, Item, name_in, profile_of, question_of
+from quickstudy.pages.profile.spans import Profile as Found
 from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, tuning_seeds, tuning_settings
-from quickstudy.pages.profile.words import in_short, phrase, sentences
+from quickstudy.pages.profile.words import against_baseline, can, family_line, in_short, rank, sentences
 from quickstudy.pages.request import Request, Stage
-from quickstudy.render.numbers import scored
-from quickstudy.report.model import ReportData, Row
-from quickstudy.report.sections import figure
-from quickstudy.report.statistics import Contrast
-from quickstudy.report.tables import marks_of, score_table
-from quickstudy.report.words import COST_TITLES, counted
+from quickstudy.render.numbers import span_text
+from quickstudy.report.words import COST_TITLES
 
-_COSTS = ("examples", "updates", "trained_parameters", "fixed_parameters", "learn_seconds", "answer_seconds",
-          "compile_seconds")  # fmt: skip
+PLANE = ("lookup", "parity")
+"""The items of the recall-tracking plane: looking things up against following a state."""
 
 
-@block("profile", version=1)
+@block("profile", version=2)
 class Profile:
-    """One learner in all families of a study. The study's settings say who, by which ruleset, and who stands beside."""
+    """One learner on all items of the battery. The study's settings say who, by which ruleset, and who else is here."""
 
     def stages(self, request: Request) -> Iterator[Stage]:
-        """What the tuning needs, where there is one; then the learner, the rules and the oracle of every task."""
+        """The runs of the tuning, where there is one; then the learner on every item."""
         learner = examined(request)
         if request.study.settings.get("ruleset") == TUNED:
             yield Stage(list(tuning_settings(request, learner)), tuning_seeds(request))
-        # Games compile most and so come first: at the end short runs keep all workers busy.
+        # What compiles most comes first: at the end short runs keep all workers busy.
         named = [(row, name_in(request, row, learner)[0]) for row in reversed(request.rows)]
-        own = [request.setting(row, name) for row, name in named if name is not None]
-        yield Stage([*own, *request.rules()], request.seeds)
+        yield Stage([request.setting(row, name) for row, name in named if name is not None], request.seeds)
 
     def blocks(self, request: Request) -> Made:
         """The card."""
-        beside = [one for one in request.study.settings.get("beside", []) if one != examined(request)]
-        found = standing(request, examined(request), beside)
-        others = [*(standing(request, one) for one in beside), *people_beside(found)]
+        found, norms = profile_of(request, examined(request)), load_norms()
+        others = [profile_of(request, one) for one in request.study.settings.get("beside", [])]
+        name = request.study.settings.get("card", "card")
         blocks: list[Block] = [
-            Text(in_short(found), "verdict"),
-            _summary(found),
-            *(Text(sentence) for sentence in sentences(found)),
-            *([_beside([found, *others])] if others else []),
-            _picture([found, *others]),
+            Text(in_short(found, norms), "verdict"),
+            _chart(found, norms, name),
+            *(Text(sentence) for sentence in sentences(found, norms)),
+            *([_plane([found, *others], norms, name)] if _has_plane(found) else []),
+            _curves(found, norms, name),
+            _table(found, norms, name),
+            *([_together([found, *others], name)] if others else []),
             *(part for part in [_tuning(found)] if part),
-            _cost(found, request.study.settings.get("energy")),
-            *(Section(family.name, list(_panel(family)), f"family-{family.name}") for family in found.families),
+            _cost(found, request.study.settings.get("energy"), name),
             Section("What this budget cannot show", [Text(_limits(request))], "limits"),
         ]
-        return Made(blocks, {"card": card_facts(found, request)})
+        return Made(blocks, {"card": card_facts(found, norms, request)})
 
 
 def examined(request: Request) -> str:
-    """Who the card is of. Raises UsageError where the study was asked for without anybody."""
+    """Who the card is of. Raises UsageError where the study was asked for without a learner."""
     learner = request.study.settings.get("examined")
     if not learner:
         size = request.study.id.rpartition("-")[2]
-        raise UsageError(f"{request.study.id} examines a learner of your choice; type: quickstudy profile esn --{size}")
+        raise UsageError(f"{request.study.id} needs a learner; type: quickstudy profile esn --{size}")
     return str(learner)
 
 
-def _summary(found: Standing) -> Table:
-    """The table that a terminal shows: every task, and the number of every family."""
+def _norms_of(item: Item, norms: Norms | None) -> ItemNorms | None:
+    return norms.of(item) if norms else None
+
+
+def _chart(found: Found, norms: Norms | None, name: str) -> Strips:
+    rows = []
+    for family in found.families:
+        for item in family.items:
+            known = _norms_of(item, norms)
+            ticks = [(one.span or 0.0, who) for who, one in known.learners.items()] if known else []
+            marks = [] if known is None or known.best_control is None else [known.best_control[::-1]]
+            note = item.why or _short_rank(item, known)
+            rows.append(
+                Strip(item.task.unit, item.spans.end, item.spans.span, item.spans.interval, item.spans.ceiling,
+                      ticks, marks, family.name, note)
+            )  # fmt: skip
+    caption = (
+        f"Spans of {found.learner} with 95 % intervals over seeds. Ticks: reference learners. "
+        "Raised ticks: the best baseline. A plus: the axis ends there."
+    )
+    words = f"One row per item, with the span of {found.learner} on a logarithmic axis in the item's own unit"
+    headings = {
+        one.name: f"{one.name.capitalize()}. {question_of(one.name)} {family_line(one)}" for one in found.families
+    }
+    return Strips(name, caption, words, found.learner, rows, "in the unit of each row (logarithmic)", headings)
+
+
+def _short_rank(item: Item, known: ItemNorms | None) -> str:
+    if known is None or item.spans.interval is None:
+        return ""
+    if against_baseline(item, known) == "not above":
+        return "as a baseline"
+    return f"> {len(known.clearly_below(item.spans))} of {len(known.learners)}"
+
+
+def _has_plane(found: Found) -> bool:
+    return {item.name for item in found.items if not item.why} >= set(PLANE)
+
+
+def _plane(found: Sequence[Found], norms: Norms | None, name: str) -> Plot:
+    """Looking up against following a state: everybody as a named point."""
+    axes = {item.name: item for item in found[0].items if item.name in PLANE}
+    series = []
+    for number, one in enumerate(found):
+        own = {item.name: item.spans for item in one.items if not item.why}
+        if set(PLANE) <= set(own):
+            x, y = ((own[axis].span or 0.0) + 1 for axis in PLANE)
+            series.append(Plotted(one.learner, Mark(number=number), [x], [y], kind=POINTS, names=[one.learner]))
+    if norms and all(norms.of(item) for item in axes.values()):
+        lookup, parity = (norms.items[axis].learners for axis in PLANE)
+        names = [who for who in lookup if who in parity and who not in {one.learner for one in found}]
+        x, y = ([(spans[who].span or 0.0) + 1 for who in names] for spans in (lookup, parity))
+        series.append(Plotted("reference learners", Mark(CONTROL), x, y, kind=POINTS, names=names))
+    scales = [
+        Axis(f"{item.task.unit}, and 1", LOG, (1.0, item.spans.end * 1.3 + 1), _ticks(item)) for item in
+        (axes[axis] for axis in PLANE)
+    ]  # fmt: skip
+    return Plot(
+        f"{name}-plane", "Recall against state tracking: pairs looked up, and bits of parity followed",
+        "Every learner as a named point", *scales, [Panel(series)], direct=False,
+    )  # fmt: skip
+
+
+def _ticks(item: Item) -> list[tuple[float, str]]:
+    return [(value + 1.0, str(value)) for value in (0, 1, 2, 4, 8, 16, 32, 64, 128, 256) if value <= item.spans.end]
+
+
+def _curves(found: Found, norms: Norms | None, name: str) -> Plot:
+    """Psychometric functions as small multiples: p by difficulty."""
+    panels = [
+        Panel([Plotted("", Mark(), list(map(float, item.task.grid)), list(item.curve), dots=True)], item.task.unit)
+        for item in found.items
+        if not item.why
+    ]
+    ticks = [(0.0, "chance"), (0.5, "0.5"), (1.0, "1")]
+    return Plot(
+        f"{name}-curves", "Psychometric functions: what is right at each difficulty, 0 at chance and 1 if all is right",
+        "One panel per item, the mean over seeds", Axis("difficulty", LOG, (1.0, 512.0)),
+        Axis("p", LINEAR, (-0.1, 1.05), ticks), panels, direct=False,
+    )  # fmt: skip
+
+
+def _table(found: Found, norms: Norms | None, name: str) -> Table:
     columns = [
-        Column("family", numeric=False), Column("task", numeric=False), Column(found.learner), Column("best control"),
-        Column("oracle"), Column("scaled", "higher"),
+        Column("family", numeric=False), Column("item", numeric=False), Column("span", "higher"),
+        Column("axis ends"), Column("best baseline"), Column("more than, of the reference learners", numeric=False),
+        Column("seeds"),
     ]  # fmt: skip
     groups = []
     for family in found.families:
-        lines = [
-            Line([Name(family.name) if place == 0 else "", *_line(task)]) for place, task in enumerate(family.tasks)
-        ]
-        if len(family.tasks) > 1:
-            counts = f"mean of {counted(len(family.tasks) - len(family.unscaled), 'task')}"
-            lines.append(Line(["", Name(counts, strong=True), "", "", "", _contrast(family.number, strong=True)]))
+        lines = [_line(family, item, norms, first) for first, item in enumerate(family.items)]
+        share = Number(family.share, family.interval, strong=True, note="" if family.share is not None else "–")
+        lines.append(Line(["", Name("share of the chart", strong=True), share, "", "", "", ""]))
         groups.append(Group(lines))
     caption = (
-        "scaled: 0 at the best control, 1 at the oracle; of a family, the mean over its tasks; "
-        "± half the 95 % interval over seeds"
+        "Span: exp(ln(1 + d0) + sum of p times the width of its bin on ln(1 + d)) - 1, mean over seeds with 95 % "
+        "interval. Share of the chart: mean of ln(1 + span) / ln(1 + end of the axis). More than: reference learners "
+        "whose interval lies below."
     )
-    return Table("card", caption, columns, groups, HALF, _rows(found), paper=True)
+    return Table(f"{name}-spans", caption, columns, groups, data=_rows(found, norms), paper=True)
 
 
-def _line(task: Task) -> list[Cell]:
-    table, own = task.table, task.own
-    if table is None or own is None or table.middle(own) is None:
-        return [Name(task.label), Number(None, note=task.why), "", "", Number(None)]
-    ends = [task.end(role) for role in (CONTROL, ORACLE)]
-    cells: list[Cell] = ["" if row is None else _score(task, row, row.learner) for row in ends]
-    name = Name(task.label, note=table.judged.title)
-    return [name, _score(task, own), *cells, _contrast(own.scaled) if not task.why else Number(None, note=task.why)]
+def _line(family: Family, item: Item, norms: Norms | None, first: int) -> Line:
+    known, spans = _norms_of(item, norms), item.spans
+    best = known.best_control if known else None
+    span = Number(spans.span, spans.interval, word=f"{span_text(spans.end)}+" if spans.ceiling else "", note=item.why)
+    baseline = Number(best[1], note=best[0]) if best else Number(None)
+    below = f"{len(known.clearly_below(spans))} of {len(known.learners)}" if known and spans.interval else "–"
+    return Line(
+        [Name(family.name) if not first else "", Name(item.label, note=item.task.unit), span,
+         Number(spans.end, form=COUNT), baseline, below, Number(len(spans.values), form=COUNT)]
+    )  # fmt: skip
 
 
-def _score(task: Task, row: Row, note: str = "") -> Number:
-    assert task.table is not None
-    middle = task.table.middle(row)
-    found = row.scores.get(task.table.headline or "")
-    interval = found.shown(task.table.judged)[1] if found and not note else None
-    made = scored(task.table.judged, middle)
-    return Number(made.value, interval, made.form, made.word, note=note)
-
-
-def _contrast(found: Contrast, strong: bool = False) -> Number:
-    return Number(found.value, found.interval, strong=strong, note="" if found.value is not None else found.reason)
-
-
-def _rows(found: Standing) -> list[Sequence[Any]]:
-    heading = ["learner", "ruleset", "family", "task", "score", "value", "control", "oracle", "scaled", "low", "high",
-               "runs", "why not"]  # fmt: skip
+def _rows(found: Found, norms: Norms | None) -> list[Sequence[Any]]:
+    heading = ["learner", "ruleset", "family", "item", "unit", "span", "low", "high", "end", "ceiling", "baseline",
+               "baseline_span", "more_than", "of", "seeds", "reason"]  # fmt: skip
     rows: list[Sequence[Any]] = [heading]
     for family in found.families:
-        for task in family.tasks:
-            facts = task_facts(task)
+        for item in family.items:
+            facts = item_facts(item, norms)
             interval = facts["interval"] or (None, None)
+            ranked = facts["rank"] or {}
+            baseline = facts["baseline"] or {}
             rows.append(
-                [found.learner, found.ruleset, family.name, task.name, facts["score"], facts["value"], facts["control"],
-                 facts["oracle"], facts["scaled"], *interval, facts["runs"], task.why]
+                [found.learner, found.ruleset, family.name, item.name, facts["unit"], facts["span"], *interval,
+                 facts["end"], facts["ceiling"], baseline.get("name"), baseline.get("span"), ranked.get("more_than"),
+                 ranked.get("of"), facts["seeds"], item.why]
             )  # fmt: skip
     return rows
 
 
-def _beside(found: Sequence[Standing]) -> Table:
-    """Everybody of the folder that was examined under this ruleset, one number a family."""
+def _together(found: Sequence[Found], name: str) -> Table:
+    """All learners of the folder, the share of each family."""
     families = [family.name for family in found[0].families]
     lines = [
-        Line([Name(one.learner, strong=place == 0), *(_contrast(family.number) for family in one.families)])
+        Line([Name(one.learner, strong=not place), *(Number(own.share, own.interval) for own in one.families)])
         for place, one in enumerate(found)
     ]
-    people = any(one.learner.partition(":")[0] == PERSON for one in found)
-    caption = f"Everybody examined here under the ruleset “{found[0].ruleset}”: scaled, mean over the family's tasks"
-    caption += "; people as far as they have played, in a shorter form" if people else ""
-    heading = [Column("learner", numeric=False), *(Column(name, "higher") for name in families)]
-    return Table("beside", caption, heading, [Group(lines)], HALF)
+    heading = [Column("learner", numeric=False), *(Column(family, "higher") for family in families)]
+    caption = f"All learners of this folder ({found[0].ruleset}): share of the chart, by family"
+    return Table(f"{name}-together", caption, heading, [Group(lines)])
 
 
-def _picture(found: Sequence[Standing]) -> Plot:
-    families = [family.name for family in found[0].families]
-    # As in the pictures of the tasks: people behind those that learn.
-    colours = sorted((one.learner for one in found), key=lambda name: (name.partition(":")[0] == PERSON, name))
-    series = []
-    for number, one in enumerate(found):
-        known = [(place, family) for place, family in enumerate(one.families) if family.number.value is not None]
-        shift = 0.12 * (number - (len(found) - 1) / 2)
-        values = [family.number.value or 0.0 for _, family in known]
-        ends = [family.number.interval or (value, value) for (_, family), value in zip(known, values, strict=True)]
-        series.append(
-            Plotted(
-                one.learner, Mark(number=colours.index(one.learner)), [place + shift for place, _ in known], values,
-                [low for low, _ in ends], [high for _, high in ends], POINTS,
-            )
-        )  # fmt: skip
-    ticks = list(enumerate(families))
-    return Plot(
-        "profile", "Scaled, by family: 0 at the best control, 1 at the oracle, with 95 % intervals over seeds",
-        "One point for each family: " + ", ".join(phrase(family) or family.name for family in found[0].families),
-        Axis("", LINEAR, (-0.5, len(families) - 0.5), ticks), Axis("scaled", LINEAR),
-        [Panel(series, guides=[Guide(y=0.0, label="best control"), Guide(y=1.0, label="oracle")])], direct=False,
-    )  # fmt: skip
-
-
-def _panel(family: Family) -> Iterator[Block]:
-    """One family whole: its question, and of each task the table and the picture."""
-    yield Text(family.question, "question")
-    for place, task in enumerate(family.tasks):
-        if task.table is None:
-            yield Text(f"{task.label}: {task.why}.", "remark")
-            continue
-        marks = marks_of(ReportData((task.table,), (), (), (), (), None))
-        name = f"{family.name}-{place}"
-        inside: list[Block] = [*figure(task.table, marks, name), score_table(task.table, marks, f"scores-{name}")]
-        yield Section(task.label, [*inside, Text(task.table.verdict.text, "verdict")], note=task.name, listed=False)
-
-
-def _cost(found: Standing, energy: float | None) -> Table:
-    """What one run of each task has cost, and what the tuning has, all runs together."""
+def _cost(found: Found, energy: float | None, name: str) -> Table:
+    """Mean cost of one run on each item, and of all tuning runs together."""
     lines = [
-        Line([Name(family.name), Name(task.label), *(_costs(task.own.cost))])
+        Line([Name(family.name), Name(item.label), *_costs(item.cost)])
         for family in found.families
-        for task in family.tasks
-        if task.own is not None
+        for item in family.items
+        if not item.why
     ]
-    tuned = [family for family in found.families if family.tuning and family.tuning.runs]
-    lines += [
-        Line([Name(family.name), Name(f"tuning, {family.tuning.runs} runs together"), *_costs(family.tuning.cost)])
-        for family in tuned
-        if family.tuning
-    ]
-    columns = [Column("family", numeric=False), Column("task", numeric=False)]
-    read = "cannot be read on this machine" if energy is None else f"{energy / 1000:.3g} kJ, of the whole processor"
-    caption = f"Cost of {found.learner}, mean of a run; energy while the runs were made: {read}"
-    return Table("cost", caption, [*columns, *(Column(COST_TITLES[name]) for name in _COSTS)], [Group(lines)])
+    for family in found.families:
+        if family.tuning and family.tuning.runs:
+            label = f"tuning, {family.tuning.runs} runs together"
+            lines.append(Line([Name(family.name), Name(label), *_costs(family.tuning.cost)]))
+    columns = [Column("family", numeric=False), Column("item", numeric=False)]
+    read = "not readable on this machine" if energy is None else f"{energy / 1000:.3g} kJ, of the whole processor"
+    caption = f"Cost of {found.learner}, mean of a run; energy of all runs: {read}"
+    return Table(f"{name}-cost", caption, [*columns, *(Column(COST_TITLES[one]) for one in COSTS)], [Group(lines)])
 
 
 def _costs(cost: Mapping[str, float]) -> list[Cell]:
-    return [Number(cost.get(name), form=SECONDS if name.endswith("seconds") else COUNT) for name in _COSTS]
+    return [Number(cost.get(one), form=SECONDS if one.endswith("seconds") else COUNT) for one in COSTS]
 
 
-def _tuning(found: Standing) -> Block | None:
+def _tuning(found: Found) -> Block | None:
     """How the settings were chosen, where they were."""
-    tuned = [family for family in found.families if family.tuning]
-    if not tuned:
-        return None
     lines: list[Block] = []
-    for family in tuned:
+    for family in found.families:
         choice = family.tuning
-        assert choice is not None
-        if not choice.tried:
-            lines.append(Text(f"{family.name}: nothing to choose, {choice.name or 'not run yet'}."))
+        if choice is None:
             continue
-        tried = ", ".join(f"{name} {value:.4g}" for name, value in choice.tried.items())
+        if not choice.tried:
+            lines.append(Text(f"{family.name}: one candidate, {choice.name or 'not run yet'}."))
+            continue
+        tried = ", ".join(f"{one} {value:.4g}" for one, value in choice.tried.items())
         lines.append(Text(f"{family.name}: {choice.name}, by {choice.score} on {choice.task} ({tried})."))
-    return Details("How it was tuned: on tasks and seeds that are not reported", lines, open=True)
+    return Details("How it was tuned: on tasks and seeds that are not reported", lines, open=True) if lines else None
 
 
 def _limits(request: Request) -> str:
-    given = " ".join(str(request.study.settings.get("limits", "")).split())
-    return given or "This study says nothing of its limits."
+    return " ".join(str(request.study.settings.get("limits", "")).split()) or "The study states no limits."
 
 
-def card_facts(found: Standing, request: Request) -> dict[str, Any]:
+def card_facts(found: Found, norms: Norms | None, request: Request) -> dict[str, Any]:
     """Everything on a card in plain types."""
     return {
         "learner": found.learner,
@@ -258,42 +282,48 @@ def card_facts(found: Standing, request: Request) -> dict[str, Any]:
         "study": request.study.id,
         "version": request.study.version,
         "convention": request.convention,
-        "words": [in_short(found), *sentences(found)],
+        "words": [in_short(found, norms), *sentences(found, norms)],
         "families": [
             {
                 "family": family.name,
-                "scaled": family.number.value,
-                "interval": family.number.interval,
-                "seeds": family.number.n,
-                "phrase": phrase(family),
-                "without_scale": [{"task": task.name, "why": task.why} for task in family.unscaled],
-                "tasks": [task_facts(task) for task in family.tasks],
+                "share": family.share,
+                "interval": family.interval,
+                "missing": [{"item": item.name, "reason": item.why} for item in family.missing],
+                "items": [item_facts(item, norms) for item in family.items],
                 "tuning": None if family.tuning is None else vars(family.tuning),
             }
             for family in found.families
         ],
+        "norms": None if norms is None else {one: norms.facts[one] for one in norms.facts if one != "subjects"},
         "energy_joules": request.study.settings.get("energy"),
     }
 
 
-def task_facts(task: Task) -> dict[str, Any]:
-    """One task of a card in plain types."""
-    table, own = task.table, task.own
-    known = table is not None and own is not None
+def item_facts(item: Item, norms: Norms | None) -> dict[str, Any]:
+    """One item of a card in plain types."""
+    known = _norms_of(item, norms)
+    best = known.best_control if known else None
+    ranked = known is not None and item.spans.interval is not None
     return {
-        "task": task.name,
-        "label": task.label,
-        "score": table.headline if table else None,
-        "learner": own.learner if own else None,
-        "value": table.middle(own) if table is not None and own is not None else None,
-        "best_control": table.best_control if table else None,
-        "control": table.middle(end) if table and (end := task.end(CONTROL)) else None,
-        "oracle": table.middle(end) if table and (end := task.end(ORACLE)) else None,
-        "scaled": own.scaled.value if known and own and not task.why else None,
-        "interval": own.scaled.interval if known and own and not task.why else None,
-        "runs": len(own.finished) if own else 0,
-        "failed": [run.reason for run in own.unfinished] if own else [],
-        "cost": dict(own.cost) if own else {},
-        "left_out": list(task.left_out),
-        "why": task.why,
+        "item": item.name,
+        "task": item.subject.get("task", {}).get("id"),
+        "label": item.label,
+        "unit": item.task.unit,
+        "span": item.spans.span,
+        "interval": item.spans.interval,
+        "end": item.spans.end,
+        "ceiling": item.spans.ceiling,
+        "rank": {"more_than": len(known.clearly_below(item.spans)), "of": len(known.learners)}
+        if known is not None and ranked
+        else None,
+        "baseline": {"name": best[0], "span": best[1]} if best else None,
+        "against_baseline": against_baseline(item, known) or None,
+        "words": "" if item.why else f"{can(item)}" + (f", {rank(item, known)}" if rank(item, known) else ""),
+        "curve": list(item.curve),
+        "difficulty": list(item.task.grid),
+        "spans": list(item.spans.values),
+        "seeds": len(item.spans.values),
+        "cost": dict(item.cost or {}),
+        "left_out": list(item.left_out),
+        "reason": item.why,
     }

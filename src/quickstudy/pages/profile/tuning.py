@@ -55,8 +55,9 @@ class Chosen:
 
 
 def family_of(row: StudyRow) -> str:
-    """The family of a row's task."""
-    return row.task.partition("/")[0]
+    """The family of a row: the one that its item belongs to in the battery, or that of its task's id."""
+    id = row.task.partition(":")[0]
+    return str(getattr(catalogue.task.get(id), "family", None) or id.partition("/")[0])
 
 
 def asked_on(name: str, protocol: Mapping[str, Any], convention: str) -> str:

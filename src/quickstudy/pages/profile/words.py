@@ -1,101 +1,107 @@
-"""What a card says in words. Every sentence has the number that it rests on; no number, no sentence."""
+"""What a card says in words: spans in natural units, where they stand among the norms, and nothing more."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterator
 
-from quickstudy.base.blocks import BOUNDS, Number
-from quickstudy.pages.profile.standing import Family, Standing, Task
-from quickstudy.render.numbers import scored, spoken, written
-from quickstudy.report.statistics import ABOVE, FEWEST
+from quickstudy.pages.profile.norms import ItemNorms, Norms
+from quickstudy.pages.profile.spans import Family, Item, Profile
+from quickstudy.render.numbers import span_text
 from quickstudy.report.words import counted, listing
 
-FAR, SOME = 0.75, 0.02
-"""From here on a learner is near the oracle, or above the best rule at all."""
+FEWEST = 6
+"""Seeds from which on intervals are read as evidence."""
+MARGIN = 0.25
+"""A span no more than this part above a baseline's, in 1 + span, is as good as equal to it."""
 
 
-class Phrases(NamedTuple):
-    """What is said of a family: near the oracle, on the way there, no further than the best rule."""
-
-    far: str
-    some: str
-    none: str
+def can(item: Item) -> str:
+    """The span of an item as a clause: "copies 9.2 symbols"."""
+    assert item.spans.span is not None
+    return str(item.task.can.format(span_text(item.spans.span, item.spans.ceiling)))
 
 
-PHRASES: Mapping[str, Phrases] = {
-    "language": Phrases("learns fast", "learns slowly", "learns no faster than a rule that never learns"),
-    "grammar": Phrases("generalises far", "generalises a little", "does not generalise beyond its strings"),
-    "dynamics": Phrases("remembers and computes", "remembers some", "remembers no more than the best linear rule"),
-    "curriculum": Phrases("passes its tasks", "passes some tasks", "passes no more tasks than a rule"),
-    "games": Phrases("recombines what it has seen", "recombines a little", "does not recombine what it has seen"),
-}
-_OTHER = Phrases("is near the oracle", "is above the best rule", "is no better than the best rule")
+def against_baseline(item: Item, norms: ItemNorms | None) -> str:
+    """How a span compares with that of the best baseline: "above", "not above", or nothing where neither is shown.
 
-
-def phrase(family: Family) -> str:
-    """A few words for a family, by its number; empty where it has none.
-
-    With six runs or more, "above the best rule" is said only where the interval says so. With fewer, the words say what
-    the mean is, and the card says that so few are no verdict.
+    "not above" is a statement of equivalence: the upper end of the interval is at most a quarter of 1 + span beyond.
     """
-    value = family.number.value
-    if value is None:
+    best = norms.best_control if norms else None
+    interval = item.spans.interval
+    if best is None or interval is None or len(item.spans.values) < FEWEST:
         return ""
-    said = PHRASES.get(family.name, _OTHER)
-    if value < SOME or (family.number.n >= FEWEST and family.number.standing != ABOVE):
-        return said.none
-    return said.far if value >= FAR else said.some
+    if interval[0] > best[1]:
+        return "above"
+    return "not above" if 1 + interval[1] <= (1 + best[1]) * (1 + MARGIN) else ""
 
 
-def in_short(found: Standing) -> str:
-    """The card in one line."""
-    said = [words for family in found.families if (words := phrase(family))]
-    if not said:
-        return f"Nothing can be said of {found.learner} yet."
-    return f"{found.learner} {' and '.join(filter(None, ('; '.join(said[:-1]), said[-1])))}."  # all of them
+def rank(item: Item, norms: ItemNorms | None) -> str:
+    """Where a span stands among the reference learners: those whose intervals lie below."""
+    if norms is None or item.spans.interval is None:
+        return ""
+    below, every = len(norms.clearly_below(item.spans)), len(norms.learners)
+    if not below:
+        return f"more than none of {every} reference learners"
+    return f"more than {below} of {every} reference learners"
 
 
-def sentences(found: Standing) -> Iterator[str]:
-    """One sentence for each family that has a number, then what is not there and what cannot be said."""
+def clause(item: Item, norms: ItemNorms | None) -> str:
+    """One item in words: what it can, where it stands, and whether a baseline reaches as far."""
+    parts = [can(item)]
+    verdict, best = against_baseline(item, norms), norms.best_control if norms else None
+    if verdict == "not above" and best:
+        parts.append(f"no more than the baseline {best[0]} ({span_text(best[1])})")
+    elif words := rank(item, norms):
+        parts.append(words)
+    taught = int(getattr(item.task, "taught", 0) or 0)
+    if taught and item.spans.span is not None and item.spans.span > taught:
+        parts.append(f"taught up to {taught}")
+    return ", ".join(parts)
+
+
+def in_short(found: Profile, norms: Norms | None) -> str:
+    """The card in two sentences: every item in units, then which reference learners are like it."""
+    known = [item for item in found.items if not item.why]
+    if not known:
+        return f"There are no runs of {found.learner} yet."
+    clauses = [can(item) for item in known]
+    text = f"{found.learner} {', '.join(clauses[:-1])}{' and ' if clauses[1:] else ''}{clauses[-1]}."
+    like, unlike = norms.nearest(found) if norms else ([], [])
+    if like:
+        text += f" Of the reference learners it is most like {listing(like)} and least like {listing(unlike)}."
+    return text
+
+
+def sentences(found: Profile, norms: Norms | None) -> Iterator[str]:
+    """One sentence a family, then what is missing and why."""
     for family in found.families:
-        if family.number.value is not None:
-            number = spoken(Number(family.number.value, family.number.interval), BOUNDS)
-            tasks = [_told(task) for task in family.tasks if not task.why]
-            yield (
-                f"{family.name}: {phrase(family)}, {number} of the way from the best rule to the oracle "
-                f"({'; '.join(filter(None, tasks))})."
-            )
+        known = [clause(item, norms.of(item) if norms else None) for item in family.items if not item.why]
+        if known:
+            yield f"{family.name}: {'; '.join(known)}."
     for family in found.families:
-        for task in family.unscaled:
-            yield f"{family.name}: {task.label} has no place on the scale, {task.why}."
+        for item in family.missing:
+            yield f"{family.name}: no span on {item.label}, and so no number of the family: {item.why}."
     for name, where in _left_out(found).items():
-        yield f"Its parameter {name} is none of its training in {listing(where)}, and was left out there."
-    few = {family.name: family.runs for family in found.families if 0 < family.runs < FEWEST}
-    if few:
-        counts = sorted(set(few.values()))
-        number = counted(counts[0], "run") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} runs"
-        yield (
-            f"{number} a task {'is' if number == '1 run' else 'are'} too few for a verdict: the words above say what "
-            f"the means are. With --seeds {FEWEST} or more they say what the intervals bear."
-        )
+        yield f"The parameter {name} does not exist in the training for {listing(where)} and was left out there."
+    few = [len(item.spans.values) for item in found.items if not item.why]
+    if few and min(few) < FEWEST:
+        yield f"{counted(min(few), 'seed')}: use --seeds {FEWEST} or more to get statements backed by intervals."
+    if norms is not None and any(norms.of(item) is None for item in found.items if not item.why):
+        other = [item.label for item in found.items if not item.why and norms.of(item) is None]
+        yield f"The stored norms are of another version of {listing(other)} and are not shown there."
 
 
-def _told(task: Task) -> str:
-    """What a task's scaled number rests on."""
-    table, own = task.table, task.own
-    if table is None or own is None:
+def family_line(family: Family) -> str:
+    """The number of a family in words."""
+    if family.share is None:
         return ""
-    middle = table.middle(own)
-    control = next((row for row in table.rows if row.learner == table.best_control), None)
-    rule = "" if control is None else f" against {written(scored(table.judged, table.middle(control)))}"
-    return f"{task.label}: {table.judged.title} {written(scored(table.judged, middle))}{rule} of {table.best_control}"
+    low, high = family.interval or (family.share, family.share)
+    return f"Share of the chart {family.share:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def _left_out(found: Standing) -> dict[str, list[str]]:
+def _left_out(found: Profile) -> dict[str, list[str]]:
     names: dict[str, dict[str, None]] = {}
-    for family in found.families:
-        for task in family.tasks:
-            for name in task.left_out:
-                names.setdefault(name, {})[family.name] = None
-    return {name: list(families) for name, families in names.items()}
+    for item in found.items:
+        for name in item.left_out:
+            names.setdefault(name, {})[item.label] = None
+    return {name: list(items) for name, items in names.items()}

@@ -20,20 +20,21 @@ from quickstudy.tasks.dynamics.mackey_glass import MackeyGlass
 from quickstudy.tasks.dynamics.memory import Memory
 from quickstudy.tasks.span.item import Axis
 
-WASHOUT, VALIDATION, TEST = 200, 300, 1000
-"""Steps that are only read, those by which a readout chooses its strength, and those that are scored."""
+WASHOUT, VALIDATION = 200, 300
+"""Steps that are only read, and those by which a readout chooses its strength."""
 
 
 class SeriesItem(Axis):
     """A series whose targets are the same quantity at every difficulty of the grid.
 
-    training: steps to learn from.
+    training: steps to learn from. test: steps that are scored.
     """
 
     inputs: ClassVar[Reals] = Reals(1)
     family: ClassVar[str] = "dynamics"
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     training: int
+    test: int
 
     @property
     def outputs(self) -> Reals:
@@ -50,13 +51,11 @@ class SeriesItem(Axis):
 
     def drive(self, rng: np.random.Generator) -> Series:
         """A fresh series; the signal has a margin on either side for the longest delay or horizon."""
-        steps, margin = WASHOUT + self.training + VALIDATION + TEST, self.longest + 2
+        steps, margin = WASHOUT + self.training + VALIDATION + self.test, self.longest + 2
         signal = self.signal(rng, steps + 2 * margin)
         now = np.arange(margin, margin + steps)
-        parts = {"validation": VALIDATION, "test": TEST}
-        return Series(
-            signal[now, None], self.answers(signal, now), WASHOUT, self.training, **parts
-        )
+        parts = {"washout": WASHOUT, "training": self.training, "validation": VALIDATION, "test": self.test}
+        return Series(signal[now, None], self.answers(signal, now), **parts)
 
 
 @task("span/delay", version=1, controls=["last-input"], protocol="span-series",
@@ -76,6 +75,7 @@ class Delay(SeriesItem):
     can: ClassVar[str] = "remembers {} steps"
     longest: int = parameter(64, at_least=2)
     training: int = parameter(2000, at_least=100)
+    test: int = parameter(1000, at_least=100)
 
     def signal(self, rng: np.random.Generator, steps: int) -> NDArray[np.float64]:
         """White noise of `dynamics/memory`."""
@@ -119,13 +119,15 @@ class Ahead(SeriesItem):
     Answers: one number for each horizon. Scored: r^2 at each horizon. Chance: 0. Ceiling: 1.
     Source: the series of `dynamics/mackey-glass` (Jaeger 2001).
 
-    longest: the longest horizon.
+    longest: the longest horizon. test: steps that are scored; the series is nearly periodic, so that
+    r^2 over 1,000 steps varies by a quarter of the span from seed to seed.
     """
 
     unit: ClassVar[str] = "steps predicted ahead"
     can: ClassVar[str] = "predicts {} steps ahead"
     longest: int = parameter(512, at_least=2)
     training: int = parameter(2000, at_least=100)
+    test: int = parameter(6000, at_least=100)
 
     @property
     def lyapunov(self) -> float | None:

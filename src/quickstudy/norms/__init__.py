@@ -1,0 +1,1 @@
+"""Spans of the reference learners, by version of the battery."""

@@ -1,0 +1,213 @@
+"""The spans of one learner on every item of the battery, from the runs that a folder holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quickstudy.base import catalogue
+from quickstudy.base.canonical import plain
+from quickstudy.base.record import OK, Record
+from quickstudy.base.study import StudyRow
+from quickstudy.learners.naming import fitted, without_place
+from quickstudy.measures.span import psychometric, span
+from quickstudy.pages.profile.tuning import TUNED, Chosen, asked_on, chosen, family_of
+from quickstudy.pages.request import Request
+from quickstudy.report.results import place_of
+from quickstudy.runs.setting import make_task
+from quickstudy.runs.traces import load_trace
+from quickstudy.stats.intervals import student_interval
+
+QUESTIONS: Mapping[str, str] = {
+    "language": "How much does it learn from few examples?",
+    "grammar": "How far does it go beyond its data?",
+    "dynamics": "What does its memory compute?",
+    "curriculum": "What does it learn by reward, and does it keep it?",
+    "games": "Does it recombine what it has just seen?",
+}
+COSTS = ("examples", "updates", "trained_parameters", "fixed_parameters", "learn_seconds", "answer_seconds",
+         "compile_seconds")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Spans over seeds on one axis, and what follows from them.
+
+    values: one span a seed. end: the last difficulty of the axis.
+    """
+
+    values: Sequence[float]
+    end: float
+
+    @property
+    def span(self) -> float | None:
+        """The mean over seeds of ln(1 + span), in natural units; None without runs."""
+        return float(np.expm1(np.log1p(self.values).mean())) if len(self.values) else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % over seeds, within the axis; None for a single run."""
+        if len(self.values) < 2:
+            return None
+        low, high = student_interval(np.log1p(self.values))
+        return max(0.0, float(np.expm1(low))), min(float(np.expm1(high)), self.end)
+
+    @property
+    def ceiling(self) -> bool:
+        """Whether the span is at the end of the axis: half a percent of the axis or less is missing."""
+        return self.span is not None and np.log1p(self.span) > 0.995 * np.log1p(self.end)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """ln(1 + span) / ln(1 + end), one a seed."""
+        return np.asarray(np.log1p(self.values) / np.log1p(self.end))
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of the battery: who is measured on it, and how it went.
+
+    name: short, as in `--json`. subject: task and protocol of the runs, for the norms. curve: (bin,) mean p.
+    why: the reason where there is no span. left_out: parameters of the learner's name that its training lacks here.
+    """
+
+    name: str
+    label: str
+    family: str
+    task: Any
+    subject: Mapping[str, Any]
+    spans: Spans
+    curve: Sequence[float] = ()
+    cost: Mapping[str, float] = None  # type: ignore[assignment]
+    why: str = ""
+    left_out: Sequence[str] = ()
+    seeds: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Family:
+    """The items of a family, and its number: the mean share of the axes, over seeds that all items have."""
+
+    name: str
+    items: Sequence[Item]
+    tuning: Chosen | None = None
+
+    @property
+    def missing(self) -> list[Item]:
+        """The items without a span: with any of them there is no number."""
+        return [item for item in self.items if item.why]
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """(seed,): the mean over items of the share of the axis; empty where an item is missing."""
+        if self.missing:
+            return np.empty(0)
+        seeds = sorted(set.intersection(*(set(item.seeds) for item in self.items)))
+        own = [dict(zip(item.seeds, item.spans.shares, strict=True)) for item in self.items]
+        return np.array([np.mean([share[seed] for share in own]) for seed in seeds])
+
+    @property
+    def share(self) -> float | None:
+        """Their mean."""
+        return float(self.shares.mean()) if len(self.shares) else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % over seeds."""
+        return tuple(student_interval(self.shares)) if len(self.shares) > 1 else None  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A learner on all items, under one ruleset."""
+
+    learner: str
+    ruleset: str
+    families: Sequence[Family]
+
+    @property
+    def items(self) -> list[Item]:
+        """All items, family by family."""
+        return [item for family in self.families for item in family.items]
+
+
+def profile_of(request: Request, typed: str) -> Profile:
+    """What the folder holds of a learner now."""
+    records = _by_place(request)
+    families = []
+    for name in dict.fromkeys(map(family_of, request.rows)):
+        rows = [row for row in request.rows if family_of(row) == name]
+        tuning = name_in(request, rows[0], typed)[2]
+        families.append(Family(name, [_item(request, row, typed, records) for row in rows], tuning))
+    return Profile(without_place(typed), str(request.study.settings.get("ruleset", "")), families)
+
+
+def name_in(request: Request, row: StudyRow, typed: str) -> tuple[str | None, tuple[str, ...], Chosen | None]:
+    """What a learner is called on a row, None while its tuning has not been run; which parameters of the typed name its
+    training lacks there; how it was chosen.
+    """
+    asked = asked_on(row.task, row.protocol, request.convention)
+    if request.study.settings.get("ruleset") == TUNED:
+        choice = chosen(request, typed, family_of(row))
+        return (None if choice.name is None else fitted(choice.name, request.convention, asked).name), (), choice
+    found = fitted(typed, request.convention, asked)
+    return found.name, found.left_out, None
+
+
+def span_of(trace: Any) -> float:
+    """The span of one run, from its trace."""
+    return float(span(psychometric(trace)[-1], trace.arrays["difficulty"], float(trace.facts["least"])))
+
+
+def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, list[Record]]) -> Item:
+    task = make_task(row.task, request.convention)
+    name, left_out, _ = name_in(request, row, typed)
+    end = float(task.grid[-1])
+
+    def empty(why: str, subject: Mapping[str, Any] | None = None) -> Item:
+        return Item(item_name(row), row.label, family_of(row), task, subject or {}, Spans((), end), (), {}, why, left_out)
+
+    if name is None:
+        return empty("not tuned yet")
+    identity = plain(request.found.identity(request.setting(row, name)))
+    subject = {part: identity[part] for part in ("task", "protocol", "convention")}
+    found = [one for one in records.get(place_of(identity), []) if int(one.what["repetition"]) < request.seeds]
+    found.sort(key=lambda record: int(record.what["repetition"]))
+    finished = [record for record in found if record.status == OK]
+    if not finished:
+        reasons = dict.fromkeys(f"{record.status}: {record.reason}" for record in found)
+        return empty("; ".join(reasons) or "not run yet", subject)
+    traces = [load_trace(request.folder, record) for record in finished]
+    curve = np.mean([psychometric(trace)[-1] for trace in traces], axis=0)
+    cost = {
+        name: float(np.mean([record.cost.get(name) or 0.0 for record in finished])) for name in COSTS
+    }
+    return Item(
+        item_name(row), row.label, family_of(row), task, subject, Spans([span_of(one) for one in traces], end),
+        curve.tolist(), cost, "", left_out, [int(record.what["repetition"]) for record in finished],
+    )  # fmt: skip
+
+
+def item_name(row: StudyRow) -> str:
+    """The short name of an item: that of its task, or of the group that is tracked."""
+    id, _, assignments = row.task.partition("/")[2].partition(":")
+    return assignments.removeprefix("group=").lower() if id == "track" and "=" in assignments else id
+
+
+def _by_place(request: Request) -> dict[str, list[Record]]:
+    """All runs of the folder, failed ones too, by what was run apart from the repetition."""
+    found: dict[str, list[Record]] = {}
+    known = {"task", "learner", "protocol", "convention", "root", "repetition"}
+    for record in request.shelf.reading().records.values():
+        if known <= {*record.what}:
+            found.setdefault(place_of(record.what), []).append(record)
+    return found
+
+
+def question_of(family: str) -> str:
+    """What a family asks."""
+    return QUESTIONS.get(family) or str(catalogue.protocol.get(family).question)
