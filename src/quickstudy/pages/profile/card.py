@@ -35,7 +35,7 @@ from quickstudy.base.blocks import (
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.pages.profile.norms import ItemNorms, Norms, load_norms
-from quickstudy.pages.profile.spans import COSTS, Family, Item, name_in, profile_of, question_of
+from quickstudy.pages.profile.spans import COSTS, Family, Item, less_data, name_in, profile_of, question_of
 from quickstudy.pages.profile.spans import Profile as Found
 from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, tuning_seeds, tuning_settings
 from quickstudy.pages.profile.words import against_baseline, can, family_line, in_short, rank, sentences
@@ -57,7 +57,8 @@ class Profile:
         if request.study.settings.get("ruleset") == TUNED:
             yield Stage(list(tuning_settings(request, learner)), tuning_seeds(request))
         # What compiles most comes first: at the end short runs keep all workers busy.
-        named = [(row, name_in(request, row, learner)[0]) for row in reversed(request.rows)]
+        rows = [one for row in reversed(request.rows) for one in (row, *less_data(request, row))]
+        named = [(row, name_in(request, row, learner)[0]) for row in rows]
         yield Stage([request.setting(row, name) for row, name in named if name is not None], request.seeds)
 
     def blocks(self, request: Request) -> Made:
@@ -71,6 +72,7 @@ class Profile:
             *(Text(sentence) for sentence in sentences(found, norms)),
             *([_plane([found, *others], norms, name)] if _has_plane(found) else []),
             _curves(found, norms, name),
+            *([_data(found, name)] if any(item.data for item in found.items) else []),
             _table(found, norms, name),
             *([_together([found, *others], name)] if others else []),
             *(part for part in [_tuning(found)] if part),
@@ -168,6 +170,26 @@ def _curves(found: Found, norms: Norms | None, name: str) -> Plot:
         f"{name}-curves", "Psychometric functions: what is right at each difficulty, 0 at chance and 1 if all is right",
         "One panel per item, the mean over seeds", Axis("difficulty", LOG, (1.0, 512.0)),
         Axis("p", LINEAR, (-0.1, 1.05), ticks), panels, direct=False,
+    )  # fmt: skip
+
+
+def _data(found: Found, name: str) -> Plot:
+    """Span against the number of training sequences, as small multiples."""
+    panels = []
+    for item in found.items:
+        if item.data:
+            whole = int(item.subject["protocol"]["parameters"]["sequences"])
+            known = sorted({**item.data, whole: item.spans}.items())
+            ends = [spans.interval or (spans.span or 0.0,) * 2 for _, spans in known]
+            curve = Plotted(
+                "", Mark(), [float(size) for size, _ in known], [1 + (spans.span or 0.0) for _, spans in known],
+                [1 + low for low, _ in ends], [1 + high for _, high in ends], dots=True,
+            )  # fmt: skip
+            panels.append(Panel([curve], item.task.unit))
+    return Plot(
+        f"{name}-data", "How soon: the span after fewer training sequences, each trained to its own end",
+        "One panel per item, with 95 % intervals over seeds", Axis("training sequences", LOG),
+        Axis("1 + span", LOG, (1.0, 520.0)), panels, direct=False,
     )  # fmt: skip
 
 
@@ -322,6 +344,7 @@ def item_facts(item: Item, norms: Norms | None) -> dict[str, Any]:
         "curve": list(item.curve),
         "difficulty": list(item.task.grid),
         "spans": list(item.spans.values),
+        "by_data": {size: {"span": own.span, "interval": own.interval} for size, own in sorted(item.data.items())},
         "seeds": len(item.spans.values),
         "cost": dict(item.cost or {}),
         "left_out": list(item.left_out),

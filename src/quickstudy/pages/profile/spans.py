@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from quickstudy.measures.span import psychometric, span
 from quickstudy.pages.profile.tuning import TUNED, Chosen, asked_on, chosen, family_of
 from quickstudy.pages.request import Request
 from quickstudy.report.results import place_of
-from quickstudy.runs.setting import make_task
+from quickstudy.runs.setting import make_task, protocol_of
 from quickstudy.runs.traces import load_trace
 from quickstudy.stats.intervals import student_interval
 
@@ -73,6 +73,7 @@ class Item:
 
     name: short, as in `--json`. subject: task and protocol of the runs, for the norms. curve: (bin,) mean p.
     why: the reason where there is no span. left_out: parameters of the learner's name that its training lacks here.
+    seeds: those of the spans. data: spans after fewer training sequences, by their number.
     """
 
     name: str
@@ -82,10 +83,11 @@ class Item:
     subject: Mapping[str, Any]
     spans: Spans
     curve: Sequence[float] = ()
-    cost: Mapping[str, float] = None  # type: ignore[assignment]
+    cost: Mapping[str, float] = field(default_factory=dict)
     why: str = ""
     left_out: Sequence[str] = ()
     seeds: Sequence[int] = ()
+    data: Mapping[int, Spans] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -175,8 +177,7 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
         return empty("not tuned yet")
     identity = plain(request.found.identity(request.setting(row, name)))
     subject = {part: identity[part] for part in ("task", "protocol", "convention")}
-    found = [one for one in records.get(place_of(identity), []) if int(one.what["repetition"]) < request.seeds]
-    found.sort(key=lambda record: int(record.what["repetition"]))
+    found = _runs(request, row, name, records)
     finished = [record for record in found if record.status == OK]
     if not finished:
         reasons = dict.fromkeys(f"{record.status}: {record.reason}" for record in found)
@@ -189,7 +190,27 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
     return Item(
         item_name(row), row.label, family_of(row), task, subject, Spans([span_of(one) for one in traces], end),
         curve.tolist(), cost, "", left_out, [int(record.what["repetition"]) for record in finished],
+        {
+            int(less.protocol["sequences"]): Spans([span_of(load_trace(request.folder, one)) for one in own], end)
+            for less in less_data(request, row)
+            if (own := [one for one in _runs(request, less, name, records) if one.status == OK])
+        },
     )  # fmt: skip
+
+
+def _runs(request: Request, row: StudyRow, name: str, records: Mapping[str, list[Record]]) -> list[Record]:
+    """All runs of a learner on a row, by repetition, up to the seeds of the request."""
+    identity = plain(request.found.identity(request.setting(row, name)))
+    found = [one for one in records.get(place_of(identity), []) if int(one.what["repetition"]) < request.seeds]
+    return sorted(found, key=lambda record: int(record.what["repetition"]))
+
+
+def less_data(request: Request, row: StudyRow) -> list[StudyRow]:
+    """The row with fewer training sequences, where the study asks for that and the item is one of symbols."""
+    if protocol_of(catalogue.task.get(row.task.partition(":")[0])) != "span":
+        return []
+    sizes = request.study.settings.get("data", ())
+    return [replace(row, protocol={**row.protocol, "sequences": int(size)}) for size in sizes]
 
 
 def item_name(row: StudyRow) -> str:

@@ -6,8 +6,9 @@ anything, so a table with a long span means that the item has a shortcut.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,13 @@ from quickstudy.base.learner import Brief
 from quickstudy.tasks.controls import FixedRule, uniform_by_prefix
 
 
-class TableRule:
+class TableRule(ABC):
     """The most frequent answer to questions with the same feature; the most frequent of all else."""
 
-    feature: Callable[[Sequence[int]], Hashable]
+    @staticmethod
+    @abstractmethod
+    def feature(tokens: Sequence[int]) -> Hashable:
+        """What the table is indexed by."""
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._seen: defaultdict[Hashable, Counter[int]] = defaultdict(Counter)
@@ -32,14 +36,14 @@ class TableRule:
         tokens = inputs.tolist()
         for position in np.flatnonzero(targets >= 0):
             answer = int(targets[position])
-            self._seen[type(self).feature(tokens[: position + 1])][answer] += 1
+            self._seen[self.feature(tokens[: position + 1])][answer] += 1
             self._all[answer] += 1
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """One answer per row."""
         tokens = inputs.tolist()
         usual = _most_common(self._all)
-        found = (self._seen.get(type(self).feature(tokens[: end + 1])) for end in range(len(tokens)))
+        found = (self._seen.get(self.feature(tokens[: end + 1])) for end in range(len(tokens)))
         return np.array([usual if counts is None else _most_common(counts) for counts in found])
 
 
@@ -48,19 +52,74 @@ def _most_common(counts: Counter[int]) -> int:
     return min(counts, key=lambda answer: (-counts[answer], answer)) if counts else 0
 
 
-def _table(name: str, feature: Callable[[Sequence[int]], Hashable], words: str) -> None:
-    """Register a table rule."""
-    made = type(name, (TableRule,), {"feature": staticmethod(feature), "__doc__": words, "__module__": __name__})
-    control(name, version=1, role="control")(made)
+@control("rote", version=1, role="control")
+class Rote(TableRule):
+    """Remembers every sequence it was shown with its answer, and nothing else."""
+
+    @staticmethod
+    def feature(tokens: Sequence[int]) -> Hashable:
+        """What the table is indexed by."""
+        return tuple(tokens)
 
 
-_table("rote", tuple, "Remembers every sequence it was shown with its answer; nothing else.")
-_table("by-last", lambda tokens: tokens[-1], "The usual answer after the last symbol.")
-_table("by-length", len, "The usual answer after so many symbols.")
-_table("by-length-parity", lambda tokens: len(tokens) % 2, "The usual answer after an even or odd number of symbols.")
-_table("by-position", lambda tokens: (tokens[0], len(tokens)), "The usual answer to the first symbol and the position.")
-_table("by-bigram", lambda tokens: tuple(tokens[-2:]), "The usual answer after the last two symbols.")
-_table("by-bag", lambda tokens: tuple(sorted(set(tokens))), "The usual answer to a set of symbols, in any order.")
+@control("by-last", version=1, role="control")
+class ByLast(TableRule):
+    """The usual answer after the last symbol."""
+
+    @staticmethod
+    def feature(tokens: Sequence[int]) -> Hashable:
+        """What the table is indexed by."""
+        return tokens[-1]
+
+
+@control("by-length", version=1, role="control")
+class ByLength(TableRule):
+    """The usual answer after so many symbols."""
+
+    @staticmethod
+    def feature(tokens: Sequence[int]) -> Hashable:
+        """What the table is indexed by."""
+        return len(tokens)
+
+
+@control("by-length-parity", version=1, role="control")
+class ByLengthParity(TableRule):
+    """The usual answer after an even, or an odd, number of symbols."""
+
+    @staticmethod
+    def feature(tokens: Sequence[int]) -> Hashable:
+        """What the table is indexed by."""
+        return len(tokens) % 2
+
+
+@control("by-position", version=1, role="control")
+class ByPosition(TableRule):
+    """The usual answer to the first symbol and the position."""
+
+    @staticmethod
+    def feature(tokens: Sequence[int]) -> Hashable:
+        """What the table is indexed by."""
+        return (tokens[0], len(tokens))
+
+
+@control("by-bigram", version=1, role="control")
+class ByBigram(TableRule):
+    """The usual answer after the last two symbols."""
+
+    @staticmethod
+    def feature(tokens: Sequence[int]) -> Hashable:
+        """What the table is indexed by."""
+        return tuple(tokens[-2:])
+
+
+@control("by-bag", version=1, role="control")
+class ByBag(TableRule):
+    """The usual answer to a set of symbols, in any order."""
+
+    @staticmethod
+    def feature(tokens: Sequence[int]) -> Hashable:
+        """What the table is indexed by."""
+        return frozenset(tokens)
 
 
 @control("among-shown", version=1, role="control")

@@ -1,0 +1,82 @@
+"""The span formula by hand, and what it is equal to elsewhere."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from quickstudy.base.learner import Cost
+from quickstudy.base.trace import Trace
+from quickstudy.measures.span import examples_to, linear_span, psychometric, span, span_scores
+
+GRID = (1, 2, 3, 4, 6, 8, 12, 16)
+
+
+@pytest.mark.parametrize("last", range(len(GRID) + 1))
+def test_a_perfect_step_at_a_difficulty_is_that_difficulty(last):
+    p = np.arange(len(GRID)) < last
+    assert span(p, GRID) == pytest.approx(0 if last == 0 else GRID[last - 1])
+
+
+def test_nothing_is_the_difficulty_that_costs_nothing():
+    assert span([0, 0], [2, 4], least=1) == pytest.approx(1)
+    assert span([-0.3, -0.1], [2, 4], least=1) == pytest.approx(1), "the sum is clipped to the axis"
+
+
+def test_by_hand_between_two_points():
+    # ln(1 + S) = ln 2 + 0.5 (ln 3 - ln 2)
+    assert span([1, 0.5], [1, 2]) == pytest.approx(math.sqrt(2 * 3) - 1)
+
+
+def test_single_bins_are_not_clipped():
+    # A bin below chance by noise takes away what another has above it by noise.
+    noisy = span([0.5, 0.1, -0.1], [1, 2, 3])
+    widths = np.diff(np.log1p([0, 1, 2, 3]))
+    assert np.log1p(noisy) == pytest.approx(0.5 * widths[0] + 0.1 * widths[1] - 0.1 * widths[2])
+
+
+def test_on_a_linear_axis_with_r_squared_it_is_memory_capacity():
+    r_squared = np.array([0.98, 0.9, 0.4, 0.1, 0.0])
+    assert linear_span(r_squared, [1, 2, 3, 4, 5]) == pytest.approx(r_squared.sum())
+
+
+@given(st.integers(0, 16))
+def test_with_all_or_nothing_it_is_the_reach(longest):
+    """Right up to n, wrong after: the span on a grid of all n is that n, as the reach of a B index is."""
+    every = np.arange(1, 17)
+    assert span(every <= longest, every) == pytest.approx(longest)
+
+
+def trace(correct, asked, chance, **more):
+    arrays = {
+        "step": np.array([10, 40, 160]), "correct": np.array(correct), "asked": np.array(asked),
+        "chance": np.array(chance), "difficulty": np.array([1, 2, 3]), **more,
+    }  # fmt: skip
+    return Trace("span", arrays, {"least": 0, "unit": "symbols", "taught": 2}, Cost())
+
+
+def test_scores_of_a_trace_by_hand():
+    made = trace([[0, 5, 5], [10, 5, 5], [10, 10, 5]], [10, 10, 10], [0.5, 0.5, 0.5],
+                 whole=np.array([[0, 0, 0], [10, 0, 0], [10, 10, 0]]), tests=np.array([10, 10, 10]))  # fmt: skip
+    assert psychometric(made)[-1].tolist() == [1, 1, 0]
+    scores = span_scores(made, "corrected")
+    assert scores["span"] == pytest.approx(2)
+    assert scores["share"] == pytest.approx(math.log(3) / math.log(4))
+    assert scores["span-within"] == pytest.approx(2), "of the bins up to what was taught"
+    assert scores["whole-span"] == pytest.approx(2)
+    # spans 0 (below chance, clipped), 1 and 2 at the three checkpoints: the mean is of ln(1 + span)
+    assert scores["mean-span"] == pytest.approx((1 * 2 * 3) ** (1 / 3) - 1)
+
+
+def test_examples_to_a_span():
+    made = trace([[5, 5, 5], [10, 5, 5], [10, 10, 5]], [10, 10, 10], [0.5, 0.5, 0.5])
+    assert (examples_to(made, 1), examples_to(made, 2), examples_to(made, 3)) == (40, 160, math.inf)
+
+
+def test_of_real_numbers_p_is_the_squared_correlation_and_0_where_it_is_negative():
+    covariance = np.array([[[1.0, 0.9, 0.9], [1.0, 0.5, 1.0], [1.0, -0.9, 1.0]]])
+    arrays = {"step": np.array([1]), "covariance": covariance, "difficulty": np.array([1, 2, 3])}
+    made = Trace("span", arrays, {"least": 0, "unit": "steps"}, Cost())
+    assert psychometric(made)[0] == pytest.approx([0.9, 0.25, 0.0])
