@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import time
@@ -17,93 +16,88 @@ import pytest
 import quickstudy as qs
 from quickstudy.base.study import find_study
 from quickstudy.pages.profile.index import read_index
-from quickstudy.pages.profile.standing import Family, Standing
-from quickstudy.pages.profile.words import PHRASES, in_short, phrase
-from quickstudy.play.keeping import Invitation, Sitting
-from quickstudy.report.statistics import Contrast
-from quickstudy.stats.intervals import Interval
 
 
-class Last:
-    """Answers what it was last told; breaks where there are more than two symbols."""
+class Copies:
+    """Answers the symbol just read; breaks on vocabularies of more than nine symbols."""
 
     def __init__(self, brief: Any, seed: int) -> None:
-        self.answer, self.symbols = 0, brief.inputs.size
+        self.symbols = brief.inputs.size
 
     def learn(self, inputs: Any, targets: Any) -> None:
-        self.answer = targets[-1]
+        pass
 
     def predict(self, inputs: Any) -> Any:
-        if self.symbols > 2:
+        if self.symbols > 9:
             raise RuntimeError("too many symbols")
-        return np.full(len(inputs), self.answer)
+        return np.array(inputs)
 
 
-class First(Last):
+class First(Copies):
     """Answers 0."""
 
     def predict(self, inputs: Any) -> Any:
         return np.zeros(len(inputs), int)
 
 
-FAMILIES = ["language", "curriculum"]
+FAMILIES = ["language", "dynamics"]
 VERSION = find_study("profile-quick").version
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any, Any]:
     folder = tmp_path_factory.mktemp("profile")
-    one = qs.profile(Last, seeds=2, out=folder, families=FAMILIES, progress=False)
+    one = qs.profile(Copies, seeds=2, out=folder, families=FAMILIES, progress=False)
     return folder, one, qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
 
 
-def test_who_breaks_on_one_task_still_has_the_others(made: tuple[Path, Any, Any]) -> None:
+def test_an_item_that_fails_costs_that_item_and_the_number_of_its_family(made: tuple[Path, Any, Any]) -> None:
     _, card, _ = made
-    language, curriculum = card.facts["families"]
-    periodic, qa = language["tasks"]
-    assert (periodic["runs"], periodic["why"]) == (2, "")
-    assert language["scaled"] == pytest.approx(periodic["scaled"])
-    assert qa["why"] == "failed: RuntimeError: too many symbols" or "too many symbols" in qa["why"]
-    assert [one["task"] for one in language["without_scale"]] == [qa["task"]]
-    assert curriculum["scaled"] is None
-    assert "not-applicable" in curriculum["tasks"][0]["why"]
+    language, dynamics = card.facts["families"]
+    copy, lookup = language["items"]
+    assert (copy["item"], copy["seeds"], copy["reason"]) == ("copy", 2, "")
+    assert copy["span"] == pytest.approx(0, abs=0.2), "the bar is never an answer, and later letters are chance"
+    assert "too many symbols" in lookup["reason"]
+    assert language["share"] is None, "no number of a family with an item missing"
+    assert [one["item"] for one in language["missing"]] == ["lookup"]
+    assert all(item["span"] is None for item in dynamics["items"])
     assert card.execution.exit_status == 1
-    # scaled is what its definition says, of the numbers on the card.
-    wanted = (periodic["value"] - periodic["control"]) / (periodic["oracle"] - periodic["control"])
-    assert periodic["scaled"] == pytest.approx(wanted)
 
 
-def test_every_sentence_has_its_number_and_few_runs_are_no_verdict(made: tuple[Path, Any, Any]) -> None:
+def test_spans_and_intervals_are_what_their_definitions_say(made: tuple[Path, Any, Any]) -> None:
+    copy = made[2].facts["families"][0]["items"][0]
+    logs = np.log1p(copy["spans"])
+    assert copy["span"] == pytest.approx(np.expm1(logs.mean()))
+    half = 12.7062 * logs.std(ddof=1) / np.sqrt(2)
+    low, high = (max(0.0, np.expm1(logs.mean() - half)), min(32.0, np.expm1(logs.mean() + half)))
+    assert copy["interval"] == pytest.approx([low, high], rel=1e-4, abs=1e-9)
+    assert (copy["unit"], copy["end"], copy["ceiling"]) == ("symbols copied", 32, False)
+    assert copy["difficulty"] == [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]
+
+
+def test_words_have_units_and_few_seeds_are_mentioned(made: tuple[Path, Any, Any]) -> None:
     words = made[1].facts["words"]
-    assert any(f"{made[1].facts['families'][0]['tasks'][0]['value']:.3f}" in sentence for sentence in words)
-    assert any("2 runs a task are too few for a verdict" in sentence for sentence in words)
-    assert any("has no place on the scale" in sentence for sentence in words)
+    assert words[0].startswith("Copies copies ")
+    assert any("2 seeds: use --seeds 6 or more" in sentence for sentence in words)
+    assert any("language: no span on lookup, and so no number of the family: failed" in one for one in words)
 
 
-def test_another_stands_beside_and_rules_are_not_run_again(made: tuple[Path, Any, Any]) -> None:
-    folder, _, second = made
-    assert second.execution.found["ok"] >= 2 * 4
-    assert "Last" in second.path.read_text()
-    assert json.loads((folder / "profile.json").read_text())["learners"] == ["Last", "First"]
+def test_cards_of_one_folder_keep_their_own_tables(made: tuple[Path, Any, Any]) -> None:
+    folder, one, second = made
+    for card in (one, second):
+        table = (folder / f"{card.path.stem}-spans.csv").read_text()
+        assert card.facts["learner"] in table
+        assert f"{card.path.stem}-spans.csv" in card.path.read_text()
+    assert "Copies" in second.path.read_text(), "the learners of one folder are compared"
+
+
+def test_nothing_is_run_twice_and_more_seeds_extend(made: tuple[Path, Any, Any]) -> None:
+    folder = made[0]
+    assert json.loads((folder / "profile.json").read_text())["learners"] == ["Copies", "First"]
     again = qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
     assert (again.execution.ok, again.execution.failed) == (0, 0)
     more = qs.profile(First, seeds=3, out=folder, families=["language"], progress=False)
-    assert more.facts["families"][0]["tasks"][0]["runs"] == 3
-
-
-def test_a_person_who_has_played_stands_on_the_card(made: tuple[Path, Any, Any]) -> None:
-    folder, task = made[0], "curriculum/chain:members=micro-1/micro-2/micro-4"
-    sitting = Sitting(Invitation(task, amount=40, name="ann"), folder)
-    while not sitting.seat.over:
-        sitting.seat.answer("")
-    assert sitting.keep() is not None
-    card = qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
-    page = card.path.read_text()
-    beside = page[page.index('id="beside"') :]
-    row = next(part for part in beside.split("<tr>") if "name=" in part)
-    values = re.findall(r'<td class="number"(?: data-value="([^"]*)")?>', row.partition("</tr>")[0])
-    assert values == ["", "0.0"]  # no task of words was played; silence passes nothing, no more than the best rule
-    assert "People: examined in a shorter form" in page
+    assert more.facts["families"][0]["items"][0]["seeds"] == 3
 
 
 def test_rulesets_are_not_mixed(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
@@ -168,7 +162,7 @@ def test_a_site_of_cards(made: tuple[Path, Any, Any], tmp_path: Path) -> None:
         write_site([made[0], tuned], tmp_path / "site")
 
 
-@pytest.mark.parametrize("command", [["report"], ["compare", "First", "Last"]])
+@pytest.mark.parametrize("command", [["report"], ["compare", "First", "Copies"]])
 def test_neither_reports_nor_comparisons_mix_rulesets(command: list[str], tmp_path: Path) -> None:
     folders = {ruleset: tmp_path / ruleset.replace(" ", "-") for ruleset in ("as given", "tuned")}
     for ruleset, folder in folders.items():
@@ -188,26 +182,6 @@ def main_command() -> Any:
     return typer.main.get_command(app)
 
 
-def family(value: float | None, low: float = 0.0, high: float = 0.0, n: int = 6) -> Family:
-    return Family("language", "", [], Contrast(value, Interval(low, high) if value is not None else None, "", n))
-
-
-@pytest.mark.parametrize(
-    ("of", "said"),
-    [
-        (family(0.9, 0.8, 1.0), PHRASES["language"].far),
-        (family(0.3, 0.2, 0.4), PHRASES["language"].some),
-        (family(0.3, -0.1, 0.7), PHRASES["language"].none),  # the interval does not bear it out
-        (family(0.3, -0.1, 0.7, n=3), PHRASES["language"].some),  # the mean, and the card says it is no verdict
-        (family(-0.2, -0.3, -0.1), PHRASES["language"].none),
-        (family(None), ""),
-    ],
-)
-def test_words_follow_from_numbers(of: Family, said: str) -> None:
-    assert phrase(of) == said
-    assert said in in_short(Standing("x", "as given", [of]))
-
-
 def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
     from quickstudy.pages.profile.tuning import candidates, tuning_settings
     from quickstudy.profiling import BUDGETS, request_profile
@@ -220,7 +194,7 @@ def test_tuning_is_on_tasks_and_seeds_that_are_not_reported() -> None:
         assert not reported & {one.task for one in settings}
         # 1, 0.3 and 3 times the usual rate of each family's training.
         tried = [f"lstm:rate={rate}" for rate in ("0.005", "0.0015", "0.015")]
-        assert candidates("lstm", request, "dynamics") == candidates("lstm", request, "curriculum") == tried
+        assert candidates("lstm", request, "dynamics") == tried
         with pytest.raises(qs.UsageError, match="the budget is"):
             candidates("lstm:rate=" + "|".join(f"0.0{n}" for n in range(1, 20)), request, "dynamics")
 

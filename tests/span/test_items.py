@@ -103,8 +103,8 @@ def test_no_shallow_rule_goes_far_except_where_the_item_says():
         small = dataclasses.replace(task, longest=32)
         for rule in ("by-last", "by-length-parity", "by-bigram", "by-bag", "by-length"):
             found = span_scores(examined(small, rule), "corrected")["span"]
-            # The first bracket to close is the last one opened, and its successors can be guessed from it.
-            assert found < (3.0 if (name, rule) == ("span/nest", "by-bigram") else 2.0), (name, rule, found)
+            # Nestings of one or two kinds follow from the set of symbols: the sheet of the item says so.
+            assert found < (4.0 if name == "span/nest" else 2.0), (name, rule, found)
 
 
 def test_oracle_and_rote_through_the_protocol():

@@ -92,6 +92,41 @@ class Select(SymbolItem):
         return letters[position] if 0 <= bar and position < len(letters) else -1
 
 
+@task("span/periodic", version=1, controls=RULES, oracle="span-oracle")
+@dataclass(frozen=True)
+class Periodic(SymbolItem):
+    """Continue a periodic string.
+
+    Sees: a word of n letters of 8, twice. Answers: the word once more; each letter is shown after it
+    was asked for. Difficulty: the period n. Scored: every letter. Chance: 1/8. Ceiling: 1.
+    Source: ours, after `language/periodic` (Cisneros et al. 2022).
+
+    longest: letters of the longest period.
+    """
+
+    vocabulary: ClassVar[tuple[str, ...]] = LETTERS
+    unit: ClassVar[str] = "letters of a period"
+    can: ClassVar[str] = "continues periods of {} letters"
+    family: ClassVar[str] = "language"
+    longest: int = parameter(24, at_least=2)
+
+    def chance(self, size: int) -> float:
+        """One letter of eight."""
+        return 1 / len(LETTERS)
+
+    def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
+        """Uniform letters."""
+        words = [rng.integers(len(LETTERS), size=size) for size in sizes]
+        return Examples.from_pairs((np.tile(word, 2), word) for word in words)
+
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The letter one period back, of the shortest period that was seen twice."""
+        for period in range(1, len(tokens) // 2 + 1):
+            if list(tokens[period:]) == list(tokens[:-period]):
+                return tokens[-period]
+        return -1
+
+
 @task("span/hold", version=1, controls=RULES, oracle="span-oracle")
 @dataclass(frozen=True)
 class Hold(SymbolItem):

@@ -105,11 +105,19 @@ class Track(GroupItem):
     longest: elements in the longest test. taught: elements in the longest lesson.
     """
 
-    unit: ClassVar[str] = "group elements followed"
-    can: ClassVar[str] = "follows {} elements of a group"
     group: str = parameter("S3", choices=GROUPS)
     longest: int = parameter(256, at_least=2)
     taught: int = parameter(TAUGHT, at_least=1)
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        """Elements of the group."""
+        return f"elements of {self.group} followed"
+
+    @property
+    def can(self) -> str:  # type: ignore[override]
+        """With a blank for the span."""
+        return f"follows {{}} elements of {self.group}"
 
 
 @task("span/nest", version=1, controls=RULES, oracle="span-oracle")
@@ -120,6 +128,8 @@ class Nest(Grammar):
     Sees: n opening brackets of 4 kinds, and a bar.
     Answers: the closing ones, last opened first; each is shown after it was asked for.
     Scored: every bracket. Chance: 1/4. Ceiling: 1. Source: ours; Dyck-4 at its deepest.
+    Nestings of one or two kinds follow from the set of symbols: the baseline by-bag has a span of
+    about 3, which is marked on the axis.
 
     longest: depth of the longest test. taught: depth of the longest lesson.
     """
