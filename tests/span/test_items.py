@@ -127,3 +127,19 @@ def test_spaces_are_those_of_the_vocabulary():
     for name in ITEMS:
         task = typed_task(name)
         assert spaces_of(task)[0].size == len(task.vocabulary)
+
+
+@pytest.mark.parametrize("name", ["span/count", "span/abc"])
+def test_every_size_has_all_differences_equally_often(name):
+    """In lessons and in tests: otherwise the size would give the difference away."""
+    task = typed_task(name)
+    letters = len(task.vocabulary) - 1
+    for examples in (task.sample(rng(), 360), task.draw(rng(), np.repeat(np.arange(6), 24))):
+        found = {}
+        for index in range(examples.count):
+            times = np.bincount(examples.inputs[: examples.lengths[index] - 1, index], minlength=letters)
+            found.setdefault(int(times.min()), []).append(int(times.max() - times.min()))
+        for differences in found.values():
+            counts = np.bincount(differences, minlength=4)[1:4]
+            assert counts.min() > 0, found
+            assert counts.max() - counts.min() <= 1

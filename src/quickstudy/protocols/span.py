@@ -53,6 +53,7 @@ class SpanProtocol(Spans):
     checkpoints: int = parameter(3, at_least=1, at_most=12)
 
     asks: ClassVar[str] = "spans"
+    programs: ClassVar[int] = 1  # tests may be longer than lessons
 
     @staticmethod
     def unfit(task: Any) -> str:

@@ -6,9 +6,10 @@ anything, so a table with a long span means that the item has a shortcut.
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ class TableRule(ABC):
 
     @staticmethod
     @abstractmethod
-    def feature(tokens: Sequence[int]) -> Hashable:
-        """What the table is indexed by."""
+    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+        """What the table is indexed by, after every symbol."""
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._seen: defaultdict[Hashable, Counter[int]] = defaultdict(Counter)
@@ -33,17 +34,15 @@ class TableRule(ABC):
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Count the answers; -1 is where nothing is asked."""
-        tokens = inputs.tolist()
-        for position in np.flatnonzero(targets >= 0):
-            answer = int(targets[position])
-            self._seen[self.feature(tokens[: position + 1])][answer] += 1
-            self._all[answer] += 1
+        for feature, answer in zip(self.features(inputs.tolist()), targets.tolist(), strict=True):
+            if answer >= 0:
+                self._seen[feature][answer] += 1
+                self._all[answer] += 1
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """One answer per row."""
-        tokens = inputs.tolist()
         usual = _most_common(self._all)
-        found = (self._seen.get(self.feature(tokens[: end + 1])) for end in range(len(tokens)))
+        found = map(self._seen.get, self.features(inputs.tolist()))
         return np.array([usual if counts is None else _most_common(counts) for counts in found])
 
 
@@ -57,9 +56,9 @@ class Rote(TableRule):
     """Remembers every sequence it was shown with its answer, and nothing else."""
 
     @staticmethod
-    def feature(tokens: Sequence[int]) -> Hashable:
-        """What the table is indexed by."""
-        return tuple(tokens)
+    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+        """What the table is indexed by, after every symbol."""
+        return itertools.accumulate(tokens, lambda before, token: hash((before, token)))
 
 
 @control("by-last", version=1, role="control")
@@ -67,9 +66,9 @@ class ByLast(TableRule):
     """The usual answer after the last symbol."""
 
     @staticmethod
-    def feature(tokens: Sequence[int]) -> Hashable:
-        """What the table is indexed by."""
-        return tokens[-1]
+    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+        """What the table is indexed by, after every symbol."""
+        return tokens
 
 
 @control("by-length", version=1, role="control")
@@ -77,9 +76,9 @@ class ByLength(TableRule):
     """The usual answer after so many symbols."""
 
     @staticmethod
-    def feature(tokens: Sequence[int]) -> Hashable:
-        """What the table is indexed by."""
-        return len(tokens)
+    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+        """What the table is indexed by, after every symbol."""
+        return range(len(tokens))
 
 
 @control("by-length-parity", version=1, role="control")
@@ -87,9 +86,9 @@ class ByLengthParity(TableRule):
     """The usual answer after an even, or an odd, number of symbols."""
 
     @staticmethod
-    def feature(tokens: Sequence[int]) -> Hashable:
-        """What the table is indexed by."""
-        return len(tokens) % 2
+    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+        """What the table is indexed by, after every symbol."""
+        return (place % 2 for place in range(len(tokens)))
 
 
 @control("by-position", version=1, role="control")
@@ -97,9 +96,9 @@ class ByPosition(TableRule):
     """The usual answer to the first symbol and the position."""
 
     @staticmethod
-    def feature(tokens: Sequence[int]) -> Hashable:
-        """What the table is indexed by."""
-        return (tokens[0], len(tokens))
+    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+        """What the table is indexed by, after every symbol."""
+        return ((tokens[0], place) for place in range(len(tokens)))
 
 
 @control("by-bigram", version=1, role="control")
@@ -107,9 +106,9 @@ class ByBigram(TableRule):
     """The usual answer after the last two symbols."""
 
     @staticmethod
-    def feature(tokens: Sequence[int]) -> Hashable:
-        """What the table is indexed by."""
-        return tuple(tokens[-2:])
+    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+        """What the table is indexed by, after every symbol."""
+        return zip((-1, *tokens), tokens, strict=False)
 
 
 @control("by-bag", version=1, role="control")
@@ -117,9 +116,10 @@ class ByBag(TableRule):
     """The usual answer to a set of symbols, in any order."""
 
     @staticmethod
-    def feature(tokens: Sequence[int]) -> Hashable:
-        """What the table is indexed by."""
-        return frozenset(tokens)
+    def features(tokens: Sequence[int]) -> Iterable[Hashable]:
+        """What the table is indexed by, after every symbol."""
+        first: frozenset[int] = frozenset()
+        return list(itertools.accumulate(tokens, lambda seen, token: seen | {token}, initial=first))[1:]
 
 
 @control("among-shown", version=1, role="control")

@@ -221,10 +221,13 @@ class Abc(Grammar):
 
 def _compared(rng: np.random.Generator, sizes: NDArray[np.int64], letters: int) -> Examples:
     """Letters in order, each `size` times, one of them 1 to 3 times more."""
-    number = np.arange(len(sizes))
-    # The difference goes round in a fixed order, so that lengths do not depend on the seed; which letter
-    # it belongs to is random.
-    more, which = 1 + number % 3, rng.permuted(number % letters)
+    # The difference goes round with every further string of one size, so that lengths do not depend on
+    # the seed and every size has all differences; which letter it belongs to is random.
+    order = np.argsort(sizes, kind="stable")
+    first = np.searchsorted(sizes[order], sizes[order])
+    more = np.empty(len(sizes), np.int64)
+    more[order] = 1 + (np.arange(len(sizes)) - first) % 3
+    which = rng.permuted(np.arange(len(sizes)) % letters)
     pairs = []
     for size, extra, chosen in zip(sizes, more, which, strict=True):
         times = size + extra * (np.arange(letters) == chosen)
