@@ -4,12 +4,10 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 # `OUT=FOLDER make run` puts results there; else they go where `quickstudy profile` puts them, results/profile-quick.
 PLACE = $(if $(OUT),--out $(OUT))
-CARDS ?= published/profile-quick
 SEEDS ?= 6
 LEARNER ?= esn
-GALLERY ?= esn lstm gru rnn transformer reca recall bag lru mamba deltanet mlstm mingru
 
-.PHONY: run test long quick lint bench chaos docs gallery clean
+.PHONY: run test long quick lint bench chaos docs norms clean
 
 run: .venv/run
 	$(BIN)/quickstudy profile $(LEARNER) --quick --seeds $(SEEDS) $(PLACE)
@@ -47,13 +45,11 @@ docs: .venv/test
 	$(BIN)/python docs/build.py
 	$(BIN)/python -m pytest tests/docs
 
-# The quick cards of built-in learners, in the folder where their runs are stored: what is there is not run again.
-# docs/reference/cards.md is written from them. A learner with a run that failed stops it: nothing is written of what is
-# not whole.
-gallery: .venv/run
-	set -e; for learner in $(GALLERY); do \
-	  $(BIN)/quickstudy profile $$learner --quick --seeds 6 --out $(CARDS) --quiet; done
-	$(BIN)/python docs/gallery.py $(CARDS) docs/reference/cards.md
+# The runs of the reference learners that are missing, the norms inside the package, and their page.
+norms: .venv/run
+	$(BIN)/quickstudy reproduce battery --controls --seeds 6 --stored published/battery --out results/battery
+	$(BIN)/quickstudy pack results/battery --out published/battery/runs.zip
+	$(BIN)/python docs/norms.py published/battery
 
 clean:
 	rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache

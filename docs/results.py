@@ -35,9 +35,9 @@ are then run on top of them.
 
 
 def stored() -> list[pathlib.Path]:
-    """The folders of published/ that have runs, those behind cards left out: `docs/gallery.py` reads them."""
+    """The folders of published/ that have runs, that of the battery left out: `docs/norms.py` reads it."""
     folders = sorted(folder.parent for kind in ("runs", PACKED) for folder in STORED.glob(f"*/{kind}"))
-    return [folder for folder in folders if not any(folder.glob("card-*.json"))]
+    return [folder for folder in folders if folder.name != "battery"]
 
 
 def section(folder: pathlib.Path) -> str:

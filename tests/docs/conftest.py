@@ -58,5 +58,5 @@ def refresh(pages: Any, picture: Any, results: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def gallery() -> Any:
-    return load("gallery")
+def norms() -> Any:
+    return load("norms")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 
 import pytest
 
-from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError
 from quickstudy.base.study import find_study
-from quickstudy.pages.page import page_of
-from quickstudy.profiling import request_profile
 from quickstudy.reproducing import take_over
 from quickstudy.runs.pack import pack
 
@@ -35,7 +31,7 @@ def test_every_folder_says_where_it_comes_from():
         path.parent
         for kind in ("runs", "runs.zip")
         for path in STORED.glob(f"*/{kind}")
-        if not any(path.parent.glob("card-*.json"))
+        if path.parent.name != "battery"
     ),
     ids=lambda folder: folder.name,
 )
@@ -45,24 +41,10 @@ def test_the_page_of_tables_is_what_the_stored_runs_give(folder, results):
     assert results.section(folder) in page
 
 
-def test_the_gallery_is_that_of_the_stored_cards(gallery):
-    page = (ROOT / "docs" / "reference" / "cards.md").read_text(encoding="utf-8")
-    assert page == gallery.gallery(STORED / "profile-quick")
-
-
-def test_a_stored_card_is_what_its_runs_give():
-    folder = STORED / "profile-quick"
-    facts = plain(page_of(request_profile("bag", seeds=6, out=folder)).facts["card"])
-    assert facts == json.loads((folder / "card-bag.json").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(("budget", "seeds"), [("standard", 6), ("full", 3)])
-def test_a_stored_card_is_what_its_packed_runs_give(budget, seeds, tmp_path):
-    stored = STORED / f"profile-{budget}"
-    take_over(stored, tmp_path)
-    facts = plain(page_of(request_profile("esn", budget=budget, seeds=seeds, out=tmp_path)).facts["card"])
-    kept = json.loads((stored / "card-esn.json").read_text(encoding="utf-8"))
-    assert (facts["families"], facts["words"]) == (kept["families"], kept["words"])
+def test_the_norms_and_their_page_are_what_the_stored_runs_give(norms):
+    stored, page = norms.texts(STORED / "battery")
+    assert norms.NORMS.read_text(encoding="utf-8") == stored
+    assert norms.PAGE.read_text(encoding="utf-8") == page
 
 
 PAGES = ("what-stands", "better-learners", "conventions")
