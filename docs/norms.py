@@ -27,7 +27,7 @@ Spans of the built-in learners on the items of the quick profile, mean of {seeds
 runs are in `published/battery`; `make norms` makes the runs that are missing, the norms inside the package and this
 page. `quickstudy profile` reads a card against these norms.
 
-A span is in the unit of its item; `+` is the end of the axis. `quickstudy show span/copy` has the definition of an item.
+A span is in the unit of its item; `+` is the end of the axis. `quickstudy show span/copy` has the sheet of one.
 """
 RELIABILITY = """
 ## How well the battery tells learners apart

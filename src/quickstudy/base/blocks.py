@@ -151,8 +151,8 @@ class Plotted:
     """One curve, cloud or set of bars, in data coordinates. low, high: the edges of its band, or whiskers of points.
 
     label: stands at its end, or in a legend. kind: LINE, STEP, POINTS or BARS. bold: (from, to) on the x axis where the
-    line is bold. dots: its points are shown too. tells: at each point, what a pointer shows. names: at each point, what is
-    written next to it.
+    line is bold. dots: its points are shown too. tells: at each point, what a pointer shows. names: what is written
+    next to each point.
     """
 
     label: str

@@ -114,9 +114,7 @@ def checkpoints(items: int, stride: int, count: int) -> list[int]:
     return sorted({max(stride, last // 4**k // stride * stride) for k in range(count)})
 
 
-def _marks(
-    right: NDArray[np.bool_], exam: Exam, lane: int, levels: NDArray[np.int64], bins: int
-) -> NDArray[np.int64]:
+def _marks(right: NDArray[np.bool_], exam: Exam, lane: int, levels: NDArray[np.int64], bins: int) -> NDArray[np.int64]:
     """(2, bin): right answers, and sequences without a mistake."""
     counted = exam.counted[lane]
     sequence, own = exam.positions[lane][counted][:, 1], right[counted]

@@ -88,10 +88,10 @@ def _drawing(block: Strips, form: Form) -> Drawing:
                 top += 16
             parts += _strip(row, left, top, width, end, narrow)
             top += _ROW
-    for value in _AXIS:
-        if value <= end:
-            x = _x(value, left, width, end)
-            parts.append(drawing.text(str(value), x, top + 8, class_="tick", text_anchor="middle"))
+    for number in _AXIS:
+        if number <= end:
+            x = _x(number, left, width, end)
+            parts.append(drawing.text(str(number), x, top + 8, class_="tick", text_anchor="middle"))
     if block.unit:
         parts.append(drawing.text(block.unit, left, top + 8 + _FOOT, class_="title"))
     return Drawing(block.label, form.width, top + 2 * _FOOT, parts, form.name)
@@ -106,9 +106,9 @@ def _strip(row: Strip, left: float, top: float, width: float, end: float, narrow
     if not narrow:
         yield drawing.text(row.label, left - 12, y + 4, class_="label", text_anchor="end")
     yield tag("line", class_="axis", x1=left, x2=last, y1=y, y2=y)
-    for value in _AXIS:
-        if value <= row.end:
-            x = _x(value, left, width, end)
+    for number in _AXIS:
+        if number <= row.end:
+            x = _x(number, left, width, end)
             yield tag("line", class_="grid", x1=x, x2=x, y1=y - 4, y2=y + 4)
     for value, name in row.marks:
         x = _x(value, left, width, end)
@@ -123,9 +123,9 @@ def _strip(row: Strip, left: float, top: float, width: float, end: float, narrow
         ends = [_x(value, left, width, end) for value in row.interval]
         bar = {"x1": ends[0], "x2": max(ends[1], ends[0] + 1), "y1": y, "y2": y}
         yield tag("g", tag("line", class_="line", stroke_opacity=".35", style="stroke-width:9", **bar), class_="c1")
-    x, words = _x(row.value, left, width, end), span_text(row.value, row.over)
-    yield tag("g", tag("circle", tag("title", words), class_="dot", cx=x, cy=y, r=6), class_="c1")
-    yield drawing.text(words, left + width + 14, y + 5, class_="label strong")
+    x, shown = _x(row.value, left, width, end), span_text(row.value, row.over)
+    yield tag("g", tag("circle", tag("title", shown), class_="dot", cx=x, cy=y, r=6), class_="c1")
+    yield drawing.text(shown, left + width + 14, y + 5, class_="label strong")
 
 
 def _ticks(

@@ -142,15 +142,14 @@ def _plane(found: Sequence[Found], norms: Norms | None, name: str) -> Plot:
     if norms and all(norms.of(item) for item in axes.values()):
         lookup, parity = (norms.items[axis].learners for axis in PLANE)
         names = [who for who in lookup if who in parity and who not in {one.learner for one in found}]
-        x, y = ([(spans[who].span or 0.0) + 1 for who in names] for spans in (lookup, parity))
-        series.append(Plotted("reference learners", Mark(CONTROL), x, y, kind=POINTS, names=names))
-    scales = [
-        Axis(f"{item.task.unit}, and 1", LOG, (1.0, item.spans.end * 1.3 + 1), _ticks(item)) for item in
-        (axes[axis] for axis in PLANE)
-    ]  # fmt: skip
+        points = [[(spans[who].span or 0.0) + 1 for who in names] for spans in (lookup, parity)]
+        series.append(Plotted("reference learners", Mark(CONTROL), *points, kind=POINTS, names=names))
+    x_axis, y_axis = (
+        Axis(axes[axis].task.unit, LOG, (1.0, axes[axis].spans.end * 1.3 + 1), _ticks(axes[axis])) for axis in PLANE
+    )
     return Plot(
         f"{name}-plane", "Recall against state tracking: pairs looked up, and bits of parity followed",
-        "Every learner as a named point", *scales, [Panel(series)], direct=False,
+        "Every learner as a named point", x_axis, y_axis, [Panel(series)], direct=False,
     )  # fmt: skip
 
 

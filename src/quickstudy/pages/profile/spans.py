@@ -171,7 +171,8 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
     end = float(task.grid[-1])
 
     def empty(why: str, subject: Mapping[str, Any] | None = None) -> Item:
-        return Item(item_name(row), row.label, family_of(row), task, subject or {}, Spans((), end), (), {}, why, left_out)
+        nothing = Spans((), end)
+        return Item(item_name(row), row.label, family_of(row), task, subject or {}, nothing, (), {}, why, left_out)
 
     if name is None:
         return empty("not tuned yet")
@@ -184,9 +185,7 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
         return empty("; ".join(reasons) or "not run yet", subject)
     traces = [load_trace(request.folder, record) for record in finished]
     curve = np.mean([psychometric(trace)[-1] for trace in traces], axis=0)
-    cost = {
-        name: float(np.mean([record.cost.get(name) or 0.0 for record in finished])) for name in COSTS
-    }
+    cost = {name: float(np.mean([record.cost.get(name) or 0.0 for record in finished])) for name in COSTS}
     return Item(
         item_name(row), row.label, family_of(row), task, subject, Spans([span_of(one) for one in traces], end),
         curve.tolist(), cost, "", left_out, [int(record.what["repetition"]) for record in finished],

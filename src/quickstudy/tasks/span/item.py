@@ -53,9 +53,13 @@ class SymbolItem(Axis, ABC):
     conventions: none.
     """
 
-    vocabulary: Sequence[str]
     taught: int = 0
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> Sequence[str]:
+        """The words of the tokens."""
 
     @abstractmethod
     def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:

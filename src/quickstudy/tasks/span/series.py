@@ -54,8 +54,8 @@ class SeriesItem(Axis):
         steps, margin = WASHOUT + self.training + VALIDATION + self.test, self.longest + 2
         signal = self.signal(rng, steps + 2 * margin)
         now = np.arange(margin, margin + steps)
-        parts = {"washout": WASHOUT, "training": self.training, "validation": VALIDATION, "test": self.test}
-        return Series(signal[now, None], self.answers(signal, now), **parts)
+        answers = self.answers(signal, now)
+        return Series(signal[now, None], answers, WASHOUT, self.training, VALIDATION, self.test)
 
 
 @task("span/delay", version=1, controls=["last-input"], protocol="span-series",
@@ -138,7 +138,7 @@ class Ahead(SeriesItem):
         """The series of `dynamics/mackey-glass`, standardised by constants."""
         world = MackeyGlass(washout=0, training=steps - 2 * MackeyGlass().ahead, test=2, free=0, starts=1)
         series = world.drive(rng)
-        return series.inputs[:steps, 0] * 5.0
+        return np.asarray(series.inputs[:steps, 0] * 5.0)
 
     def answers(self, signal: NDArray[np.float64], now: NDArray[np.int64]) -> NDArray[np.float64]:
         """The value d steps later."""

@@ -51,7 +51,7 @@ class GroupItem(Grammar):
     group: str
 
     @property
-    def vocabulary(self) -> tuple[str, ...]:  # type: ignore[override]
+    def vocabulary(self) -> tuple[str, ...]:
         """The elements by number, and an equals sign."""
         return (*map(str, range(len(product_table(self.group)))), "=")
 
@@ -153,7 +153,8 @@ class Nest(Grammar):
         """The bracket that was opened last and is still open."""
         depth = tokens.index(8) if 8 in tokens else -1
         closed = len(tokens) - depth - 1
-        return -1 if depth < 0 or closed >= depth else 4 + tokens[depth - 1 - closed]
+        opened = tokens[depth - 1 - closed] if 0 <= closed < depth else 4
+        return 4 + opened if opened < 4 else -1
 
 
 @task("span/count", version=1, controls=RULES, oracle="span-oracle")
