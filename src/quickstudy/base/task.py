@@ -155,7 +155,8 @@ def players_of(task: Any) -> int:
 
 
 ASKED = ("symbols", "spans", "reals", "strings", "reward", "episodes", "fitness")
-"""What can be asked of a learner: one of some symbols; the same in sequences of all difficulties; real numbers; the next symbol everywhere in many whole strings;
+"""What can be asked of a learner: one of some symbols; the same in sequences of all difficulties; real
+numbers; the next symbol everywhere in many whole strings;
 actions for which a world gives reward step by step; whole episodes of a pure world; answers of which nobody says what
 would have been right, but how good they all were. The usual training of a core, and the usual parameters of both,
 follow from it."""

@@ -142,8 +142,8 @@ def _plane(found: Sequence[Found], norms: Norms | None, name: str) -> Plot:
     if norms and all(norms.of(item) for item in axes.values()):
         lookup, parity = (norms.items[axis].learners for axis in PLANE)
         names = [who for who in lookup if who in parity and who not in {one.learner for one in found}]
-        points = [[(spans[who].span or 0.0) + 1 for who in names] for spans in (lookup, parity)]
-        series.append(Plotted("reference learners", Mark(CONTROL), *points, kind=POINTS, names=names))
+        across, up = ([(spans[who].span or 0.0) + 1 for who in names] for spans in (lookup, parity))
+        series.append(Plotted("reference learners", Mark(CONTROL), across, up, kind=POINTS, names=names))
     x_axis, y_axis = (
         Axis(axes[axis].task.unit, LOG, (1.0, axes[axis].spans.end * 1.3 + 1), _ticks(axes[axis])) for axis in PLANE
     )

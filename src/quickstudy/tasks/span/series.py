@@ -79,7 +79,7 @@ class Delay(SeriesItem):
 
     def signal(self, rng: np.random.Generator, steps: int) -> NDArray[np.float64]:
         """White noise of `dynamics/memory`."""
-        return Memory().signal(rng, (steps,))
+        return np.asarray(Memory().signal(rng, (steps,)))
 
     def answers(self, signal: NDArray[np.float64], now: NDArray[np.int64]) -> NDArray[np.float64]:
         """The input of d steps ago."""
@@ -106,7 +106,7 @@ class Product(Delay):
     def answers(self, signal: NDArray[np.float64], now: NDArray[np.int64]) -> NDArray[np.float64]:
         """The product of two neighbouring inputs, with variance 1/3 as the inputs have."""
         pairs = [signal[now - delay] * signal[now - delay - 1] for delay in self.grid]
-        return np.sqrt(3.0) * np.stack(pairs, axis=1)
+        return np.asarray(np.sqrt(3.0) * np.stack(pairs, axis=1))
 
 
 @task("span/ahead", version=1, controls=["last-input"], protocol="span-series",
