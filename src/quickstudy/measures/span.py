@@ -80,7 +80,8 @@ def span_scores(trace: Trace, convention: str) -> Mapping[str, float]:
 
     share: ln(1 + S) / ln(1 + d_m). whole-span: p is the share of sequences without a mistake, with no
     correction for chance. span-within: only bins that were taught, where tests go further.
-    mean-span: mean over the checkpoints, which are equally spaced in log examples shown.
+    mean-span: mean over the checkpoints. Those of sequences are equally spaced in log examples shown,
+    those of a world are equal parts of the run.
     """
     difficulty, least = trace.arrays["difficulty"], float(trace.facts["least"])
     p = psychometric(trace)

@@ -1,10 +1,10 @@
-"""How the battery examines learning by reward: one continual run in a world, scored by difficulty."""
+"""How the battery examines by reward: one run through a world, scored at the steps its item names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,52 +18,40 @@ from quickstudy.measures.span import axis_facts
 from quickstudy.protocols.examination import Clock, Examination
 from quickstudy.protocols.lifetime import Lifetime
 from quickstudy.protocols.span import Spans
-from quickstudy.tasks.span.mapping import RewardItem
+from quickstudy.tasks.span.mapping import WorldItem
 
 
 @protocol("span-world", version=1)
 @dataclass(frozen=True)
 class SpanWorldProtocol(Spans):
-    """One run of as many steps as the item has, learning all the way; where the item tests at its end, without.
-
-    The learner is told neither the blocks nor what is scored.
-    """
-
-    once: ClassVar[str] = "every step once"
-
-    @staticmethod
-    def unfit(task: Any) -> str:
-        """Why a task cannot be examined this way; nothing if it can."""
-        return "" if isinstance(task, RewardItem) else f"{task.id} has no difficulty axis in a world"
+    """Learn by reward through a whole world; answer its test, where it has one, without learning."""
 
     def examine(self, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
-        """One trace per lane, of kind `span`: correct (1, bin), asked and chance (bin)."""
-        if fault := self.unfit(task):
-            raise NotApplicable(fault)
-        brief = Brief(*spaces_of(task), "reward", task.horizon, task.steps)
-        clock = Clock()
-        with clock.timing("learn"):
-            pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Acting)
+        """One trace per lane, of kind `span`: correct, asked (point, bin), chance (bin)."""
+        if not isinstance(task, WorldItem):
+            raise NotApplicable(f"{task.id} has no difficulty axis in a world that rewards")
+        clock, taught = Clock(), task.open(streams[0]).script.taught
+        brief = Brief(*spaces_of(task), "reward", task.horizon, taught)
+        pupil = face(learner.begin(brief, [stream.for_learner() for stream in streams]), Acting)
         lifetime = Lifetime(pupil, task, streams, clock)
-        marks = np.zeros((len(streams), 2, len(task.grid)), np.int64)
-        for steps, learning in ((task.steps - task.tested, True), (task.tested, False)):
-            if steps:
-                for own, life in zip(marks, lifetime.go_on(steps, learning), strict=True):
-                    for _, info in life.events:
-                        own[:, info["level"]] += info["won"], info["asked"]
-        traces = [
-            Trace(
-                "span",
-                {
-                    "step": np.array([task.steps]),
-                    "correct": own[:1],
-                    "asked": own[1],
-                    "difficulty": np.array(task.grid),
-                    "chance": task.chances(),
-                },
-                {**axis_facts(task), "passes": 1, "steps": task.steps},
-                cost,
-            )
-            for own, cost in zip(marks, clock.charge(pupil.cost()), strict=True)
-        ]
+        actions: list[list[int]] = [[] for _ in streams]
+        while (done := len(actions[0])) < task.horizon:
+            learning = done < taught
+            lives = lifetime.go_on((taught if learning else task.horizon) - done, learning)
+            for own, life in zip(actions, lives, strict=True):
+                own += map(int, life.actions)
+        bins = len(task.grid)
+        traces = []
+        for world, own, cost in zip(lifetime.worlds, actions, clock.charge(pupil.cost()), strict=True):
+            script = world.script  # type: ignore[attr-defined]  # that of a WorldItem
+            right = script.action == np.array(own)
+            ends = [int(np.flatnonzero(script.part == part)[-1]) + 1 for part in range(task.parts)]
+            arrays = {
+                "step": np.minimum(ends, taught),
+                "correct": script.counts(right, task.parts, bins),
+                "asked": script.counts(np.ones_like(right), task.parts, bins),
+                "difficulty": np.array(task.grid),
+                "chance": task.chances(),
+            }
+            traces.append(Trace("span", arrays, {**axis_facts(task), "steps": taught, "passes": 1}, cost))
         return Examination(traces, pupil, brief)

@@ -1,9 +1,9 @@
-"""Span items by reward: how many symbols a learner maps, and how many mappings it keeps."""
+"""Span items by reward: mappings from cues to actions, learned by trial, kept, and learned faster."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping as MappingOf
+from collections.abc import Mapping as Named
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,218 +15,215 @@ from quickstudy.base.learner import Brief
 from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
-from quickstudy.base.task import Turn, World
 from quickstudy.tasks.span.item import Axis
+from quickstudy.tasks.span.script import Script, ScriptWorld
+
+ACTIONS = 8
+RULES = ["random-action", "best-single-action"]
 
 
-class CueWorld(World):
-    """A step is a cue and an action, reward 1 if the action is right. goal: the right action by cue."""
+class WorldItem(Axis):
+    """An item by reward: one step is one cue and one action of 8, rewarded with 1 if it is right.
 
-    def __init__(self, task: Any, rng: np.random.Generator) -> None:
-        self._task, self._rng = task, rng
-        self.goal: dict[int, int] = {}
-        self.now = 0
-        self._block, self._left = -1, 0
-
-    def reset(self) -> int:
-        """The first cue."""
-        self._next_block()
-        return self._cue()
-
-    def step(self, action: Any) -> Turn:
-        """One cue answered."""
-        right = int(action) == self.goal[self.now]
-        info = self._scored(right)
-        self._left -= 1
-        if not self._left:
-            self._next_block()
-        return Turn(self._cue(), float(right), False, info)
-
-    def _cue(self) -> int:
-        self.now = int(self._cues[self._rng.integers(len(self._cues))])
-        return self.now
-
-    @abstractmethod
-    def _next_block(self) -> None:
-        """Set `_cues`, `_left` and what belongs to a block."""
-
-    @abstractmethod
-    def _scored(self, right: bool) -> MappingOf[str, Any]:
-        """What the protocol logs of a step: level, won and asked, or nothing."""
-
-
-class MappingWorld(CueWorld):
-    """Blocks of one mapping each. All levels come in random order, then again."""
-
-    def _next_block(self) -> None:
-        self._block += 1
-        levels = len(self._task.grid)
-        if self._block % levels == 0:
-            self._order = self._rng.permutation(levels)
-        self._level = int(self._order[self._block % levels])
-        size, symbols = self._task.grid[self._level], self._task.symbols
-        self._cues = self._rng.permutation(symbols)[:size]
-        actions = self._rng.permutation(symbols)[:size]
-        self.goal = dict(zip(self._cues.tolist(), actions.tolist(), strict=True))
-        self._left = self._task.block
-
-    def _scored(self, right: bool) -> MappingOf[str, Any]:
-        judged = self._left <= self._task.block // 3
-        return {"level": self._level, "won": int(right), "asked": 1} if judged else {}
-
-
-class KeepWorld(CueWorld):
-    """Mappings of two cues, one after another, each with cues of its own; then all cues, mixed."""
-
-    def reset(self) -> int:
-        """Draw all mappings."""
-        count = 2 * self._task.longest
-        self._all = self._rng.permutation(count)
-        self.goal = dict(zip(self._all.tolist(), self._rng.permutation(count).tolist(), strict=True))
-        return super().reset()
-
-    def _next_block(self) -> None:
-        self._block += 1
-        mapping = self._block
-        known = mapping < self._task.longest
-        self._cues = self._all[2 * mapping : 2 * mapping + 2] if known else self._all
-        self._left = self._task.block if known else self._task.tested
-
-    def _scored(self, right: bool) -> MappingOf[str, Any]:
-        if self._block < self._task.longest:
-            return {}
-        since = self._task.longest - int(np.flatnonzero(self._all == self.now)[0]) // 2
-        return {"level": int(np.searchsorted(self._task.grid, since)), "won": int(right), "asked": 1}
-
-
-class RewardItem(Axis):
-    """An item in a world of cues.
-
-    block: steps of a block. steps: of the whole run. tested: steps at its end, without learning.
+    parts: checkpoints, for which different steps of the world count.
     """
 
     family: ClassVar[str] = "curriculum"
-    conventions: ClassVar[MappingOf[str, MappingOf[str, Any]]] = {}
-    horizon: ClassVar[int] = 1_000_000
-    tested: ClassVar[int] = 0
-    block: int
+    conventions: ClassVar[Named[str, Named[str, Any]]] = {}
+    parts: ClassVar[int] = 1
+    outputs: ClassVar[Tokens] = Tokens(ACTIONS)
+    horizon: int
 
     @property
     @abstractmethod
-    def width(self) -> int:
-        """Cues, and actions."""
+    def inputs(self) -> Tokens:
+        """The cues."""
+
+    @abstractmethod
+    def script(self, rng: np.random.Generator) -> Script:
+        """Cues and right actions of a whole run."""
+
+    def open(self, streams: Streams) -> ScriptWorld:
+        """A fresh world."""
+        return ScriptWorld(self.script(streams.numpy("data")))
+
+    def chances(self) -> NDArray[np.float64]:
+        """Accuracy of a random action, in every bin."""
+        return np.full(len(self.grid), 1 / ACTIONS)
+
+
+class Blocks(WorldItem):
+    """Blocks of one mapping each. A round has one block of every k of the grid, in random order."""
+
+    rounds: int
+    block: int
 
     @property
     def inputs(self) -> Tokens:
-        """Cues."""
-        return Tokens(self.width)
+        """As many cues as actions."""
+        return Tokens(ACTIONS)
 
     @property
-    def outputs(self) -> Tokens:
-        """Actions."""
-        return Tokens(self.width)
+    def horizon(self) -> int:  # type: ignore[override]
+        """Steps of all blocks."""
+        return self.rounds * len(self.grid) * self.block
 
-    def chances(self) -> NDArray[np.float64]:
-        """One action of all, at every difficulty."""
-        return np.full(len(self.grid), 1 / self.width)
+    def script(self, rng: np.random.Generator) -> Script:
+        """Cues in random order; the right actions of a block are all different."""
+        levels = np.concatenate([rng.permutation(len(self.grid)) for _ in range(self.rounds)])
+        cues, actions = [], []
+        for level in levels:
+            known = rng.permutation(ACTIONS)[: self.grid[level]]
+            mapped = rng.permutation(ACTIONS)[: len(known)]
+            drawn = rng.integers(len(known), size=self.block)
+            cues.append(known[drawn])
+            actions.append(mapped[drawn])
+        number, time = np.divmod(np.arange(self.horizon), self.block)
+        part = number // len(self.grid) * self.parts // self.rounds
+        scored = time >= self.block - self.block // 3
+        cue, action = (np.concatenate(column).astype(np.int32) for column in (cues, actions))
+        part = np.where(scored, part, -1)
+        return Script(cue, action, number, levels[number], part, self.horizon)
 
 
-@task("span/mapping", version=1, controls=["random-action"], oracle="knows-mapping", protocol="span-world")
+@task("span/mapping", version=1, controls=RULES, oracle="watches-mapping", protocol="span-world")
 @dataclass(frozen=True)
-class Mapping(RewardItem):
-    """Find out by reward which action belongs to which cue, again and again with new mappings.
+class Mapping(Blocks):
+    """Learn by reward which action belongs to which cue, and learn again when the mapping changes.
 
-    Sees: a cue of `symbols`. Does: one of as many actions. Reward: 1 for the right action, 0 else.
-    A block has k cues and lasts `block` steps; then k changes and the mapping is new. The learner is
-    not told where a block ends. Scored: rewards in the last third of blocks, by k.
-    Chance: 1/symbols. Ceiling: 1. Source: ours; arbitrary visuomotor mapping of animal learning.
+    Sees: one of k cues, of 8 symbols. Does: one of 8 actions. Reward: 1 for the right action, else 0.
+    A block has one mapping of k cues to k different actions; then comes another k and a new mapping,
+    unannounced. Scored: the rewards in the last third of each block, by k. Chance: 1/8. Ceiling: 1.
+    Best rule that ignores the cue: 1/k, a span of 1.67.
+    Source: ours.
 
-    symbols: cues, and actions. block: steps of a block. blocks: how many. longest: cues of the largest mapping.
+    longest: the largest k. rounds: how often every k comes. block: steps of a block.
     """
 
-    unit: ClassVar[str] = "symbols mapped by reward"
-    can: ClassVar[str] = "maps {} symbols by reward"
-    symbols: int = parameter(8, at_least=2)
-    block: int = parameter(1500, at_least=12)
-    blocks: int = parameter(12, at_least=1)
-    longest: int = parameter(8, at_least=1)
-
-    @property
-    def width(self) -> int:
-        """Cues, and actions."""
-        return self.symbols
-
-    @property
-    def steps(self) -> int:
-        """Of the whole run."""
-        return self.block * self.blocks
-
-    def open(self, streams: Streams) -> MappingWorld:
-        """A fresh world."""
-        return MappingWorld(self, streams.numpy("data"))
+    unit: ClassVar[str] = "cues mapped"
+    can: ClassVar[str] = "learns {} cues by reward"
+    longest: int = parameter(8, at_least=1, at_most=ACTIONS)
+    rounds: int = parameter(2, at_least=1)
+    block: int = parameter(1500, at_least=3)
 
 
-@task("span/keep", version=1, controls=["random-action"], oracle="knows-mapping", protocol="span-world")
+@task("span/reuse", version=1, controls=RULES, oracle="watches-mapping", protocol="span-world")
 @dataclass(frozen=True)
-class Keep(RewardItem):
-    """Keep mappings while others are learned.
+class Reuse(Blocks):
+    """Learn many mappings, each in few steps: practice with earlier ones may make later ones faster.
 
-    Sees: a cue. Does: one of as many actions. Reward: 1 for the right action, 0 else.
-    Mappings of two cues each are learned one after another, each with cues and actions of its own.
-    Then all cues come, mixed, and nothing is learned. Difficulty: how many mappings ago, 1 for the last one.
-    Chance: one action of all. Ceiling: 1. Source: ours; catastrophic interference (McCloskey and Cohen 1989).
+    Sees and does: as in `span/mapping`, with many short blocks. Scored: the rewards in the last third
+    of each block, by k. The span is that of the last third of the run; the checkpoints before it are
+    those of its first and second third; the rise between them shows reuse. A learner that is fast from
+    the beginning (a table of actions) has a long span and no rise.
+    Chance: 1/8. Ceiling: 1. Best rule that ignores the cue: 1/k, a span of 1.67.
+    Source: ours.
 
-    block: steps of a mapping. longest: how many mappings.
+    longest: the largest k. rounds: how often every k comes. block: steps of a block.
     """
 
-    unit: ClassVar[str] = "mappings kept"
-    can: ClassVar[str] = "keeps {} mappings"
-    tested: ClassVar[int] = 1600
-    block: int = parameter(1000, at_least=2)
+    unit: ClassVar[str] = "cues mapped in a short block, after practice"
+    can: ClassVar[str] = "learns {} cues within 100 rewards, after practice"
+    parts: ClassVar[int] = 3
+    longest: int = parameter(8, at_least=1, at_most=ACTIONS)
+    rounds: int = parameter(18, at_least=3)
+    block: int = parameter(150, at_least=3)
+
+
+@task("span/keep", version=1, controls=["random-action"], oracle="watches-mapping", protocol="span-world")
+@dataclass(frozen=True)
+class Keep(WorldItem):
+    """Keep a mapping while others are learned.
+
+    Sees: a cue. Does: one of 8 actions. Reward: 1 for the right action, else 0. Mappings of 2 cues to
+    2 different actions are learned one after another, each with cues of its own, which come in no
+    other block. Then all cues are asked in random order; nothing is learned or rewarded there.
+    Scored: the answers to this test, by the number of mappings learned since. The last mapping is
+    asked but not scored: nothing was learned since. Chance: 1/8. Ceiling: 1.
+    Source: ours.
+
+    longest: the most mappings learned since. block: steps of a block. tests: questions for every cue.
+    """
+
+    unit: ClassVar[str] = "mappings learned since"
+    can: ClassVar[str] = "keeps a mapping while {} others are learned"
     longest: int = parameter(8, at_least=1)
+    block: int = parameter(1500, at_least=1)
+    tests: int = parameter(24, at_least=1)
 
     @property
-    def width(self) -> int:
-        """Cues, and actions."""
-        return 2 * self.longest
+    def mappings(self) -> int:
+        """How many are learned: one more than the last point of the grid."""
+        return self.grid[-1] + 1
 
     @property
-    def steps(self) -> int:
-        """Of the whole run."""
-        return self.block * self.longest + self.tested
+    def inputs(self) -> Tokens:
+        """Two cues for every mapping."""
+        return Tokens(2 * self.mappings)
 
-    def open(self, streams: Streams) -> KeepWorld:
-        """A fresh world."""
-        return KeepWorld(self, streams.numpy("data"))
+    @property
+    def horizon(self) -> int:  # type: ignore[override]
+        """Steps of all blocks, and of the test."""
+        return self.mappings * (self.block + 2 * self.tests)
+
+    def script(self, rng: np.random.Generator) -> Script:
+        """Blocks in a random order of cues, then the test."""
+        mappings = self.mappings
+        cues = rng.permutation(2 * mappings).reshape(mappings, 2)
+        actions = np.stack([rng.permutation(ACTIONS)[:2] for _ in range(mappings)])
+        learned, taught = np.repeat(np.arange(mappings), self.block), mappings * self.block
+        asked = rng.permutation(np.repeat(np.arange(2 * mappings), self.tests))
+        number = np.concatenate([learned, asked // 2])
+        which = np.concatenate([rng.integers(2, size=taught), asked % 2])
+        since = mappings - 1 - number
+        scored = (np.arange(self.horizon) >= taught) & (since > 0)
+        level = np.searchsorted(self.grid, np.maximum(since, 1))  # bin j: above the point before it
+        shown, right = (table[number, which].astype(np.int32) for table in (cues, actions))
+        return Script(shown, right, number, level, np.where(scored, 0, -1), taught)
 
 
 @control("random-action", version=1, role="control")
 class RandomAction:
-    """Any action, each as likely as the others."""
+    """A random action, each equally likely."""
 
     learns = False
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
-        self._rng, self._width = np.random.default_rng(seed), brief.outputs.width
+        self._rng, self._count = np.random.default_rng(seed), brief.outputs.width
 
-    def act(self, observation: Any, reward: Any, first: Any, learning: bool = True) -> int:
-        """A guess."""
-        return int(self._rng.integers(self._width))
+    def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:
+        """Any of them."""
+        return int(self._rng.integers(self._count))
 
 
-@control("knows-mapping", version=1, role="oracle")
-class KnowsMapping:
-    """Sees the mapping."""
+@control("watches-mapping", version=1, role="oracle")
+class WatchesMapping:
+    """Is shown the right action."""
 
     learns = False
 
     def __init__(self, task: Any, brief: Brief, seed: int) -> None:
         self._world: Any = None
 
-    def watch(self, world: Any) -> None:
-        """Look inside the world."""
+    def watch(self, world: ScriptWorld) -> None:
+        """Look at this world from now on."""
         self._world = world
 
-    def act(self, observation: Any, reward: Any, first: Any, learning: bool = True) -> int:
-        """The right action."""
-        return int(self._world.goal[int(observation)])
+    def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:
+        """The right action of the current step."""
+        return int(self._world.script.action[self._world.at])
+
+
+@control("best-single-action", version=1, role="control")
+class BestSingleAction(WatchesMapping):
+    """Ignores the cue: one right action of the current mapping, held for the whole block."""
+
+    def watch(self, world: ScriptWorld) -> None:
+        """Look up the right action at the first step of every mapping."""
+        super().watch(world)
+        _, first = np.unique(world.script.mapping, return_index=True)
+        self._held = world.script.action[first]
+
+    def act(self, observation: int, reward: float, first: bool, learning: bool = True) -> int:
+        """The held action."""
+        return int(self._held[self._world.script.mapping[self._world.at]])
