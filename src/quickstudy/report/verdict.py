@@ -51,7 +51,12 @@ def _short(table: TaskTable, role: str) -> str:
 
 
 def _remarks(table: TaskTable) -> Iterator[str]:
-    """Why there is no scale, which learner has no score, and of which it could not be told whether it looks ahead."""
+    """What language models were asked and how much of their answers was understood; why there is no scale, which
+    learner has no score, and of which it could not be told whether it looks ahead.
+    """
+    for row in table.rows:
+        if any("answers" in run.cost for run in row.finished):
+            yield _asked(row)
     untold: dict[str, list[str]] = {}
     for row in table.rows:
         for run in row.finished:
@@ -66,6 +71,16 @@ def _remarks(table: TaskTable) -> Iterator[str]:
     silent = [row.learner for row in table.rows if row.finished and not row.scores]
     if silent:
         yield f"Finished, but without any score: {listing(silent)}."
+
+
+def _asked(row: Row) -> str:
+    """Of all finished runs of a language model together."""
+    answers, understood, tokens = (
+        round(sum(run.cost.get(name, 0.0) for run in row.finished)) for name in ("answers", "understood", "tokens")
+    )
+    rest = "" if understood == answers else "; the others count as guesses"
+    share = f" ({understood / answers:.0%})" if answers else ""
+    return f"{row.learner}: {understood:,} of {answers:,} answers understood{share}{rest}; {tokens:,} tokens."
 
 
 def _sentence(table: TaskTable, role: str, race: str) -> str:

@@ -44,7 +44,7 @@ from quickstudy.report.model import ReportData, Row
 from quickstudy.report.sections import figure
 from quickstudy.report.statistics import Contrast
 from quickstudy.report.tables import marks_of, score_table
-from quickstudy.report.words import COST_TITLES, counted
+from quickstudy.report.words import COST_TITLES, MODEL_TITLES, counted
 
 _COSTS = ("examples", "updates", "trained_parameters", "fixed_parameters", "learn_seconds", "answer_seconds",
           "compile_seconds")  # fmt: skip
@@ -206,26 +206,31 @@ def _panel(family: Family) -> Iterator[Block]:
 
 def _cost(found: Standing, energy: float | None) -> Table:
     """What one run of each task has cost, and what the tuning has, all runs together."""
+    own = [task.own for family in found.families for task in family.tasks if task.own is not None]
+    names = (*_COSTS, *(name for name in MODEL_TITLES if any(row.cost.get(name) for row in own)))
     lines = [
-        Line([Name(family.name), Name(task.label), *(_costs(task.own.cost))])
+        Line([Name(family.name), Name(task.label), *_costs(task.own.cost, names)])
         for family in found.families
         for task in family.tasks
         if task.own is not None
     ]
     tuned = [family for family in found.families if family.tuning and family.tuning.runs]
     lines += [
-        Line([Name(family.name), Name(f"tuning, {family.tuning.runs} runs together"), *_costs(family.tuning.cost)])
+        Line(
+            [Name(family.name), Name(f"tuning, {family.tuning.runs} runs together"), *_costs(family.tuning.cost, names)]
+        )
         for family in tuned
         if family.tuning
     ]
     columns = [Column("family", numeric=False), Column("task", numeric=False)]
     read = "cannot be read on this machine" if energy is None else f"{energy / 1000:.3g} kJ, of the whole processor"
     caption = f"Cost of {found.learner}, mean of a run; energy while the runs were made: {read}"
-    return Table("cost", caption, [*columns, *(Column(COST_TITLES[name]) for name in _COSTS)], [Group(lines)])
+    titles = {**COST_TITLES, **MODEL_TITLES}
+    return Table("cost", caption, [*columns, *(Column(titles[name]) for name in names)], [Group(lines)])
 
 
-def _costs(cost: Mapping[str, float]) -> list[Cell]:
-    return [Number(cost.get(name), form=SECONDS if name.endswith("seconds") else COUNT) for name in _COSTS]
+def _costs(cost: Mapping[str, float], names: Sequence[str]) -> list[Cell]:
+    return [Number(cost.get(name), form=SECONDS if name.endswith("seconds") else COUNT) for name in names]
 
 
 def _tuning(found: Standing) -> Block | None:
