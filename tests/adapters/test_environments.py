@@ -15,7 +15,7 @@ pytest.importorskip("pettingzoo")
 pytest.importorskip("jax")
 
 import quickstudy.adapters.games  # noqa: E402
-import quickstudy.adapters.gym  # noqa: E402
+import quickstudy.adapters.gym  # noqa: E402, F401
 from quickstudy.adapters.games import parallel_env  # noqa: E402
 from quickstudy.adapters.gym import Batch  # noqa: E402
 
@@ -40,7 +40,7 @@ def test_several_in_a_vector(id):
     many.action_space.seed(0)
     many.reset(seed=3)
     for _ in range(200):  # some episodes: an environment that has just begun another has no action before it
-        seen, rewards, ended, cut, info = many.step(many.action_space.sample())
+        _, rewards, ended, cut, info = many.step(many.action_space.sample())
     assert rewards.shape == ended.shape == cut.shape == (2,)
     if "Listener" in id:
         assert info["previous_action"].shape == (2,)
@@ -141,5 +141,5 @@ def test_a_batch_says_what_is_wrong():
 
 
 def test_a_task_that_is_no_world_names_those_that_are():
-    with pytest.raises(UsageError, match="language/qa is not a world for one player.*curriculum/"):
+    with pytest.raises(UsageError, match=r"language/qa is not a world for one player.*curriculum/"):
         gymnasium.make("quickstudy/World-v1", task="language/qa")

@@ -102,7 +102,7 @@ class WorldEnv(gymnasium.Env[Any, Any]):
         """Everything but the world, which is a running program, and what brings the world back."""
         if self._world is not None and not hasattr(self._world, "snapshot"):
             raise UsageError(f"{self._task.id} cannot be copied or pickled: its world has no snapshot and restore")
-        snapshot = None if self._world is None else self._world.snapshot()  # type: ignore[attr-defined]
+        snapshot = None if self._world is None else self._world.snapshot()
         return {**vars(self), "_world": snapshot}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ glance, and every run.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -176,10 +177,21 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
 
 
 def _rank(learner: str, role: str, tables: Sequence[TaskTable]) -> float:
-    """The mean place of a learner among its like, as the tables of the tasks have them."""
-    orders = [[row.learner for row in table.of_role(role)] for table in tables]
-    places = [order.index(learner) for order in orders if learner in order]
-    return sum(places) / len(places)
+    """The mean rank of a learner among its like over the tasks that it has run; those that are tied share a rank."""
+    ranks = []
+    for table in tables:
+        values = {row.learner: _placed(table, row) for row in table.of_role(role)}
+        if learner in values:
+            own = values[learner]
+            better, equal = sum(one > own for one in values.values()), sum(one == own for one in values.values())
+            ranks.append(better + (equal - 1) / 2)
+    return sum(ranks) / len(ranks)
+
+
+def _placed(table: TaskTable, row: Row) -> float:
+    """The headline, higher is better; that of a row without one is below all others."""
+    middle = table.middle(row)
+    return -math.inf if middle is None else table.judged.sign * middle
 
 
 def _glanced(table: TaskTable, role: str, learner: str | None) -> Number:

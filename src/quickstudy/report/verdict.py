@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, REPLAY, Number
+from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, PERSON, REPLAY, Number
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.render.numbers import bounds, scored, spoken, written
 from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, advantage, best, difference
 from quickstudy.report.words import counted, listing, span
+
+PER_STEP = "per step"
+"""How the unit of a rate ends."""
 
 
 def judge(table: TaskTable) -> Verdict:
@@ -30,7 +33,12 @@ def judge(table: TaskTable) -> Verdict:
         before = "With replay: " if role == REPLAY else ""
         sentences.append(before + _sentence(table, role, race))
         lines.append(before + _short(table, role) + (f", {leader.learner} clearly ahead" if leader else "") + ".")
-    text = " ".join(sentences) or "Only controls and oracles were run: there is no learner to judge."
+    alone = (
+        "Only people were examined, who are not ranked"
+        if table.of_role(PERSON)
+        else "Only controls and oracles were run"
+    )
+    text = " ".join(sentences) or f"{alone}: there is no learner to judge."
     return Verdict(text, " ".join(lines) or text, ahead, tuple(_remarks(table)))
 
 
@@ -143,7 +151,8 @@ def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
 
 def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTable) -> list[str]:
     """Which learners, of whom the headline says little, are above the best control by the score that is asked then;
-    and which of those that are above by the headline are not.
+    and which of those that are above by the headline are not. A rate per step is compared only where as many steps were
+    made: the rate of a learner that ended early, because it passed, is that of its search alone.
     """
     name = table.legend.second
     score = table.legend.score(name) if name else PLAIN
@@ -151,6 +160,9 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
     first = best(rules, score)
     if first is None or name == table.headline:
         return []
+    if score.unit.endswith(PER_STEP):
+        steps = _control(table, first).cost.get("examples")
+        unclear, above = ([row for row in rows if row.cost.get("examples") == steps] for rows in (unclear, above))
     better = []
     for row in (*unclear, *above):
         gap = advantage(row.values(name), rules, first, score)
