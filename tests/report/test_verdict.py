@@ -364,7 +364,7 @@ def test_a_rate_is_compared_over_equal_steps_only(make_record: Make, make_report
 def test_people_alone_are_not_called_controls(scored: Make, make_report: Make) -> None:
     people = [replace(one, labels={**one.labels, "role": "person"}) for one in scored("person ann", *around(0.5))]
     text = make_report(people).tables[0].verdict.text
-    assert text == "Only people were examined, who are not ranked: there is no learner to judge."
+    assert text == "Only people were examined: there is no learner to judge."
 
 
 def test_learners_that_are_tied_on_a_task_share_its_rank(scored: Make, make_report: Make) -> None:

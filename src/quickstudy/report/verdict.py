@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, PERSON, REPLAY, Number
+from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, ORACLE, PERSON, REPLAY, Number
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.render.numbers import bounds, scored, spoken, written
 from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
@@ -33,11 +33,9 @@ def judge(table: TaskTable) -> Verdict:
         before = "With replay: " if role == REPLAY else ""
         sentences.append(before + _sentence(table, role, race))
         lines.append(before + _short(table, role) + (f", {leader.learner} clearly ahead" if leader else "") + ".")
-    alone = (
-        "Only people were examined, who are not ranked"
-        if table.of_role(PERSON)
-        else "Only controls and oracles were run"
-    )
+    people = bool(table.of_role(PERSON))
+    rules = "controls and oracles" if table.of_role(CONTROL, ORACLE) or not people else ""
+    alone = f"Only {', '.join(filter(None, ('people' * people, rules)))} were {'examined' if people else 'run'}"
     text = " ".join(sentences) or f"{alone}: there is no learner to judge."
     return Verdict(text, " ".join(lines) or text, ahead, tuple(_remarks(table)))
 
