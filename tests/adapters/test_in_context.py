@@ -355,6 +355,7 @@ def test_a_dry_run_counts_what_the_run_will_ask(server, tmp_path, monkeypatch, c
     assert main([*arguments, "--dry-run"]) == 0
     assert f"{counted['questions']:,} questions to language models and about" in capsys.readouterr().out
     qs.run(task, learner, seeds=1, controls=False, protocol=protocol, workers=0)
+    assert counted["prompt"] in [body["prompt"] for body, _ in server.seen]
     asked = len(server.seen) - 1  # the first finds out what the server accepts, and is kept
     assert asked == counted["questions"] if "language" in task else abs(asked - counted["questions"]) < 0.5 * asked
     letters = sum(len(body["prompt"]) for body, _ in server.seen)

@@ -260,7 +260,8 @@ def begin_in_context(
 class Counter:
     """A learner in the place of a language model: it is asked what the model would be asked, and only counts.
 
-    requests, tokens: so far, tokens by estimate. A question that comes twice in one test counts once.
+    requests, tokens: so far, tokens by estimate. A question that comes twice in one test counts once. first: the first
+    prompt.
     """
 
     pace: ClassVar[Pace] = Pace()
@@ -270,6 +271,7 @@ class Counter:
     def __init__(self, shared: bool, window: int) -> None:
         self._shared, self._window = shared, window
         self.requests = self.tokens = 0
+        self.first = ""
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> ContextPupil:
         """A pupil whose model is this object."""
@@ -282,6 +284,7 @@ class Counter:
     def say(self, prompt: str, answers: Sequence[str]) -> Said:
         """All answers are equally likely."""
         self.requests += 1
+        self.first = self.first or prompt
         self.tokens += estimated_tokens(prompt) + 1
         return Said(dict.fromkeys(answers, -1.0), "", 1)
 

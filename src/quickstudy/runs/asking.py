@@ -14,11 +14,14 @@ from quickstudy.runs.setting import Setting
 
 @dataclass(frozen=True)
 class Asked:
-    """Questions and tokens, by estimate, of all runs together. runs: how many of them were counted."""
+    """Questions and tokens, by estimate, of all runs together. runs: how many of them were counted. prompt: the first
+    one that is sent.
+    """
 
     runs: int = 0
     questions: int = 0
     tokens: int = 0
+    prompt: str = ""
 
 
 def asked_of(cells: Iterable[Cell]) -> Asked:
@@ -29,14 +32,15 @@ def asked_of(cells: Iterable[Cell]) -> Asked:
     for cell in cells:
         if cell.role == "learner" and not cell.unfit:
             settings.setdefault(id(cell.setting), (cell.setting, []))[1].append(cell.repetition)
-    runs = questions = tokens = 0
+    runs, questions, tokens, prompt = 0, 0, 0, ""
     for setting, repetitions in settings.values():
         counter = _counted(setting, repetitions[0])
         if counter is not None:
             runs += len(repetitions)
             questions += counter.requests * len(repetitions)
             tokens += counter.tokens * len(repetitions)
-    return Asked(runs, questions, tokens)
+            prompt = prompt or counter.first
+    return Asked(runs, questions, tokens, prompt)
 
 
 def _counted(setting: Setting, repetition: int) -> Any:
