@@ -25,7 +25,7 @@ _LONGEST_SYMBOL = 3
 """Letters of `k>t`: a model that goes on with the line writes words of this length and no longer ones."""
 
 
-class Reading(NamedTuple):
+class ReadAnswer(NamedTuple):
     """scores: (answer,) probabilities, or 1 for the answer that was given. understood: the model named an answer."""
 
     scores: NDArray[np.float64]
@@ -49,7 +49,7 @@ def answer_in(text: str, words: Sequence[str]) -> str | None:
     return None if prose else parts[0]
 
 
-def scores_of(said: Said, prompt: str, words: Sequence[str]) -> Reading:
+def scores_of(said: Said, prompt: str, words: Sequence[str]) -> ReadAnswer:
     """Scores of the answers. One that is not understood is a guess, derived from its prompt: it must not count as the
     first symbol.
     """
@@ -57,7 +57,7 @@ def scores_of(said: Said, prompt: str, words: Sequence[str]) -> Reading:
     if said.likely is None:
         answer = answer_in(said.text, words)
         place = guess if answer is None else words.index(answer)
-        return Reading(np.asarray(np.eye(len(words))[place]), answer is not None)
+        return ReadAnswer(np.asarray(np.eye(len(words))[place]), answer is not None)
     shares = np.full(len(words), LEAST)
     named = 0.0
     for text, logarithm in said.likely.items():
@@ -67,4 +67,4 @@ def scores_of(said: Said, prompt: str, words: Sequence[str]) -> Reading:
             named += share
     if not named:
         shares[guess] += LEAST
-    return Reading(np.asarray(shares / shares.sum()), named >= NAMED)
+    return ReadAnswer(np.asarray(shares / shares.sum()), named >= NAMED)

@@ -47,13 +47,13 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Form:
+class RequestForm:
     """How a request is written. likeliest: log-probabilities that are asked for. limit: name of the longest answer."""
 
     likeliest: int
     limit: str = LIMITS[0]
 
-    def after(self, refusal: str) -> Form | None:
+    def after(self, refusal: str) -> RequestForm | None:
         """The form to try when the server has refused this one with some words; None when there is no other."""
         longer = replace(self, limit=LIMITS[1]) if self.limit == LIMITS[0] else None
         if longer and any(name in refusal for name in LIMITS):
@@ -77,7 +77,7 @@ class Client:
         self._path = self._server.path + way
         self._lock, self._next = threading.Lock(), 0.0
         self.at_once = settings.at_once
-        self._form = Form(LIKELIEST[0] if settings.logprobs else 0)
+        self._form = RequestForm(LIKELIEST[0] if settings.logprobs else 0)
         self.likely = self._tried(kept).likely is not None
         if not self.likely:
             self._form = replace(self._form, likeliest=0)
