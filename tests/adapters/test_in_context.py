@@ -10,15 +10,17 @@ import pytest
 
 import quickstudy as qs
 from loopback import Loopback
+from quickstudy.adapters.answer_text import answer_in, scores_of
 from quickstudy.adapters.answers import Said
-from quickstudy.adapters.in_context import PREAMBLE, Alphabet, scores_of
+from quickstudy.adapters.in_context import PREAMBLE, Alphabet
 from quickstudy.adapters.openai import Server
-from quickstudy.base.errors import NotApplicable, Unavailable, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, Unavailable
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
+from quickstudy.cli.main import main as command_line
 from quickstudy.learners.naming import choose_learner
 from quickstudy.testing import check_learner
 
@@ -86,10 +88,34 @@ def test_scores_by_hand():
     words = ("a", "b", "c")
     likely = {" a": np.log(0.5), "a": np.log(0.1), "b": np.log(0.3), "cat": np.log(0.1)}
     found = scores_of(Said(likely, "", 0), "", words)
-    np.testing.assert_allclose(found, np.array([0.6, 0.3, 0.0]) / 0.9, atol=1e-5)
-    assert scores_of(Said(None, " b\n", 0), "", words).tolist() == [0, 1, 0]
-    guesses = np.array([scores_of(Said(None, "what?", 0), str(number), words) for number in range(300)])
-    assert (guesses.sum(axis=0) > 70).all()
+    np.testing.assert_allclose(found.scores, np.array([0.6, 0.3, 0.0]) / 0.9, atol=1e-5)
+    assert found.understood
+    given = scores_of(Said(None, " b\n", 0), "", words)
+    assert (given.scores.tolist(), given.understood) == ([0, 1, 0], True)
+
+
+@pytest.mark.parametrize("said", [Said(None, "what?", 0), Said({"What": -0.01, "Well": -5.0}, "What", 0)])
+def test_an_answer_that_is_not_understood_is_a_guess_and_counts_as_such(said):
+    words = ("a", "b", "c")
+    readings = [scores_of(said, str(number), words) for number in range(300)]
+    assert not any(reading.understood for reading in readings)
+    answers = np.array([reading.scores.argmax() for reading in readings])
+    assert (np.bincount(answers, minlength=3) > 70).all()  # 100 each, standard deviation 8
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("k", "k"), (" k\n", "k"), ('"k"', "k"), ("'k'.", "k"), ("k.", "k"), ("**k**", "k"), ("`k`", "k"), ("“k”", "k"),
+        ("> k", "k"), ("The answer is k", "k"), ("The answer is k.", "k"), ('the next symbol is "k".', "k"),
+        ("Answer: k", "k"), ("The next symbol would be I", "I"), ("I think the answer is k", "k"), ("k t>k k>t", "k"),
+        ("k is the next symbol", "k"), ("\n\nk\nt k>t", "k"), ("I", "I"), ("A", "A"),
+        ("I do not know", None), ("A sequence of symbols", None), ("K", None), ("kk", None), ("", None), ("?", None),
+        ("The answer is z", None), ("The answer is known", None),
+    ],
+)  # fmt: skip
+def test_answers_with_words_around_them(text, answer):
+    assert answer_in(text, ("k", "t", "I", "A")) == answer
 
 
 @pytest.mark.parametrize("fault", ["slow", "cut", "nonsense", "no-json", "busy", "broken"])
@@ -156,7 +182,7 @@ def test_a_budget_stops(server, at_once, spend, answered):
 def test_requests_per_minute(server, monkeypatch):
     waited = []
     pupil = taught(server, per_minute=600, at_once=1)
-    monkeypatch.setattr("quickstudy.adapters.openai.time.sleep", waited.append)
+    monkeypatch.setattr("quickstudy.adapters.completions.time.sleep", waited.append)
     pupil.answer(Exam([EXAMPLES]))
     assert sum(waited) > 0.1  # four at 0.1 s each, none of which was really waited for
 
@@ -171,29 +197,107 @@ def test_window_and_snapshot(server):
 
 
 def test_the_key_is_sent_and_written_nowhere(server, tmp_path, monkeypatch):
-    monkeypatch.setenv("MY_KEY", "secret-7")
-    taught(server, key="MY_KEY").answer(Exam([EXAMPLES]))
+    monkeypatch.setenv("MY_API_KEY", "secret-7")
+    taught(server, key="MY_API_KEY").answer(Exam([EXAMPLES]))
     assert server.seen[0][1]["Authorization"] == "Bearer secret-7"
     assert not any(b"secret-7" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
 
-def test_place_and_patience_are_no_part_of_what_it_is(server):
+def test_patience_is_no_part_of_what_it_is(server):
     one = choose_learner(f"openai:url={server.url},model=toy,spend=5,retries=1", "corrected")
     assert one.what["parameters"] == {
-        "model": "toy", "protocol": "completions", "shared": True, "window": 0, "edition": 1,
+        "url": server.url, "model": "toy", "protocol": "completions", "shared": True, "window": 0, "edition": 1,
     }  # fmt: skip
 
 
-def test_bad_input():
-    for given, words in (
-        ({}, "which server and model"),
-        ({"url": "ftp://x", "model": "m"}, "url must be as http"),
-        ({"url": "http://x:port", "model": "m"}, "no port"),
-    ):
-        with pytest.raises(UsageError, match=words):
-            Server(**given).begin(BRIEF, [Streams(0, "", 0)])
+def test_a_server_that_is_not_there():
     with pytest.raises(Unavailable, match="no connection to 127"):
         Server(url="http://127.0.0.1:9/v1", model="m", retries=0).begin(BRIEF, [Streams(0, "", 0)])
+
+
+@pytest.mark.parametrize("protocol", ["completions", "chat"])
+@pytest.mark.parametrize(("most", "limit"), [(5, "max_tokens"), (0, "max_tokens"), (20, "max_completion_tokens")])
+def test_a_server_that_accepts_less_is_asked_for_less(server, protocol, most, limit):
+    """Fewer log-probabilities, or none, or another name for the longest answer: found out at the first prompt."""
+    server.most, server.limit, server.logprobs = most, limit, most > 0
+    pupil = taught(server, protocol=protocol)
+    tries = len(server.seen)
+    assert pupil.answer(Exam([EXAMPLES]))[0].argmax(axis=1).tolist() == [2, 1, 0, 3]
+    assert pupil.scale == ("probabilities" if most else "order")
+    asked = [body.get("top_logprobs", body.get("logprobs", 0)) for body, _ in server.seen[tries:]]
+    assert asked == [min(most, 20)] * 4
+    assert all(limit in body for body, _ in server.seen[tries:])
+
+
+def test_log_probabilities_can_be_left_out(server):
+    pupil = taught(server, logprobs=False)
+    assert pupil.answer(Exam([EXAMPLES]))[0].argmax(axis=1).tolist() == [2, 1, 0, 3]
+    assert pupil.scale == "order"
+    assert not any("logprobs" in body for body, _ in server.seen)
+
+
+def test_a_server_that_refuses_everything_says_why(server):
+    server.limit = "something-else"
+    with pytest.raises(Unavailable, match=r"the server refuses: status 400.*use 'something-else' instead"):
+        begun(server)
+    assert len(server.seen) < 6
+
+
+@pytest.mark.parametrize("answer", ["The answer is {}", '"{}"', "{}."])
+def test_words_around_an_answer_change_no_score(server, answer):
+    plain = taught(server, logprobs=False, kept=False).answer(Exam([EXAMPLES]))
+    server.answer = answer
+    pupil = taught(server, logprobs=False, kept=False)
+    np.testing.assert_array_equal(pupil.answer(Exam([EXAMPLES])), plain)
+    assert (pupil.cost()[0].answers, pupil.cost()[0].understood) == (4, 4)
+
+
+@pytest.mark.parametrize(("logprobs", "remedy"), [(True, "logprobs=false"), (False, "")])
+def test_a_model_that_is_not_understood_fails_and_says_what_it_said(server, logprobs, remedy):
+    server.answer = "Certainly! I would say {}"
+    pupil = taught(server, logprobs=logprobs)
+    for _ in range(4):
+        pupil.answer(Exam([EXAMPLES]))
+    with pytest.raises(LearnerFault, match=rf"0 of 20 answers were understood.*Certainly.*{remedy}"):
+        pupil.answer(Exam([EXAMPLES]))
+
+
+def test_the_share_understood_is_in_the_record_and_in_the_report(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    server.logprobs = False
+    given = {"seeds": 1, "protocol": {"sequences": 6}, "workers": 0, "controls": False}
+    done = qs.run("language/periodic:length=20,longest=3", f"openai:url={server.url},model=toy", **given)
+    cost = done.records[0].cost
+    assert 0 < cost["understood"] <= cost["answers"]
+    done.show()
+    shown = capsys.readouterr().out
+    assert f"{cost['understood']:,} of {cost['answers']:,} answers" in " ".join(shown.split())
+    assert f"{cost['tokens']:,} tokens" in " ".join(shown.split())
+
+
+def test_tokens_that_the_server_does_not_count_are_estimated(server):
+    server.usage = False
+    pupil = taught(server, spend=40, at_once=1)
+    with pytest.raises(Unavailable, match="the budget of 40 tokens is spent"):
+        pupil.answer(Exam([EXAMPLES]))
+    assert len(server.seen) == 2  # one prompt has more than 80 letters
+
+
+def test_grammar_asks_nothing_after_the_end_of_a_string(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"seeds": 1, "protocol": {"order": 1, "factors": "2/1"}, "workers": 0, "controls": False}
+    done = qs.run("grammar/an-bn", f"openai:url={server.url},model=toy,window=3", **given)
+    assert done.execution.ok == 1
+    prompts = [body["prompt"] for body, _ in server.seen[1:]]
+    ends = {prompt.splitlines()[1].split()[0].partition(">")[0] for prompt in prompts}
+    assert len(ends) == 1  # the symbol that begins and ends all strings
+    (end,) = ends
+    questions = [prompt.splitlines()[-1].rstrip(">").split() for prompt in prompts]
+    assert not [question for question in questions if end in question[1:]]
+    assert len(set(prompts)) == len(prompts)
+    # The cost is that of both factors, tests included; a question that comes again counts again.
+    sent = sum(len(prompt.split()) + 1 for prompt in prompts)
+    assert sent <= done.records[0].cost["tokens"] < 1.05 * sent
 
 
 def test_it_keeps_the_promises_of_a_learner(server):
@@ -224,3 +328,49 @@ def test_a_run_as_a_user_types_it(server, tmp_path, monkeypatch):
     assert any('"status": "ok"' in one and '"tokens":' in one for one in told)
     prompts = [body["prompt"] for body, _ in server.seen]
     assert between + 1 < len(prompts) == len(set(prompts)) + 1  # the one that was refused comes again
+
+
+@pytest.mark.parametrize(
+    ("task", "protocol"),
+    [
+        ("language/periodic:length=20,longest=3", {"sequences": 6}),
+        ("language/periodic:length=20,longest=3", {"sequences": 6, "questions": 5}),
+        ("grammar/an-bn", {"order": 1, "factors": "1", "upto": "whole"}),
+    ],
+)
+def test_a_dry_run_counts_what_the_run_will_ask(server, tmp_path, monkeypatch, capsys, task, protocol):
+    monkeypatch.chdir(tmp_path)
+
+    def main(arguments: list[str]) -> int:
+        with pytest.raises(SystemExit) as ended:
+            command_line(arguments)
+        return int(ended.value.code or 0)
+
+    typed = [part for item in protocol.items() for part in ("--set", "=".join(map(str, item)))]
+    learner = f"openai:url={server.url},model=toy"
+    arguments = ["run", task, "-l", learner, "--seeds", "1", "--no-controls", *typed]
+    assert main([*arguments, "--dry-run", "--json"]) == 0
+    counted = json.loads(capsys.readouterr().out)
+    assert server.seen == []
+    assert main([*arguments, "--dry-run"]) == 0
+    assert f"{counted['questions']:,} questions to language models and about" in capsys.readouterr().out
+    qs.run(task, learner, seeds=1, controls=False, protocol=protocol, workers=0)
+    assert counted["prompt"] in [body["prompt"] for body, _ in server.seen]
+    asked = len(server.seen) - 1  # the first finds out what the server accepts, and is kept
+    assert asked == counted["questions"] if "language" in task else abs(asked - counted["questions"]) < 0.5 * asked
+    letters = sum(len(body["prompt"]) for body, _ in server.seen)
+    assert 0.4 * letters < counted["tokens"] < 0.7 * letters
+
+
+def test_a_cap_on_questions_asks_as_many_and_leaves_the_rest_as_it_was(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"seeds": 1, "controls": False, "workers": 0}
+    whole, few = (
+        qs.run("language/periodic:length=20,longest=3", "majority", **given, protocol=protocol).records[0]
+        for protocol in ({"sequences": 10}, {"sequences": 10, "questions": 7})
+    )
+    assert "questions" not in whole.what["protocol"]["parameters"]
+    assert few.what["protocol"]["parameters"]["questions"] == 7
+    facts = [record.trace["facts"] for record in (whole, few)]
+    assert facts[0]["test_questions"] > 7 == facts[1]["test_questions"]
+    assert facts[0]["training_sequences"] == facts[1]["training_sequences"]

@@ -197,6 +197,8 @@ def test_a_run_is_written_as_recordings(typed, tmp_path):
     status, said, _ = typed("replay", out, "--write", tmp_path / "sessions.jsonl")
     assert status == 0
     assert "1 recordings" in said
+    written = json.loads((tmp_path / "sessions.jsonl").read_text())
+    assert (written["learner"], written["repetition"]) == ("table", 0)
     assert json.loads(typed("replay", tmp_path / "sessions.jsonl")[1])["judged"][-1]["ended"] == "success"
     assert typed("replay", out)[0] == 2
 

@@ -152,5 +152,5 @@ def test_a_program_that_is_not_there():
 def test_the_adapter_has_no_other_way_for_reals():
     from quickstudy.adapters.gym import WorldEnv
 
-    with pytest.raises(UsageError, match="is no world"):
+    with pytest.raises(UsageError, match="is not a world"):
         WorldEnv("language/qa")

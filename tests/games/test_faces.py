@@ -215,7 +215,7 @@ def test_messages_in_zeros_and_ones_and_stimuli_alone(pair):
     plain = gymnasium.make("quickstudy/Listener-v1", **SMALL).unwrapped
     check_env(env, skip_render_check=True)
     (seen, info), (whole, _) = env.reset(seed=4), plain.reset(seed=4)
-    assert info["previous_action"] is None
+    assert "previous_action" not in info
     for action in (1, 0, 1):
         assert np.array_equal(seen, whole["stimulus"])
         assert all(np.array_equal(info[key], whole[key]) for key in whole if key != "stimulus")

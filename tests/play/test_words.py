@@ -74,11 +74,39 @@ def test_long_sequences_are_cut_before_the_sixth():
 
 def test_only_all_hidden_words_together_are_right():
     played = session("copying" if "language/copying" in catalogue.task else "extra-copy")
-    for spoiled, good in ((slice(-1), False), (slice(None), True)):
+    for spoiled, good in ((True, False), (False, True)):
         hidden = [word[1:-1] for word in played.truth.split() if word.startswith("[")]
-        assert played.answer(" ".join(hidden[spoiled])).good is good
-    hidden = [word[1:-1] for word in played.truth.split() if word.startswith("[")]
-    assert not played.answer(" ".join([*hidden, "a"])).good
+        if spoiled:
+            hidden[-1] = "b" if hidden[-1] == "a" else "a"
+        assert played.answer(" ".join(hidden)).good is good
+
+
+@pytest.mark.parametrize("line", ["", " ", "help", "?", "quit", "a b", "a b c d e f", "a b c d ?"])
+@pytest.mark.parametrize(("name", "hidden"), [("qa", "1 letter is hidden"), ("periodic", "5 letters are hidden")])
+def test_what_cannot_be_an_answer_is_not_counted(name, hidden, line):
+    played = session(name)
+    shown = played.shown()
+    with pytest.raises(UsageError, match=f"{hidden}.*not counted"):
+        played.answer(line)
+    assert (played.right, played.shown()) == ([], shown)
+
+
+def test_letters_may_be_typed_without_spaces():
+    played = session("periodic")
+    assert played.answer("".join(word[1:-1] for word in played.truth.split() if word.startswith("["))).good
+
+
+def test_a_folder_that_cannot_be_written_is_found_out_before_the_session(tmp_path):
+    (tmp_path / "file").write_text("")
+    told = CliRunner().invoke(app, ["play", "language/qa", "--out", str(tmp_path / "file" / "results")], input="a\n")
+    assert told.exit_code != 0
+    assert "1:" not in told.stdout
+
+
+@pytest.mark.parametrize("name", ["  ", "a/b"])
+def test_a_name_that_is_none_is_refused(name):
+    told = CliRunner().invoke(app, ["play", "language/qa", "--name", name], input="a\n")
+    assert isinstance(told.exception, UsageError)
 
 
 def test_letters_depend_on_the_seed_alone():
@@ -96,8 +124,8 @@ def test_the_command_as_it_is_typed(tmp_path):
     lines = []
     for _ in range(4):
         lines += [word[1:-1] for word in played.truth.split() if word.startswith("[")]
-        played.answer("")
-    lines[1] = "nothing"
+        played.answer("a")
+    lines[1] = "b" if lines[1] == "a" else "a"
     file = tmp_path / "session.json"
     arguments = ["play", "language/qa", "--seed", "3", "--record", str(file)]
     told = CliRunner().invoke(app, arguments, input="\n".join(lines) + "\n")

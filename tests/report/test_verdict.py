@@ -346,3 +346,36 @@ def test_scores_of_an_older_version_are_left_out_and_the_next_column_judges(
     assert data.tables[0].headline == "wade"
     assert "log-area" not in data.tables[0].rows[0].scores
     assert "older version of log-area than 2" in data.notes[0]
+
+
+@pytest.mark.parametrize(("steps", "told"), [(30_000, True), (606, False)])
+def test_a_rate_is_compared_over_equal_steps_only(make_record: Make, make_report: Make, steps: int, told: bool) -> None:
+    """The rate of one that passed early is that of its search alone: it says nothing against passing."""
+    rate = {"better": "higher", "unit": "reward per step"}
+    legend = {**LEGEND, "scores": {"waves": {**LEGEND["scores"]["waves"], "size": rate}}}
+    control = waves(make_record, "echo", around(0.1), size=-0.7, role="control", legend=legend)
+    fast = waves(make_record, "fast", around(0.01, 0.001), size=-0.8, legend=legend)
+    records = [*(shown(one, 30_000) for one in control), *(shown(one, steps) for one in fast)]
+    text = make_report(records).tables[0].verdict.text
+    assert "Above the best control, echo" in text
+    assert ("by size fast (-0.800) is not above" in text.replace("−", "-")) == told
+
+
+def test_people_alone_are_not_called_controls(scored: Make, make_report: Make) -> None:
+    people = [replace(one, labels={**one.labels, "role": "person"}) for one in scored("person ann", *around(0.5))]
+    text = make_report(people).tables[0].verdict.text
+    assert text == "Only people were examined: there is no learner to judge."
+
+
+def test_learners_that_are_tied_on_a_task_share_its_rank(scored: Make, make_report: Make) -> None:
+    """In the order of the alphabet `a` would come first on two tasks of three, though it is never better."""
+    values = {"a": (0.0, 0.0, 0.0), "b": (1.0, 0.0, 0.0)}
+    records = [
+        run
+        for name, own in values.items()
+        for number, value in enumerate(own)
+        for run in scored(name, *[value] * 6, task=f"language/{('qa', 'periodic', 'adjective-qa')[number]}")
+    ]
+    text = FORMS["text"](make_report(records))
+    first = [line.split()[0] for line in text.splitlines() if line.split()[:1] in (["a"], ["b"])]
+    assert first[:2] == ["b", "a"]

@@ -12,15 +12,23 @@ from typing import Any, NamedTuple
 from quickstudy.base.errors import Unavailable
 from quickstudy.base.machine import cache_folder
 
+LETTERS_PER_TOKEN = 2
+"""In prompts of single letters with blanks between them: most tokenizers read a blank and its letter as one token."""
+
 
 class Said(NamedTuple):
     """What a model said to a prompt. likely: logarithms of probabilities of what may come next, by its text; None where
-    it gives none. text: what it said. tokens: that were read and written, as it counts them.
+    it gives none. text: what it said. tokens: that were read and written, as the server counts them, else an estimate.
     """
 
     likely: Mapping[str, float] | None
     text: str
     tokens: int
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of a text, about, where nobody counts them."""
+    return math.ceil(len(text) / LETTERS_PER_TOKEN)
 
 
 class KeptAnswers:

@@ -9,8 +9,8 @@
 
 Observations have the keys of the original; with `original=True` also its batch axis of 1 and the noise in its
 `other_agent_id`, with `binary=True` the message as zeros and ones too, with `bare=True` the stimulus alone. What a
-player must not see stands in `info`, and what it did last. The ids of the original are registered too, with its
-defaults. Needs the extras `learners` and `rl`.
+player must not see is in `info`, and what it did last. The ids of the original are registered too, with its defaults.
+Without a seed, the first reset begins with random episodes. Needs the extras `learners` and `rl`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from quickstudy.adapters.game_actions import NOISE, Actions, Form
+from quickstudy.adapters.rendering import METADATA, check_render_mode, root_seed, spelled
 from quickstudy.base import catalogue
 from quickstudy.base.errors import MissingExtra, UsageError
 from quickstudy.base.parameters import configure
@@ -52,14 +53,26 @@ class Table:
 
     def __init__(self, task: Any, form: Form) -> None:
         self.task, self.sizes, self._form = task, task.sizes, form
-        self.program = _program(task.sizes, bool(getattr(task, "replies", False)))
-        self.open(0)
+        self._compile()
+        self.opened = False
+
+    def _compile(self) -> None:
+        self.program = _program(self.sizes, bool(getattr(self.task, "replies", False)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the compiled programs."""
+        return {name: value for name, value in vars(self).items() if name != "program"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._compile()
 
     def open(self, seed: int) -> None:
         """From the first episode of a root seed on."""
         streams = Streams(seed, self.task.id, 0)
         self._key, self._noise, self._next = streams.jax("data"), streams.numpy("agent-ids"), 0
         self._drawn: list[Episode] = []
+        self.opened = True
 
     def begin(self) -> dict[str, Any]:
         """The next episode: what both players see."""
@@ -122,7 +135,8 @@ class Table:
 
     def info(self, player: str, actions: Actions) -> dict[str, Any]:
         """What is not for learners, by the original's names: latents, round, phase, how it has gone; and what the
-        player did last, None at first, with the reward of it.
+        player did last, with the reward of it. At first there is no `previous_action`: vectors of environments have no
+        room for None.
         """
         turn, game = int(self._standing.turn), int(self._standing.game)
         feedback, last = turn > self.sizes.rounds, game + 1 >= int(self.episode.count)
@@ -140,15 +154,25 @@ class Table:
             "nbr_games": self._games,
             "nbr_successes": self._right,
             "running_accuracy": 100.0 * self._right / max(self._games, 1),
-            "previous_action": self._before[0][player],
             "previous_reward": self._before[1],
         }
+        if self._before[0][player] is not None:
+            found["previous_action"] = self._before[0][player]
         if self._form.bare:
             found |= {key: part for key, part in self._seen[player].items() if key != "stimulus"}
         if actions.form == "flat":
             found["action_mask"] = wide(actions.mask(player, turn == self.sizes.rounds))
             found["legal_actions"] = found["action_mask"]
         return found
+
+    def text(self, player: str, action: Any) -> str:
+        """What a player sees now, after what it did last, for people."""
+        own, before = self._seen[player], ""
+        if self._before[0].get(player) is not None:
+            before = f"you {spelled(action)}\nreward {self._before[1]:g}\n"
+        heard = spelled(own["communication_channel"])
+        place = f"{self._mode()}, game {self._place()}, round {int(round_of(self.sizes, self._standing))}"
+        return f"{before}{place}\nstimulus {spelled(own['stimulus'])}\nmessage {heard}"
 
 
 @lru_cache(maxsize=32)
@@ -175,12 +199,13 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
     every step, and counts where `round_idx` is N.
     """
 
-    metadata = {"render_modes": []}  # noqa: RUF012, as Gymnasium wants it
+    metadata = METADATA
 
     def __init__(
         self, convention: str = "corrected", flat: bool = False, original: bool = False, binary: bool = False,
-        bare: bool = False, **parameters: Any,
+        bare: bool = False, render_mode: str | None = None, **parameters: Any,
     ) -> None:  # fmt: skip
+        self.render_mode = check_render_mode(render_mode)
         self._table = Table(_task("games/listener", convention, parameters), Form(original, binary, bare))
         self._actions = Actions(self._table.sizes, "flat" if flat else "decision")
         self.observation_space, self.action_space = self._table.space(), self._actions.space
@@ -189,8 +214,9 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """The first observation of the next episode, or of the first of a root seed."""
         super().reset(seed=seed)
-        if seed is not None:
-            self._table.open(seed)
+        if seed is not None or not self._table.opened:
+            self._table.open(root_seed(self.np_random) if seed is None else seed)
+        self._last: Any = None
         self._on, views = True, self._table.begin()
         return views["listener"], self._table.info("listener", self._actions)
 
@@ -200,8 +226,12 @@ class ListenerEnv(gymnasium.Env[Any, Any]):
             raise UsageError("reset the environment before the first step")
         decision, _ = self._actions.read(action, "listener")
         views, reward, done = self._table.step(None, decision, None, {"listener": action})
-        self._on = not done
+        self._on, self._last = not done, action
         return views["listener"], reward, done, False, self._table.info("listener", self._actions)
+
+    def render(self) -> str | None:
+        """The present step as text, with `render_mode="ansi"`; else None."""
+        return self._table.text("listener", self._last) if self.render_mode and self._table.opened else None
 
 
 class PairEnv(ParallelEnv[str, Any, Any]):
@@ -215,7 +245,7 @@ class PairEnv(ParallelEnv[str, Any, Any]):
 
     def __init__(
         self, convention: str = "corrected", flat: bool = False, original: bool = False, binary: bool = False,
-        bare: bool = False, **parameters: Any,
+        bare: bool = False, render_mode: None = None, **parameters: Any,
     ) -> None:  # fmt: skip
         self._table = Table(_task("games/pair", convention, parameters), Form(original, binary, bare))
         self._actions = Actions(self._table.sizes, "flat" if flat else "both")
@@ -223,7 +253,7 @@ class PairEnv(ParallelEnv[str, Any, Any]):
         self.agents: list[str] = []
         self.observation_spaces = {player: self._table.space() for player in PLAYERS}
         self.action_spaces = {player: Actions(self._table.sizes, self._actions.form).space for player in PLAYERS}
-        self.render_mode = None
+        self.render_mode = render_mode
 
     def observation_space(self, agent: str) -> Any:
         """The same for both."""
@@ -235,8 +265,8 @@ class PairEnv(ParallelEnv[str, Any, Any]):
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[Any, Any]:
         """(observations, infos) by player."""
-        if seed is not None:
-            self._table.open(seed)
+        if seed is not None or not self._table.opened:
+            self._table.open(root_seed(np.random.default_rng()) if seed is None else seed)
         self.agents, views = list(PLAYERS), self._table.begin()
         return views, self._infos()
 

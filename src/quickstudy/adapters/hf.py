@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from quickstudy.adapters.answers import KeptAnswers, Said
-from quickstudy.adapters.in_context import ContextPupil, begin_in_context
+from quickstudy.adapters.in_context import ContextPupil, Counter, begin_in_context
 from quickstudy.base.canonical import digest
 from quickstudy.base.catalogue import learner
 from quickstudy.base.errors import LearnerFault, MissingExtra, UsageError
@@ -73,10 +73,18 @@ class Folder:
             raise ValueError(f"{self.folder} has changed: its content is {found}, not {self.content}")
         object.__setattr__(self, "content", found)
 
-    def begin(self, brief: Brief, streams: Sequence[Streams]) -> ContextPupil:
-        """Nothing in its context yet. Raises UsageError if no folder is named, or its model cannot be read."""
+    def ready(self) -> None:
+        """Raise UsageError, before anything runs, if no folder is named."""
         if not self.folder:
             raise UsageError("hf: which folder? type hf:folder=models/my-7b")
+
+    def counting(self) -> Counter:
+        """A learner that is asked what this one would be asked, and only counts."""
+        return Counter(self.shared, self.window)
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> ContextPupil:
+        """Nothing in its context yet. Raises UsageError if no folder is named, or its model cannot be read."""
+        self.ready()
         kept = KeptAnswers(digest({"content": self.content, "precision": self.precision})) if self.kept else None
 
         def opened() -> Reader:

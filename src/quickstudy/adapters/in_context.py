@@ -11,21 +11,21 @@ of words does not count. A sequence is a line of letters; behind a letter at whi
 
 from __future__ import annotations
 
-import hashlib
 import string
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.adapters.answers import Budget, KeptAnswers, Said
+from quickstudy.adapters.answer_text import scores_of
+from quickstudy.adapters.answers import Budget, KeptAnswers, Said, estimated_tokens
 from quickstudy.base.canonical import digest
-from quickstudy.base.errors import NotApplicable, Unavailable, UsageError
-from quickstudy.base.learner import Brief, Cost, Snapshot
+from quickstudy.base.errors import LearnerFault, NotApplicable, Unavailable, UsageError
+from quickstudy.base.learner import Brief, Cost, Pace, Snapshot
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
@@ -34,8 +34,8 @@ from quickstudy.learners.host_values import Prefixes
 LETTERS = (*string.ascii_lowercase, *string.ascii_uppercase)
 """Names of symbols: each is one token to most models, or the beginning of none of the others."""
 PREAMBLE = "Each line is a sequence of symbols. After > stands the answer to what was read so far in its line.\n"
-LEAST = 1e-6
-"""The share of an answer that a model did not name among its likeliest: a distribution has no zero."""
+FEWEST_UNDERSTOOD, JUDGED = 0.05, 20
+"""A run fails when less than this share of its answers is understood, from so many answers on: the rest are guesses."""
 
 
 class LanguageModel(Protocol):
@@ -93,6 +93,7 @@ class ContextPupil:
     """
 
     lanes = 1
+    by_prediction = True  # every step is a question: only those that count are to be asked
 
     def __init__(
         self, speaker: LanguageModel, brief: Brief, streams: Streams, shared: bool, window: int, spend: int,
@@ -102,6 +103,7 @@ class ContextPupil:
         self._alphabet = Alphabet.drawn(brief, shared, streams.numpy("noise"))
         self._lines: list[str] = []
         self._shown = self._tokens = 0
+        self._answers = self._understood = 0
         self._stepper = Prefixes(lambda read: self._answered([([int(x) for x in one], {}) for one in read])[:, None])
 
     @property
@@ -148,7 +150,9 @@ class ContextPupil:
         kept = [*self._lines[-self._window :]] if self._window else self._lines
         names = [*self._alphabet.inputs, *self._alphabet.outputs]
         arrays = {"lines": np.array([kept], dtype=str), "letters": np.array([names], dtype=str)}
-        return Snapshot(arrays, {"shown": self._shown, "tokens": self._tokens, "inputs": len(self._alphabet.inputs)})
+        counts = {"answers": self._answers, "understood": self._understood}
+        facts = {"shown": self._shown, "tokens": self._tokens, "inputs": len(self._alphabet.inputs)}
+        return Snapshot(arrays, {**facts, **counts})
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
@@ -156,11 +160,14 @@ class ContextPupil:
         self._alphabet = Alphabet(tuple(names[:inputs]), tuple(names[inputs:]))
         self._lines = [str(line) for line in snapshot.arrays["lines"][0]]
         self._shown, self._tokens = int(snapshot.facts["shown"]), int(snapshot.facts["tokens"])
+        self._answers, self._understood = (int(snapshot.facts.get(one, 0)) for one in ("answers", "understood"))
 
     def cost(self) -> list[Cost]:
         """Examples in context; no weight was changed. How many a model has, few servers say."""
         fixed = self._speaker.parameters
-        return [Cost(self._shown, 0, None if fixed is None else 0, fixed or 0, tokens=self._tokens)]
+        size = {"trained_parameters": None if fixed is None else 0, "fixed_parameters": fixed or 0}
+        counts = {"tokens": self._tokens, "answers": self._answers, "understood": self._understood}
+        return [Cost(self._shown, **size, **counts)]  # type: ignore[arg-type]
 
     def close(self) -> None:
         """Let the model go."""
@@ -171,7 +178,22 @@ class ContextPupil:
         shown = "\n".join([*(self._lines[-self._window :] if self._window else self._lines), ""])
         prompts = [f"{PREAMBLE}{shown}{self._alphabet.line(*each)}>" for each in asked]
         said = self._said(list(dict.fromkeys(prompts)))
-        return np.stack([scores_of(said[prompt], prompt, self._alphabet.outputs) for prompt in prompts])
+        readings = [scores_of(said[prompt], prompt, self._alphabet.outputs) for prompt in prompts]
+        if self._lines:  # without an example nothing says what an answer looks like
+            self._answers += len(readings)
+            self._understood += sum(reading.understood for reading in readings)
+            self._check_understood(said[prompts[-1]])
+        return np.stack([reading.scores for reading in readings])
+
+    def _check_understood(self, last: Said) -> None:
+        """Raise LearnerFault when nearly all answers are guesses: their score would say nothing about the model."""
+        if self._answers >= JUDGED and self._understood < FEWEST_UNDERSTOOD * self._answers:
+            likely = last.likely and max(last.likely, key=last.likely.__getitem__)
+            remedy = "; logprobs=false reads its answer as text" if last.likely else ""
+            raise LearnerFault(
+                f"{self._understood} of {self._answers} answers were understood; the last began with "
+                f"{(likely or last.text)[:40]!r} where one of {' '.join(self._alphabet.outputs)} was asked for{remedy}"
+            )
 
     def _said(self, prompts: Sequence[str]) -> dict[str, Said]:
         """What is said to each. Nothing more is asked, and paid for, once a question has failed."""
@@ -219,25 +241,6 @@ class ContextPupil:
             self._budget.end(prompt, reserved, tokens)
 
 
-def scores_of(said: Said, prompt: str, words: Sequence[str]) -> NDArray[np.float64]:
-    """(answer,) probabilities, of what a model may say next; else 1 for the answer that it gave.
-
-    One that is none of the answers is a guess of ours, drawn from its prompt: it must not count as the first symbol.
-    """
-    if said.likely is not None:
-        shares = np.full(len(words), LEAST)
-        for text, logarithm in said.likely.items():
-            if (word := text.strip()) in words:
-                shares[words.index(word)] += np.exp(min(0.0, logarithm))
-        return np.asarray(shares / shares.sum())
-    first = said.text.split()[:1]
-    if first and first[0] in words:
-        place = words.index(first[0])
-    else:
-        place = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:8], "big") % len(words)
-    return np.asarray(np.eye(len(words))[place])
-
-
 def begin_in_context(
     speaker: Callable[[], LanguageModel],
     brief: Brief,
@@ -252,3 +255,38 @@ def begin_in_context(
         raise UsageError(f"a language model has one lane, not {len(streams)}")
     Alphabet.drawn(brief, shared, np.random.default_rng(0))  # says what it is not for
     return ContextPupil(speaker(), brief, streams[0], shared, window, spend, kept)
+
+
+class Counter:
+    """A learner in the place of a language model: it is asked what the model would be asked, and only counts.
+
+    requests, tokens: so far, tokens by estimate. A question that comes twice in one test counts once. first: the first
+    prompt.
+    """
+
+    pace: ClassVar[Pace] = Pace()
+    at_once, likely = 1, True
+    parameters: int | None = None
+
+    def __init__(self, shared: bool, window: int) -> None:
+        self._shared, self._window = shared, window
+        self.requests = self.tokens = 0
+        self.first = ""
+
+    def begin(self, brief: Brief, streams: Sequence[Streams]) -> ContextPupil:
+        """A pupil whose model is this object."""
+        return begin_in_context(lambda: self, brief, streams, self._shared, self._window)
+
+    def request(self, prompt: str, answers: Sequence[str]) -> Any:
+        """Not used: nothing is kept."""
+        return prompt
+
+    def say(self, prompt: str, answers: Sequence[str]) -> Said:
+        """All answers are equally likely."""
+        self.requests += 1
+        self.first = self.first or prompt
+        self.tokens += estimated_tokens(prompt) + 1
+        return Said(dict.fromkeys(answers, -1.0), "", 1)
+
+    def close(self) -> None:
+        """Nothing is open."""

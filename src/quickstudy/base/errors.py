@@ -78,9 +78,13 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     >>> nearest("langauge/qa", ["language/qa", "language/periodic"])
     'did you mean "language/qa"?'
+    >>> nearest("micro-1", ["curriculum/micro-1", "dynamics/mso-1"])
+    'did you mean "curriculum/micro-1"?'
     """
     known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    # A name without its family is the task, however near other names are.
+    whole = [one for one in known if name and one.endswith(f"/{name}")]
+    close = whole[:1] or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     if close:
         return f'did you mean "{close[0]}"?'
     if len(known) > MOST_NAMED:

@@ -89,7 +89,8 @@ class Cost:
     trained weights; trained_parameters (None where nobody knows) and fixed_parameters: numbers in the model; bits:
     description length; learn_seconds, answer_seconds: wall time without compilation (acting is either, by whether it
     might learn from it); compile_seconds: tracing and compiling, shared by the lanes of a call; tokens: that a language
-    model has read and written.
+    model has read and written; answers: that it gave with examples in its context, and how many of them were
+    understood (the others count as guesses).
     """
 
     examples: int = 0
@@ -101,13 +102,13 @@ class Cost:
     answer_seconds: float = 0.0
     compile_seconds: float = 0.0
     tokens: int | None = None
+    answers: int | None = None
+    understood: int | None = None
 
     def as_facts(self) -> dict[str, Any]:
-        """Plain mapping, for records; without tokens, where there are none."""
-        facts = asdict(self)
-        if self.tokens is None:
-            del facts["tokens"]
-        return facts
+        """Plain mapping, for records; without the counts of language models, where there are none."""
+        counts = ("tokens", "answers", "understood")
+        return {name: value for name, value in asdict(self).items() if name not in counts or value is not None}
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
+import shutil
 import sys
+import textwrap
 from typing import Any
 
 import typer
@@ -34,16 +37,22 @@ def play(
     """Play a task: be examined like a learner. With --out the session is a run, beside those of the machines.
 
     A task of words is played as people did for the paper: every word is a random letter, the answers are hidden, you
-    type them with spaces between, and ten right ones in a row end the game. The score is WADE. Of a language you see
+    type them with spaces between, and ten right ones in a row (five with --convention published) end the game. What
+    cannot be an answer is not counted. The score is WADE. Of a language you see
     some strings and predict longer ones; in a referential game you are the listener.
 
     A task of the curriculum goes byte by byte: a line that you type is sent so, an empty one is silence. With --ask
     gaps you are asked after two spaces, with steps at every byte, with periods after every period. End with Ctrl-D.
     """
     from quickstudy.play.keeping import Invitation, Sitting
+    from quickstudy.runs.folder import RUNS, prepare_folder
 
     include_files(include)
     check_target(record)
+    if out is not None:  # what cannot be written is found out before the session, not after it
+        prepare_folder(out)
+        if not os.access(out / RUNS, os.W_OK):
+            raise UsageError(f"cannot write into {out / RUNS}; choose another folder with --out")
     invitation = Invitation(task, convention, seed, steps, ask, plain, name)
     if browser:
         if record is not None:
@@ -52,11 +61,15 @@ def play(
     sitting = Sitting.after_all(invitation, out)
     seat = sitting.seat
     if sys.stdin.isatty():
-        say(f"{seat.explained} Ctrl-D ends it.")
+        warned = "" if out or record else " This session is not kept; --out results keeps it."
+        say(_wrapped(f"{seat.explained} Ctrl-D ends it.{warned}"))
     if seat.reference:
         say(seat.reference)
     while not seat.over:
-        say(seat.shown().text)
+        shown = seat.shown()
+        say(shown.text)
+        if sys.stdin.isatty() and shown.ask:
+            say(shown.ask)
         line = _typed()
         if line is None:
             if left := seat.stop():
@@ -79,6 +92,13 @@ def play(
             if kept
             else "too little was answered to be scored: not kept"
         )
+    elif record is None and sys.stdin.isatty():
+        say("not kept; --out results keeps a session")
+
+
+def _wrapped(text: str) -> str:
+    """A text in lines of the terminal's width, broken between words."""
+    return textwrap.fill(text, max(20, shutil.get_terminal_size().columns))
 
 
 def _record(path: pathlib.Path, sitting: Any) -> None:

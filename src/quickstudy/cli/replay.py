@@ -132,7 +132,8 @@ def _write(folder: pathlib.Path, target: pathlib.Path) -> None:
     for record in read_results(folder, expected=True).records.values():
         trace = load_trace(folder, record) if record.status == "ok" else None
         if trace is not None and "replies" in trace.arrays:
-            written += [json.dumps(session) + "\n" for session in sessions_of(record.what, trace)]
+            whose = {"learner": record.labels.get("learner", ""), "repetition": record.what["repetition"]}
+            written += [json.dumps({**session, **whose}) + "\n" for session in sessions_of(record.what, trace)]
     if not written:
         raise UsageError(f"no run of {folder} has kept its replies; run it with --set replies=true")
     write_output(target, lambda file: file.writelines(line.encode() for line in written))

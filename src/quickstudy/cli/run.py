@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -157,18 +158,33 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     from collections import Counter
 
     from quickstudy.base.machine import cores
+    from quickstudy.runs.asking import asked_of
     from quickstudy.runs.plan import check_data
     from quickstudy.runs.timing import duration
 
-    check_data(plan.missing(retry_failed=retry_failed))
-    summary = plan.summary(retry_failed=retry_failed)
+    missing = plan.missing(retry_failed=retry_failed)
+    check_data(missing)
+    summary, asked = plan.summary(retry_failed=retry_failed), asked_of(missing)
     if json:
-        print_json(dataclasses.asdict(summary))
+        print_json(
+            {
+                **dataclasses.asdict(summary),
+                "questions": asked.questions,
+                "tokens": asked.tokens,
+                "prompt": asked.prompt,
+            }
+        )
         return
     say(f"{summary.cells} runs: {summary.found} found, {summary.to_do} to do, on {workers} workers")
     if not summary.to_do:
         return
-    unfit = Counter(cell.unfit for cell in plan.missing(retry_failed=retry_failed) if cell.unfit)
+    if asked.runs:
+        say(
+            f"{asked.questions:,} questions to language models and about {asked.tokens:,} tokens at most, in "
+            f"{asked.runs} runs; answers that are kept are not asked again; the first prompt:"
+        )
+        say(textwrap.indent(asked.prompt, "    "))
+    unfit = Counter(cell.unfit for cell in missing if cell.unfit)
     for reason, count in unfit.items():
         say(f"{count} of them are not applicable: {reason}")
     say(f"{summary.programs} programs to compile (fewer where the cache has them)")

@@ -14,7 +14,7 @@ def serve(
     folders: list[pathlib.Path] = typer.Argument(None, help="Results folders, or folders of such; default results."),
     host: str = typer.Option("127.0.0.1", help="Address to listen at. Any but loopback lets others read the results."),
     port: int = typer.Option(8321, min=0, max=65535, help="Port; 0 for a free one."),
-    open_it: bool = typer.Option(False, "--open", help="Open it in the browser."),
+    open_it: bool = typer.Option(False, "--open/--no-open", help="Open it in the browser."),
     include: list[str] = INCLUDE,
 ) -> None:
     """Look at results in the browser, live while runs go on. It reads only."""

@@ -25,7 +25,9 @@ class Choice:
 
     programs: how many programs one task needs compiled. compiled: whether it runs on the accelerator, in lanes.
     most_lanes: that it wants side by side there. origins: of the code of a user's own. shared: what it has in common
-    with those that may run beside it in one call; empty where there are none.
+    with those that may run beside it in one call; empty where there are none. ready: raises UsageError where something
+    is missing that it needs, before anything runs. counting: it is a language model, whose `counting()` gives a learner
+    that only counts what it is asked.
     """
 
     label: str
@@ -37,6 +39,8 @@ class Choice:
     most_lanes: int = LANES[-1]
     origins: tuple[Origin, ...] = ()
     shared: str = ""
+    ready: Callable[[], None] = lambda: None
+    counting: bool = False
 
     def make(self, task: Any) -> Learner:
         """The learner. Only a control may look at the task."""
@@ -102,7 +106,9 @@ def whole_learner(name: str, found: Any, given: Mapping[str, Any], convention: s
         compiled = bool(getattr(found, "compiled", False))
         label = labelled(name, changed_parameters(made, convention, asked))
         programs, most = getattr(found, "programs", 0), getattr(made, "most_lanes", LANES[-1])
-        return Choice(label, what, "learner", lambda _: made, programs, compiled, most)
+        ready = getattr(made, "ready", lambda: None)
+        counting = hasattr(made, "counting")
+        return Choice(label, what, "learner", lambda _: made, programs, compiled, most, ready=ready, counting=counting)
     parameters = {parameter: _literal(value) for parameter, value in given.items()}
     _check_host(name, found, parameters)
     defaults = _defaults(found)

@@ -31,8 +31,10 @@ from quickstudy.runs.scoring import find_measures, score_trace
 from quickstudy.runs.setting import component, make_task, protocol_of, task_labels
 from quickstudy.tasks.grammar.strings import StringTask
 
-VERSION = 1
-"""Of how people are examined."""
+VERSION = 2
+"""Of how people are examined; 2: an answer of words that cannot be one is not counted."""
+PERSON_VERSION = 1
+"""Of a person as a learner."""
 _NAME = re.compile(r"[\w .-]{1,40}")
 
 
@@ -51,7 +53,7 @@ class Invitation:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.name and not _NAME.fullmatch(self.name):
+        if self.name and not (self.name.strip() and _NAME.fullmatch(self.name)):
             raise UsageError(f'--name must be 1 to 40 letters, digits, spaces, points or hyphens, got "{self.name}"')
 
     def seat(self, repetition: int = 0) -> Seat:
@@ -158,4 +160,4 @@ class Sitting:
 
 def learner_of(name: str) -> dict[str, Any]:
     """The identity of a person as a learner."""
-    return {"id": PERSON, "version": VERSION, "parameters": {"name": name} if name else {}}
+    return {"id": PERSON, "version": PERSON_VERSION, "parameters": {"name": name} if name else {}}

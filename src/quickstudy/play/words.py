@@ -20,7 +20,7 @@ from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.measures.wade import wade_preset
-from quickstudy.play.seat import Said, Seat, Shown, renamed
+from quickstudy.play.seat import LETTERS, Said, Seat, Shown, renamed
 
 MOST_HIDDEN, LEFT = 6, 5
 """A sequence with more hidden words than the first is cut before the sixth of them, so that five are left."""
@@ -142,14 +142,33 @@ class WordsSeat(Seat):
         return Shown(f"{len(self.right) + 1}: {' '.join(words)}", ask)
 
     def answer(self, line: str) -> Said:
-        """Judge the hidden words, and go on to the next sequence."""
-        given, truth = line.split(), self.truth
+        """Judge the hidden words, and go on to the next sequence. Raises UsageError, and nothing counts, for what
+        cannot be an answer: not as many words as are hidden, or none of the game's letters (plain: words).
+        """
+        given, truth = self._read(line), self.truth
         self.given.append(given)
         self.right.append(given == [self._names[self._tokens[place]] for place in self._hidden])
         if not self.over:
             self._draw()
         good = self.right[-1]
         return Said(f"{'right' if good else 'wrong'}: {truth}", good)
+
+    def _read(self, line: str) -> list[str]:
+        given = line.split()
+        if not self.plain and len(given) == 1 and len(given[0]) == self.hidden:
+            given = list(given[0])  # letters without spaces between them
+        kind = "word" if self.plain else "letter"
+        wanted = (
+            f"1 {kind} is hidden: type it"
+            if self.hidden == 1
+            else (f"{self.hidden} {kind}s are hidden: type {self.hidden}, with spaces between")
+        )
+        if len(given) != self.hidden:
+            raise UsageError(f"{wanted} (this was not counted)")
+        known = self._names if self.plain else LETTERS
+        if odd := [word for word in given if word not in known]:
+            raise UsageError(f'"{odd[0]}" is not a {kind} of this game; {wanted} (this was not counted)')
+        return given
 
     def summary(self) -> str:
         """How many were right, and WADE."""

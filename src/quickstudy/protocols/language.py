@@ -45,7 +45,8 @@ class LanguageProtocol:
     `published` shows readouts single questions in random order across sequences, the first of them twice. schedule:
     `every` tests after every update (under the published order of a readout: after the first question and
     then every 8); `thinned` keeps the first 16 of these tests and then 12 per doubling: nearly the same scores, for a
-    fraction of the time.
+    fraction of the time. questions: of every test, at most, sampled once for the whole run; 0: all of them. For
+    learners to whom every question costs something.
 
     Steps are training sequences shown (questions, under the published order of a readout). All learners of one seed
     see the same sequences in the same order. Source: Cisneros et al. 2022, section 5.
@@ -55,6 +56,7 @@ class LanguageProtocol:
     share: float = parameter(0.8, above=0, at_most=0.99)
     order: str = parameter("sequences", choices=("sequences", "published"))
     schedule: str = parameter("thinned", choices=("thinned", "every"))
+    questions: int = parameter(0, at_least=0, added=True)
 
     measures: ClassVar[tuple[str, ...]] = ("wade-above-chance", "wade", "accuracy", "steps-to-accuracy", "log-area")
     question: ClassVar[str] = "How fast does it learn from few examples?"
@@ -87,7 +89,7 @@ class LanguageProtocol:
         splits = [draw_material(task, stream, self.sequences, self.share) for stream in streams]
         pace = pace_of(learner)
         lesson = self._lesson(pace, [part.train for part in splits], streams)
-        exam = Exam([part.test for part in splits])
+        exam = Exam([self._asked(part.test, stream) for part, stream in zip(splits, streams, strict=True)])
         points = self._points(pace, lesson)
         if not points.any():
             raise UsageError(
@@ -110,6 +112,15 @@ class LanguageProtocol:
             for lane, (stream, cost) in enumerate(zip(streams, sitting.costs, strict=True))
         ]
         return Examination(traces, sitting.pupil, brief, sitting.last)
+
+    def _asked(self, test: Examples, streams: Streams) -> Examples:
+        """The test, with as many questions as are wanted, and without the sequences that none is left in."""
+        if not self.questions or test.questions <= self.questions:
+            return test
+        numbers = streams.numpy("questions").choice(test.questions, self.questions, replace=False)
+        chosen = np.zeros_like(test.asked)
+        chosen[tuple(np.argwhere(test.asked)[numbers].T)] = True
+        return dataclasses.replace(test, asked=chosen).take(np.flatnonzero(chosen.any(axis=0)))
 
     def _lesson(self, pace: Pace, examples: Sequence[Examples], streams: Sequence[Streams]) -> Lesson:
         if self.order == "published" and pace.by_question:

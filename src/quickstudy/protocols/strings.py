@@ -30,6 +30,8 @@ MOST_SEEN = 5000
 """Strings no longer than those shown that are asked as well, all of them, to see from where on a learner fails."""
 Material = tuple[list[String], TestList]
 """What is shown, and what is asked about."""
+_COUNTS = ("tokens", "answers", "understood")
+"""Costs of language models."""
 
 
 @dataclass
@@ -73,7 +75,9 @@ class Call:
             done, brief = self._learned(filled, so_far)
             asked = self._asked(done.pupil, filled, so_far)
             for lane, (strings, _) in wanted.items():
-                self._lanes[lane].costs.append(_with_seconds(done.costs[lane], asked.clock))
+                cost = _with_seconds(done.costs[lane], asked.clock)
+                # The pupil has been asked more since then: what that cost a language model is known now.
+                self._lanes[lane].costs.append(_with_counts(cost, done.pupil.cost()[lane]))
                 self._note(self._lanes[lane], factor, strings, asked.of(lane))
                 found: dict[str, Any] = getattr(done.pupil, "described", dict)()
                 if found:
@@ -290,10 +294,17 @@ def _with_seconds(cost: Cost, clock: Clock) -> Cost:
     )
 
 
+def _with_counts(cost: Cost, now: Cost) -> Cost:
+    return dataclasses.replace(cost, **{name: getattr(now, name) for name in _COUNTS})
+
+
 def _total(costs: Sequence[Cost]) -> Cost:
     """Of all factors together; the size is that of one learner."""
     sums = {
         name: sum(getattr(cost, name) for cost in costs)
         for name in ("examples", "updates", "learn_seconds", "answer_seconds", "compile_seconds")
     }
+    for name in _COUNTS:
+        if getattr(costs[-1], name) is not None:
+            sums[name] = sum(getattr(cost, name) or 0 for cost in costs)
     return dataclasses.replace(costs[-1], **sums)

@@ -4,6 +4,7 @@ glance, and every run.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +34,7 @@ from quickstudy.base.measure import LOG, MEDIAN, PLAIN, Score
 from quickstudy.render.numbers import scored
 from quickstudy.report.model import LEARNING, Change, ReportData, Row, TaskTable
 from quickstudy.report.statistics import FEWEST, Contrast, Estimate
-from quickstudy.report.words import COST_TITLES, counted
+from quickstudy.report.words import COST_TITLES, MODEL_TITLES, counted
 
 Marks = Mapping[tuple[str, str], Mark]
 """How everybody is drawn, by (role, learner)."""
@@ -108,9 +109,10 @@ def _named(row: Row, marks: Marks, strong: bool = False) -> Name:
 
 def cost_table(table: TaskTable, marks: Marks, name: str) -> Table | None:
     """The mean cost of a run; costs that nobody has are left out."""
-    names = [cost for cost in COST_TITLES if any(row.cost.get(cost) for row in table.rows)]
+    titles = {**COST_TITLES, **MODEL_TITLES}
+    names = [cost for cost in titles if any(row.cost.get(cost) for row in table.rows)]
     lines = [Line([_named(row, marks), *(_cost(cost, row) for cost in names)], row.role) for row in table.rows]
-    columns = [_NAME, *(Column(COST_TITLES[cost]) for cost in names)]
+    columns = [_NAME, *(Column(titles[cost]) for cost in names)]
     return Table(name, f"Mean cost of a run on {table.task}", columns, [Group(lines)]) if names else None
 
 
@@ -175,10 +177,21 @@ def glance_table(tables: Sequence[TaskTable], marks: Marks, name: str) -> Table:
 
 
 def _rank(learner: str, role: str, tables: Sequence[TaskTable]) -> float:
-    """The mean place of a learner among its like, as the tables of the tasks have them."""
-    orders = [[row.learner for row in table.of_role(role)] for table in tables]
-    places = [order.index(learner) for order in orders if learner in order]
-    return sum(places) / len(places)
+    """The mean rank of a learner among its like over the tasks that it has run; those that are tied share a rank."""
+    ranks = []
+    for table in tables:
+        values = {row.learner: _placed(table, row) for row in table.of_role(role)}
+        if learner in values:
+            own = values[learner]
+            better, equal = sum(one > own for one in values.values()), sum(one == own for one in values.values())
+            ranks.append(better + (equal - 1) / 2)
+    return sum(ranks) / len(ranks)
+
+
+def _placed(table: TaskTable, row: Row) -> float:
+    """The headline, higher is better; that of a row without one is below all others."""
+    middle = table.middle(row)
+    return -math.inf if middle is None else table.judged.sign * middle
 
 
 def _glanced(table: TaskTable, role: str, learner: str | None) -> Number:

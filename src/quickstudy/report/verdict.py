@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, REPLAY, Number
+from quickstudy.base.blocks import BOUNDS, CONTROL, FACTOR, FINE, ORACLE, PERSON, REPLAY, Number
 from quickstudy.base.measure import LOG, MEAN, PLAIN
 from quickstudy.render.numbers import bounds, scored, spoken, written
 from quickstudy.report.model import LEARNING, Row, TaskTable, Verdict
 from quickstudy.report.statistics import ABOVE, BELOW, FEWEST, LEVEL, UNTOLD, advantage, best, difference
 from quickstudy.report.words import counted, listing, span
+
+PER_STEP = "per step"
+"""How the unit of a rate ends."""
 
 
 def judge(table: TaskTable) -> Verdict:
@@ -30,7 +33,10 @@ def judge(table: TaskTable) -> Verdict:
         before = "With replay: " if role == REPLAY else ""
         sentences.append(before + _sentence(table, role, race))
         lines.append(before + _short(table, role) + (f", {leader.learner} clearly ahead" if leader else "") + ".")
-    text = " ".join(sentences) or "Only controls and oracles were run: there is no learner to judge."
+    people = bool(table.of_role(PERSON))
+    rules = "controls and oracles" if table.of_role(CONTROL, ORACLE) or not people else ""
+    alone = f"Only {', '.join(filter(None, ('people' * people, rules)))} were {'examined' if people else 'run'}"
+    text = " ".join(sentences) or f"{alone}: there is no learner to judge."
     return Verdict(text, " ".join(lines) or text, ahead, tuple(_remarks(table)))
 
 
@@ -51,7 +57,12 @@ def _short(table: TaskTable, role: str) -> str:
 
 
 def _remarks(table: TaskTable) -> Iterator[str]:
-    """Why there is no scale, which learner has no score, and of which it could not be told whether it looks ahead."""
+    """What language models were asked and how much of their answers was understood; why there is no scale, which
+    learner has no score, and of which it could not be told whether it looks ahead.
+    """
+    for row in table.rows:
+        if any("answers" in run.cost for run in row.finished):
+            yield _asked(row)
     untold: dict[str, list[str]] = {}
     for row in table.rows:
         for run in row.finished:
@@ -66,6 +77,16 @@ def _remarks(table: TaskTable) -> Iterator[str]:
     silent = [row.learner for row in table.rows if row.finished and not row.scores]
     if silent:
         yield f"Finished, but without any score: {listing(silent)}."
+
+
+def _asked(row: Row) -> str:
+    """Of all finished runs of a language model together."""
+    answers, understood, tokens = (
+        round(sum(run.cost.get(name, 0.0) for run in row.finished)) for name in ("answers", "understood", "tokens")
+    )
+    rest = "" if understood == answers else "; the others count as guesses"
+    share = f" ({understood / answers:.0%})" if answers else ""
+    return f"{row.learner}: {understood:,} of {answers:,} answers understood{share}{rest}; {tokens:,} tokens."
 
 
 def _sentence(table: TaskTable, role: str, race: str) -> str:
@@ -128,7 +149,8 @@ def _slightly(rows: Sequence[Row], table: TaskTable, side: str) -> str:
 
 def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTable) -> list[str]:
     """Which learners, of whom the headline says little, are above the best control by the score that is asked then;
-    and which of those that are above by the headline are not.
+    and which of those that are above by the headline are not. A rate per step is compared only where as many steps were
+    made: the rate of a learner that ended early, because it passed, is that of its search alone.
     """
     name = table.legend.second
     score = table.legend.score(name) if name else PLAIN
@@ -136,6 +158,9 @@ def _second_opinion(unclear: Sequence[Row], above: Sequence[Row], table: TaskTab
     first = best(rules, score)
     if first is None or name == table.headline:
         return []
+    if score.unit.endswith(PER_STEP):
+        steps = _control(table, first).cost.get("examples")
+        unclear, above = ([row for row in rows if row.cost.get("examples") == steps] for rows in (unclear, above))
     better = []
     for row in (*unclear, *above):
         gap = advantage(row.values(name), rules, first, score)

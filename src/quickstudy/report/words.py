@@ -59,6 +59,8 @@ COST_TITLES = {
     "answer_seconds": "answer s",
     "compile_seconds": "compile s",
 }
+MODEL_TITLES = {"tokens": "tokens", "answers": "answers", "understood": "understood"}
+"""Costs that only language models have."""
 TERMS = (
     (
         "Interval",

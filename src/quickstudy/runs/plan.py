@@ -168,9 +168,18 @@ def make_plan(
 
 
 def check_data(cells: Iterable[Cell]) -> None:
-    """Raise UsageError, which says what to do, if the data that a task of these cells is made of is not here."""
-    for setting in {(cell.task, cell.setting.convention): cell.setting for cell in cells}.values():
+    """Raise UsageError, which says what to do, if the data that a task of these cells is made of is not here, or if
+    something is missing that a learner needs.
+    """
+    tasks: dict[tuple[str, str], Setting] = {}
+    learners: dict[tuple[str, str], Setting] = {}
+    for cell in cells:
+        tasks.setdefault((cell.task, cell.setting.convention), cell.setting)
+        learners.setdefault((cell.learner, cell.setting.convention), cell.setting)
+    for setting in tasks.values():
         getattr(setting.resolve().task, "ready", lambda: None)()
+    for setting in learners.values():
+        getattr(setting.resolve().learner, "ready", lambda: None)()
 
 
 def failed_record(

@@ -63,9 +63,17 @@ class PureWorld(World):
     """
 
     def __init__(self, task: Any, streams: Streams) -> None:
-        self.players = players_of(task)
+        self.players, self._task = players_of(task), task
         self._horizon, self._key, self._episode = task.horizon, streams.jax("data"), 0
         self._begin, self._go_on = _programs(task)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the compiled programs."""
+        return {name: value for name, value in vars(self).items() if name not in ("_begin", "_go_on")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._begin, self._go_on = _programs(self._task)
 
     def reset(self) -> Any:
         """The next episode."""

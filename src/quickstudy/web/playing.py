@@ -8,10 +8,12 @@ only, which the browser vouches for (`Origin`).
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pathlib
 import secrets
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from importlib import resources
@@ -34,7 +36,9 @@ from quickstudy.render.svg import drawn
 from quickstudy.web.app import HEADERS, LOOPBACK
 
 MOST_SEATS = 50
-"""Sessions at once; the oldest gives way."""
+"""Sessions at once."""
+IDLE_SECONDS = 1800.0
+"""From then on a session in which nothing happens may give way to another; what was played is kept."""
 _MOST_BYTES = 20_000
 _MOST_LETTERS = 4000
 """Of one answer."""
@@ -42,13 +46,32 @@ _MOST_LETTERS = 4000
 
 @dataclass
 class Place:
-    """Somebody's session. log: what was shown and said so far. kept: what became of it, in words; scores: by name."""
+    """Somebody's session. log: what was shown and said so far. kept: what became of it, in words; scores: by name.
+    touched: when it was last asked for, by the clock of this process.
+    """
 
     sitting: Sitting
+    touched: float = field(default_factory=time.monotonic)
     log: list[dict[str, Any]] = field(default_factory=list)
     kept: str = ""
     scores: list[tuple[str, float]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def person(self) -> str:
+        """The id of who plays."""
+        return self.sitting.invitation.name
+
+    def gives_way(self) -> tuple[int, float] | None:
+        """The order in which sessions give way to new ones: those that are over, those without an answer, those in
+        which nothing has happened for long; None for one that is being played.
+        """
+        idle = time.monotonic() - self.touched
+        if self.sitting.seat.over:
+            return 0, -idle
+        if not self.log:
+            return 1, -idle
+        return (2, -idle) if idle > IDLE_SECONDS else None
 
     def answer(self, turn: int, line: str) -> None:
         """Take an answer to what was shown in a turn; one that comes a second time changes nothing."""
@@ -93,7 +116,7 @@ class Place:
             seat = self.sitting.seat
             found = {
                 "turn": len(self.log), "over": seat.over, "progress": seat.progress, "log": self.log,
-                "reference": seat.reference, "explained": seat.explained,
+                "reference": seat.reference, "explained": seat.explained, "person": self.person,
             }  # fmt: skip
             if seat.over:
                 return {**found, "summary": seat.summary(), "kept": self.kept, "scores": plain(self.scores)}
@@ -103,29 +126,58 @@ class Place:
 
 
 class Room:
-    """All who play what an invitation says. folder: where sessions are kept; None: nowhere."""
+    """All who play what an invitation says. folder: where sessions are kept; None: nowhere.
+
+    Every browser is a person with an id of its own, by which sessions are kept. The first one has the name of the
+    invitation, if that has one; the others have a random id behind it.
+    """
 
     def __init__(self, invitation: Invitation, folder: pathlib.Path | None) -> None:
         self.invitation, self._folder = invitation, folder
         self._places: dict[str, Place] = {}
+        self._people: set[str] = set()
         self._lock = threading.Lock()
 
-    def sit(self) -> str:
-        """A new session; gives its name."""
+    def sit(self, person: str = "") -> str:
+        """A new session; gives its name. person: the id that a browser was given before; one that was not given here is
+        replaced by a new one. Raises HTTPException where there is no room.
+        """
         with self._lock:
-            taken = {place.sitting.repetition for place in self._places.values()}
-            while len(self._places) >= MOST_SEATS:
-                del self._places[next(iter(self._places))]
+            if person not in self._people:
+                person = self._another()
+            own = {name: place for name, place in self._places.items() if place.person == person}
+            for name in [name for name, place in own.items() if not place.log]:
+                del self._places[name]  # it was only looked at: its data are still unseen
+            self._make_room()
+            taken = {place.sitting.repetition for place in own.values() if place.log}
+            invitation = dataclasses.replace(self.invitation, name=person)
             name = secrets.token_urlsafe(9)
-            self._places[name] = Place(Sitting.after_all(self.invitation, self._folder, taken))
+            self._places[name] = Place(Sitting.after_all(invitation, self._folder, taken))
             return name
+
+    def _another(self) -> str:
+        own = self.invitation.name
+        made = own if own and not self._people else f"{own[:30]}{'-' if own else ''}{secrets.token_hex(4)}"
+        self._people.add(made)
+        return made
+
+    def _make_room(self) -> None:
+        while len(self._places) >= MOST_SEATS:
+            ways = {name: way for name, place in self._places.items() if (way := place.gives_way()) is not None}
+            if not ways:
+                raise HTTPException(503, f"{MOST_SEATS} people are playing already; try again later")
+            leaving = self._places.pop(min(ways, key=ways.__getitem__))
+            if leaving.log:
+                leaving.stop()  # which keeps what was played
 
     def place(self, name: str) -> Place:
         """One session. Raises HTTPException where there is none of that name."""
         try:
-            return self._places[name]
+            place = self._places[name]
         except KeyError:
             raise HTTPException(404, "there is no such session; begin another") from None
+        place.touched = time.monotonic()
+        return place
 
 
 def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
@@ -140,8 +192,8 @@ def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlett
         return HTMLResponse(_page(room.invitation, nonce), headers={**HEADERS, "Content-Security-Policy": policy})
 
     async def sit(request: Request) -> Response:
-        await _asked(request)
-        name = await run_in_threadpool(room.sit)
+        person = (await _asked(request)).get("person", "")
+        name = await run_in_threadpool(room.sit, person if isinstance(person, str) else "")
         return await _facts(room, name)
 
     async def look(request: Request) -> Response:
@@ -150,8 +202,10 @@ def player(room: Room, word: str, hosts: tuple[str, ...] = LOOPBACK) -> Starlett
     async def answer(request: Request) -> Response:
         given, name = await _asked(request), request.path_params["name"]
         turn, line = given.get("turn"), given.get("line")
-        if not isinstance(turn, int) or not isinstance(line, str) or len(line) > _MOST_LETTERS:
+        if type(turn) is not int or not isinstance(line, str) or len(line) > _MOST_LETTERS:  # True is an int too
             raise HTTPException(400, "an answer has a turn and a line of at most 4,000 letters")
+        if any("\ud800" <= letter <= "\udfff" for letter in line):  # half of a character cannot be sent back
+            raise HTTPException(400, "the line has a character that is not whole")
         try:
             await run_in_threadpool(room.place(name).answer, turn, line)
         except UsageError as error:
@@ -196,7 +250,7 @@ async def _asked(request: Request) -> dict[str, Any]:
             raise HTTPException(413, "too long")
     try:
         given = json.loads(body or b"{}")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HTTPException(400, "no JSON") from error
     if not isinstance(given, dict):
         raise HTTPException(400, "send an object")
@@ -213,7 +267,6 @@ def _own(name: str) -> Markup:
 
 
 def _page(invitation: Invitation, nonce: str) -> str:
-    who = f", {invitation.name}" if invitation.name else ""
     head = joined(
         Markup('<meta charset="utf-8">'),
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
@@ -236,7 +289,8 @@ def _page(invitation: Invitation, nonce: str) -> str:
     )
     main = tag(
         "main",
-        tag("header", tag("p", f"quickstudy play{who}", class_="eyebrow"), tag("h1", named(invitation.task)),
+        tag("header", tag("p", "quickstudy play", class_="eyebrow"),
+            tag("p", "", id="person", class_="eyebrow"), tag("h1", named(invitation.task)),
             tag("p", breakable(""), id="explained")),
         tag("div",
             tag("section",

@@ -41,7 +41,7 @@ from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, tuning_seeds, tunin
 from quickstudy.pages.profile.words import against_baseline, can, family_line, in_short, rank, sentences
 from quickstudy.pages.request import Request, Stage
 from quickstudy.render.numbers import span_text
-from quickstudy.report.words import COST_TITLES
+from quickstudy.report.words import COST_TITLES, MODEL_TITLES
 
 PLANE = ("lookup", "parity")
 """The items of the recall-tracking plane: looking things up against following a state."""
@@ -256,8 +256,10 @@ def _together(found: Sequence[Found], name: str) -> Table:
 
 def _cost(found: Found, energy: float | None, name: str) -> Table:
     """Mean cost of one run on each item, and of all tuning runs together."""
+    names = (*COSTS, *(one for one in MODEL_TITLES if any(item.cost.get(one) for item in found.items)))
+    titles = {**COST_TITLES, **MODEL_TITLES}
     lines = [
-        Line([Name(family.name), Name(item.label), *_costs(item.cost)])
+        Line([Name(family.name), Name(item.label), *_costs(item.cost, names)])
         for family in found.families
         for item in family.items
         if not item.why
@@ -265,15 +267,15 @@ def _cost(found: Found, energy: float | None, name: str) -> Table:
     for family in found.families:
         if family.tuning and family.tuning.runs:
             label = f"tuning, {family.tuning.runs} runs together"
-            lines.append(Line([Name(family.name), Name(label), *_costs(family.tuning.cost)]))
+            lines.append(Line([Name(family.name), Name(label), *_costs(family.tuning.cost, names)]))
     columns = [Column("family", numeric=False), Column("item", numeric=False)]
     read = "not readable on this machine" if energy is None else f"{energy / 1000:.3g} kJ, of the whole processor"
     caption = f"Cost of {found.learner}, mean of a run; energy of all runs: {read}"
-    return Table(f"{name}-cost", caption, [*columns, *(Column(COST_TITLES[one]) for one in COSTS)], [Group(lines)])
+    return Table(f"{name}-cost", caption, [*columns, *(Column(titles[one]) for one in names)], [Group(lines)])
 
 
-def _costs(cost: Mapping[str, float]) -> list[Cell]:
-    return [Number(cost.get(one), form=SECONDS if one.endswith("seconds") else COUNT) for one in COSTS]
+def _costs(cost: Mapping[str, float], names: Sequence[str]) -> list[Cell]:
+    return [Number(cost.get(one), form=SECONDS if one.endswith("seconds") else COUNT) for one in names]
 
 
 def _tuning(found: Found) -> Block | None:

@@ -18,6 +18,7 @@ from quickstudy.measures.span import psychometric, span
 from quickstudy.pages.profile.tuning import TUNED, Chosen, asked_on, chosen, family_of
 from quickstudy.pages.request import Request
 from quickstudy.report.results import place_of
+from quickstudy.report.words import MODEL_TITLES
 from quickstudy.runs.setting import make_task, protocol_of
 from quickstudy.runs.traces import load_trace
 from quickstudy.stats.intervals import student_interval
@@ -185,7 +186,8 @@ def _item(request: Request, row: StudyRow, typed: str, records: Mapping[str, lis
         return empty("; ".join(reasons) or "not run yet", subject)
     traces = [load_trace(request.folder, record) for record in finished]
     curve = np.mean([psychometric(trace)[-1] for trace in traces], axis=0)
-    cost = {name: float(np.mean([record.cost.get(name) or 0.0 for record in finished])) for name in COSTS}
+    kinds = (*COSTS, *MODEL_TITLES)
+    cost = {kind: float(np.mean([record.cost.get(kind) or 0.0 for record in finished])) for kind in kinds}
     return Item(
         item_name(row), row.label, family_of(row), task, subject, Spans([span_of(one) for one in traces], end),
         curve.tolist(), cost, "", left_out, [int(record.what["repetition"]) for record in finished],

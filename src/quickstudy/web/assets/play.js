@@ -52,6 +52,8 @@
     const fresh = !now || now.name !== state.name || now.turn !== state.turn;
     now = state;
     history.replaceState(null, "", `#${state.name}`);
+    sessionStorage.setItem("person", state.person);
+    at("person").textContent = `You play as ${state.person}`;
     at("explained").textContent = state.explained;
     at("progress").textContent = state.progress;
     at("reference").textContent = state.reference;
@@ -90,7 +92,8 @@
       busy = false;
     }
   };
-  const sit = () => ask("sit", {});
+  // A tab is a person: whoever plays again in it is known by the same id.
+  const sit = () => ask("sit", { person: sessionStorage.getItem("person") || "" });
   const send = (line) => ask(`seat/${now.name}/answer`, { turn: now.turn, line });
   at("form").addEventListener("submit", (event) => {
     event.preventDefault();
