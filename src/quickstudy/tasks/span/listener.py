@@ -1,4 +1,4 @@
-"""The listener's part of a referential game as a span item, by values per dimension; its baselines."""
+"""The listener of a referential game as a span item, by values per dimension; its baselines."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from quickstudy.tasks.controls import FixedRule
 from quickstudy.tasks.games.listener import Listener
 from quickstudy.tasks.span.item import SequenceItem
 
+Rows = NDArray[Any]
 DIMENSIONS, CANDIDATES = 3, 2
 QUERIES = 3
 """Query games of an episode. The smallest space has 4 query meanings. In the first 3 games the other
-candidate is still to come as a target, so that a listener without the message is exactly at 1/2."""
+candidate is still to come as a target: a listener that ignores the message is at 1/2."""
 
 
 @task("span/listener", version=1, protocol="span", controls=["majority", "newest-candidate"],
@@ -73,7 +74,8 @@ class ListenerItem(SequenceItem):
         """Episodes, padded to the longest support there can be."""
         steps = self.game(2).sizes.support + QUERIES
         inputs = np.zeros((steps, len(sizes), self.inputs.width), np.float32)
-        targets, asked = (np.zeros((steps, len(sizes)), kind) for kind in (np.int32, np.bool_))
+        targets = np.zeros((steps, len(sizes)), np.int32)
+        asked = np.zeros((steps, len(sizes)), np.bool_)
         lengths = np.zeros(len(sizes), np.int64)
         for size in np.unique(sizes):
             own = np.flatnonzero(sizes == size)
@@ -113,13 +115,13 @@ class CandidateRule(FixedRule):
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[np.int64]:
         """The candidate with the higher score, the first of equals."""
-        shown = np.asarray(inputs)[:, :-1].reshape(len(inputs), CANDIDATES + 1, DIMENSIONS, self._values)
-        scores = [self.scores(shown[:step], shown[step], inputs[:step, -1] > 0) for step in range(len(shown))]
-        return np.argmax(np.array(scores).reshape(len(shown), CANDIDATES), axis=1)
+        blocks = (len(inputs), CANDIDATES + 1, DIMENSIONS, self._values)
+        shown, query = np.asarray(inputs)[:, :-1].reshape(blocks), inputs[:, -1] > 0
+        steps = range(len(shown))
+        scores = [self.scores(shown[:step], shown[step], query[:step]) for step in steps]
+        return np.asarray(np.argmax(np.array(scores).reshape(len(shown), CANDIDATES), axis=1))
 
-    def scores(
-        self, before: NDArray[Any], now: NDArray[Any], query: NDArray[np.bool_]
-    ) -> NDArray[Any]:
+    def scores(self, before: Rows, now: Rows, query: Rows) -> Rows:
         """(candidate,): before and now have both candidates and then the message, one-hot."""
         raise NotImplementedError
 
@@ -128,22 +130,18 @@ class CandidateRule(FixedRule):
 class NewestCandidate(CandidateRule):
     """Takes the candidate that was seen least often, whatever the message says."""
 
-    def scores(
-        self, before: NDArray[Any], now: NDArray[Any], query: NDArray[np.bool_]
-    ) -> NDArray[Any]:
+    def scores(self, before: Rows, now: Rows, query: Rows) -> Rows:
         """Minus how often the whole combination was shown."""
         old = before[:, None, :CANDIDATES] == now[None, :CANDIDATES, None]
-        return -old.all(axis=(-2, -1)).sum(axis=(0, 2))
+        return np.asarray(-old.all(axis=(-2, -1)).sum(axis=(0, 2)))
 
 
 @control("listener-lookup", version=1, role="oracle")
 class ListenerLookup(CandidateRule):
     """Looks up which value each word has named, and takes the candidate that fits best."""
 
-    def scores(
-        self, before: NDArray[Any], now: NDArray[Any], query: NDArray[np.bool_]
-    ) -> NDArray[Any]:
+    def scores(self, before: Rows, now: Rows, query: Rows) -> Rows:
         """In how many dimensions the message has named the candidate's value."""
         support = before[~query]
         named = np.einsum("tdw,tdv->dwv", support[:, CANDIDATES], support[:, 0]) > 0
-        return np.einsum("dw,dwv,cdv->c", now[CANDIDATES], named, now[:CANDIDATES])
+        return np.asarray(np.einsum("dw,dwv,cdv->c", now[CANDIDATES], named, now[:CANDIDATES]))

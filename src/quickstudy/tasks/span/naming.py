@@ -15,7 +15,7 @@ from quickstudy.tasks.span.recall import Recombine
 @task("span/values", version=1, controls=(*RULES, "among-shown"), oracle="span-oracle")
 @dataclass(frozen=True)
 class Values(Recombine):
-    """Name things that were just named: `span/recombine` with the combinations that were shown.
+    """Name things that were just named: `span/recombine` with combinations that were shown.
 
     Sees: n things, each a shape of 8 and a colour of 8 with their two words; every value once, words
     new in every sequence. A bar; then twice one of these things, and which of its two words is

@@ -89,7 +89,7 @@ class Select(SymbolItem):
         bar = _first(tokens, 8)
         letters = [token for token in tokens[: max(bar, 0)] if token < 8]
         position = len(tokens) - bar - 1
-        return letters[position] if 0 <= bar and position < len(letters) else -1
+        return letters[position] if bar >= 0 and position < len(letters) else -1
 
 
 @task("span/hold", version=1, controls=RULES, oracle="span-oracle")
