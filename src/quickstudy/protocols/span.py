@@ -22,7 +22,7 @@ from quickstudy.measures.span import axis_facts
 from quickstudy.protocols.dynamics import drawn
 from quickstudy.protocols.examination import Examination, right_answers, sit
 from quickstudy.tasks.sampling import sequence_keys
-from quickstudy.tasks.span.item import SymbolItem
+from quickstudy.tasks.span.item import SequenceItem
 from quickstudy.tasks.span.series import SeriesItem
 
 
@@ -58,7 +58,7 @@ class SpanProtocol(Spans):
     @staticmethod
     def unfit(task: Any) -> str:
         """Why a task cannot be examined this way; nothing if it can."""
-        return "" if isinstance(task, SymbolItem) else f"{task.id} has no difficulty axis of symbols"
+        return "" if isinstance(task, SequenceItem) else f"{task.id} has no difficulty axis of sequences"
 
     def examine(
         self, task: Any, learner: Any, streams: Sequence[Streams], unfinished: Unfinished | None = None

@@ -1,4 +1,4 @@
-"""What all span items of symbols share: a grid of difficulties, its bins, and equal numbers of every size.
+"""What all span items of sequences share: a grid of difficulties, its bins, and equal numbers of every size.
 
 An item has a difficulty axis in natural units: symbols copied, pairs looked up, brackets nested.
 Lessons mix all difficulties; tests have equally many sequences in every bin.
@@ -46,8 +46,8 @@ class Axis:
         return range(before + 1, self.grid[level] + 1)
 
 
-class SymbolItem(Axis, ABC):
-    """An item of symbols: sequences of tokens with questions in them, at every difficulty.
+class SequenceItem(Axis, ABC):
+    """An item of sequences with questions in them, at every difficulty.
 
     taught: the largest difficulty in lessons, where tests go further; 0 teaches the whole axis.
     conventions: none.
@@ -56,11 +56,6 @@ class SymbolItem(Axis, ABC):
     taught: int = 0
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
-    @property
-    @abstractmethod
-    def vocabulary(self) -> Sequence[str]:
-        """The words of the tokens."""
-
     @abstractmethod
     def made(self, rng: np.random.Generator, sizes: NDArray[np.int64]) -> Examples:
         """One sequence of every size."""
@@ -68,10 +63,6 @@ class SymbolItem(Axis, ABC):
     @abstractmethod
     def chance(self, size: int) -> float:
         """Accuracy of a guess among the answers that are possible, at one difficulty."""
-
-    @abstractmethod
-    def solve(self, tokens: Sequence[int]) -> int:
-        """The right answer after these tokens; -1 where nothing can be asked."""
 
     def chances(self) -> NDArray[np.float64]:
         """Chance in every bin: the mean over the sizes of a bin."""
@@ -94,3 +85,16 @@ class SymbolItem(Axis, ABC):
             own, within = np.flatnonzero(levels == level), np.array(self.bin(level))
             sizes[own] = within[::-1][np.arange(len(own)) % len(within)]
         return self.made(rng, sizes)
+
+
+class SymbolItem(SequenceItem):
+    """An item of sequences of tokens."""
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> Sequence[str]:
+        """The words of the tokens."""
+
+    @abstractmethod
+    def solve(self, tokens: Sequence[int]) -> int:
+        """The right answer after these tokens; -1 where nothing can be asked."""

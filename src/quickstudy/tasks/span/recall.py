@@ -257,14 +257,18 @@ class Recombine(SymbolItem):
             things = np.stack(kinds, axis=1)  # shape, colour and their words, thing by thing
             row, positions = [*things.ravel(), 4 * VALUES], []
             for wanted in rng.permutation(2):  # one of each kind: neither answer helps with the other
-                shape = rng.integers(size)
-                colour = (shape + rng.integers(1, size)) % size
+                shape, colour = self.combination(rng, size)
                 answer = things[(shape, colour)[wanted], 2 + wanted]
                 row += [things[shape, 0], things[colour, 1], 4 * VALUES + 1 + wanted, answer]
                 positions.append(len(row) - 1)
             tokens.append(row)
             asked.append(positions)
         return Examples.from_sequences(tokens, asked)
+
+    def combination(self, rng: np.random.Generator, size: int) -> tuple[int, int]:
+        """The thing whose shape a question has, and the other thing whose colour it has."""
+        shape = int(rng.integers(size))
+        return shape, int((shape + rng.integers(1, size)) % size)
 
     def solve(self, tokens: Sequence[int]) -> int:
         """The word that was shown with the shape, or with the colour, of the question."""
