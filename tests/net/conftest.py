@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from made_up_data import data_in_place
+from made_up_runs import _save, study_report  # noqa: F401
 
 
 @pytest.fixture(scope="session", autouse=True)

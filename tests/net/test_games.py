@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tiny_runs import ids, outcome, usual
+from tiny_runs import check_core, ids
 
 
 @pytest.mark.parametrize("core", ids("core"))
 def test_cores(core, expected):
-    versions, found = outcome(usual(core, "games"))
-    expected.check("games", f"{core} in games", versions, found)
+    check_core(core, "games", expected)
 
 
 def test_no_other_cores_are_stored(expected):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from expected import TOLERANCE
 from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import parse_assignments, write_assignments
@@ -33,9 +34,7 @@ class Run(NamedTuple):
 FAMILIES = {
     "language": Run("language/periodic", "passes=2", "sequences=15"),
     "grammar": Run("grammar/an-bn", "passes=2", "order=1,factors=1,shown=10,asked=12"),
-    "dynamics": Run(
-        "dynamics/narma-10:washout=5,training=100,validation=10,test=20", "passes=16"
-    ),
+    "dynamics": Run("dynamics/narma-10:washout=5,training=100,validation=10,test=20", "passes=16"),
     "curriculum": Run("curriculum/micro-1", "", "steps=120,replies=true"),
     "games": Run("games/listener:most=2,words=3", "", "observations=60,tests=1,episodes=4"),
 }
@@ -52,6 +51,9 @@ OWN_SIZES: dict[str, dict[str, Any]] = {
     "liquid": {"units": 27},
     "recall": {"lags": 3, "hops": 2, "order": 2},
 }
+LOOSE = {"delay-node in dynamics": 5e-3, "transformer in curriculum": 2e-3}
+"""Runs that another CPU changes more: a fit with features that are nearly the same, and gradients near zero that are
+divided by their size (7e-4 and 9e-4 measured)."""
 
 
 def sources() -> Any:
@@ -121,6 +123,13 @@ def facts(trace: Any) -> dict[str, Any]:
     return {name: value for name, value in {**trace.facts, **cost}.items() if "seconds" not in name}
 
 
+def check_core(core: str, family: str, expected: Any) -> None:
+    """A core with its usual training in a family, against what is stored."""
+    name = f"{core} in {family}"
+    used, found = outcome(usual(core, family))
+    expected.check(family, name, used, found, LOOSE.get(name, TOLERANCE))
+
+
 def components(parts: Any) -> dict[str, Any]:
     """The versions of the components of a run, by `kind name`."""
     found = {f"task {parts.task.id}": parts.task.version, **_learner(parts.learner.what)}
@@ -133,10 +142,7 @@ def _learner(what: Any) -> dict[str, Any]:
     if "+" in name:
         names, numbers = name.split("+"), version.split(".")
         kinds = ("core", "training")
-        return {
-            f"{kind} {id}": int(number)
-            for kind, id, number in zip(kinds, names, numbers, strict=True)
-        }
+        return {f"{kind} {id}": int(number) for kind, id, number in zip(kinds, names, numbers, strict=True)}
     kind = next((kind for kind in ("learner", "control") if name in getattr(catalogue, kind)), "core")
     return {f"{kind} {name}": int(version), **inner}
 
@@ -146,9 +152,7 @@ PLAYED = "observations=60,tests=1,episodes=4"
 REVIEWS = "reviews/imdb:pieces=200"
 TRAININGS = {
     "bandit": [Run(LISTENER, "gru+bandit:units=6,batch=2", f"teaching=payoff,{PLAYED}")],
-    "channel": [
-        Run("games/pair:most=2,words=3,samples=2", "gru+channel:units=6,batch=2,games=4", PLAYED)
-    ],
+    "channel": [Run("games/pair:most=2,words=3,samples=2", "gru+channel:units=6,batch=2,games=4", PLAYED)],
     "cma": [
         Run(
             "dynamics/van-der-pol-trial",
@@ -159,8 +163,7 @@ TRAININGS = {
     "logistic": [Run("language/periodic", "esn+logistic:units=12,passes=2", "sequences=15")],
     "pooled": [Run(REVIEWS, "gru+pooled:units=6,passes=1", "stride=20")],
     "ppo": [
-        Run(LISTENER, f"{core}+ppo:units=6,batch=2,parts=1", f"teaching=reward,{PLAYED}")
-        for core in ("gru", "esn")
+        Run(LISTENER, f"{core}+ppo:units=6,batch=2,parts=1", f"teaching=reward,{PLAYED}") for core in ("gru", "esn")
     ],
     "r2d2": [
         Run(
@@ -200,8 +203,8 @@ PROTOCOLS = {
     "classification": Run("dynamics/digits", "mean"),
     "continual": Run("continual/chained", "majority", "sequences=15"),
     "curriculum": Run("curriculum/chain", "echo-byte", "steps=300,replies=true"),
-    "dynamics": Run("dynamics/narma-10:washout=5,training=60,validation=10,test=20", "linear"),
-    "forgetting": Run("curriculum/forgetting", "table", "steps=400"),
+    "dynamics": Run("dynamics/henon:washout=5,training=60,validation=10,test=20", "linear"),
+    "forgetting": Run("curriculum/forgetting", "table", "steps=20000"),
     "games": Run(LISTENER, "uniform-decision", PLAYED),
     "grammar": Run("grammar/an-bn", "always-b", "order=1,factors=1,shown=10,asked=12"),
     "language": Run("language/qa", "majority", "sequences=15"),
@@ -212,7 +215,7 @@ PROTOCOLS = {
     ),
     "reviews": Run(REVIEWS, "majority", "stride=20"),
     "transduction": Run("grammar/parity-check:longest=4", "uniform", "sequences=10,upto=6,each=2"),
-    "transfer": Run("curriculum/transfer", "table", "steps=400"),
+    "transfer": Run("curriculum/transfer", "table", "steps=20000"),
     "trials": Run("dynamics/van-der-pol-trial", "no-force", "trials=4,every=2"),
 }  # fmt: skip
 """Each with a rule that never learns, where it has one: a training that changes does not change these."""
