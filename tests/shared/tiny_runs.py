@@ -203,7 +203,7 @@ PROTOCOLS = {
     "classification": Run("dynamics/digits", "mean"),
     "continual": Run("continual/chained", "majority", "sequences=15"),
     "curriculum": Run("curriculum/chain", "echo-byte", "steps=300,replies=true"),
-    "dynamics": Run("dynamics/henon:washout=5,training=60,validation=10,test=20", "linear"),
+    "dynamics": Run("dynamics/channel-20:training=60,test=20", "linear"),
     "forgetting": Run("curriculum/forgetting", "table", "steps=20000"),
     "games": Run(LISTENER, "uniform-decision", PLAYED),
     "grammar": Run("grammar/an-bn", "always-b", "order=1,factors=1,shown=10,asked=12"),
