@@ -86,3 +86,13 @@ def test_a_component_is_not_blamed_for_what_another_explains():
     runs = [({"task x", "training t"}, False), ({"task x", "core a"}, False), ({"core a"}, True)]
     assert blamed([*runs, ({"task x"}, False)]) == ["task x: all 3 entries differ"]
     assert blamed([({"protocol p", "control c"}, False)]) == ["control c or protocol p: all 1 entries differ"]
+
+
+def test_other_code_is_told_and_renewed_without_a_version():
+    was, now = {"core x": {"version": 1, "code": "a"}}, {"core x": {"version": 1, "code": "b"}}
+    Expected(True, False).code("c", was)
+    Expected(False, False).code("c", was)
+    with pytest.raises(AssertionError, match="core x: code changed, version 1 did not"):
+        Expected(False, False).code("c", now)
+    Expected(True, False).code("c", now)
+    Expected(False, False).code("c", now)

@@ -165,6 +165,34 @@ class Expected:
             return
         assert not stale, f"{file}: stored for components that do not exist: {stale}; drop: {RENEW}"
 
+    def code(self, file: str, found: Mapping[str, Mapping[str, Any]]) -> None:
+        """Fail where the code of a component is not the stored one; with --renew, store it. Its version
+        need not be raised: that the numbers are equal is for the other entries to say.
+
+        found: by `kind id` the version and the fingerprint of every component of a kind.
+        """
+        stored = read(file)
+        if stored == found:
+            return
+        if self.renew:
+            write(file, found)
+            return
+        lines = []
+        for name in sorted(stored.keys() | found.keys()):
+            was, now = stored.get(name, {}), found.get(name, {})
+            if was != now:
+                raised = was.get("version") != now.get("version")
+                told = (
+                    f"version {was.get('version')}, now {now.get('version')}"
+                    if raised
+                    else (f"code changed, version {now['version']} did not")
+                )
+                lines.append(f"{name}: {told}")
+        raise AssertionError(
+            f"code changed; if no other test of the net fails, the numbers are equal, and it may be stored: {RENEW}\n  "
+            + "\n  ".join(lines)
+        )
+
     def text(self, name: str, text: str) -> None:
         """Fail with a diff unless a text is the stored one; with --renew, store it."""
         path = FOLDER / "text" / name

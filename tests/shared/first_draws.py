@@ -53,7 +53,10 @@ def draws(task: Any) -> dict[str, Any]:
         streams = Streams(root, task.id, repetition)
         drawn = found[f"root {root}, repetition {repetition}"] = {}
         if isinstance(task, ExampleTask):
-            drawn["examples"] = vars(task.sample(streams.numpy("data"), EXAMPLES))
+            examples = task.sample(streams.numpy("data"), EXAMPLES)
+            drawn["examples"] = vars(examples)
+            if hasattr(task, "payoffs"):
+                drawn["payoffs"] = task.payoffs(examples).targets
         if isinstance(task, SeriesTask):
             drawn["series"] = vars(task.drive(streams.numpy("data")))
         if isinstance(task, WorldTask | PureWorldTask):

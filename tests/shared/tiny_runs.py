@@ -18,7 +18,7 @@ from quickstudy.base.errors import NotApplicable, UsageError
 from quickstudy.base.parameters import parse_assignments, write_assignments
 from quickstudy.base.registry import Registry, package_sources
 from quickstudy.base.seeds import Streams
-from quickstudy.runs.setting import Setting
+from quickstudy.runs.setting import Setting, built_in
 
 ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "adapters")
 
@@ -131,20 +131,8 @@ def check_core(core: str, family: str, expected: Any) -> None:
 
 
 def components(parts: Any) -> dict[str, Any]:
-    """The versions of the components of a run, by `kind name`."""
-    found = {f"task {parts.task.id}": parts.task.version, **_learner(parts.learner.what)}
-    return {**found, f"protocol {parts.protocol.id}": parts.protocol.version}
-
-
-def _learner(what: Any) -> dict[str, Any]:
-    name, version = str(what["id"]), str(what["version"])
-    inner = _learner(what["within"]) if "within" in what else {}
-    if "+" in name:
-        names, numbers = name.split("+"), version.split(".")
-        kinds = ("core", "training")
-        return {f"{kind} {id}": int(number) for kind, id, number in zip(kinds, names, numbers, strict=True)}
-    kind = next((kind for kind in ("learner", "control") if name in getattr(catalogue, kind)), "core")
-    return {f"{kind} {name}": int(version), **inner}
+    """The versions of the components of a run, by `kind id`."""
+    return {name: found.version for name, found in built_in(parts).items()}
 
 
 LISTENER = "games/listener:most=2,words=3"
