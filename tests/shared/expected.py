@@ -124,13 +124,20 @@ class Expected:
         self.renew, self.force, self._note = renew, force, note
 
     def check(
-        self, file: str, name: str, versions: Mapping[str, Any], value: Any, tolerance: float = TOLERANCE
+        self,
+        file: str,
+        name: str,
+        versions: Mapping[str, Any],
+        value: Any,
+        tolerance: float = TOLERANCE,
+        tells: bool = True,
     ) -> None:
         """Fail unless the value of an entry is the stored one; with --renew, store it where it may be.
 
-        versions: of the components that the value rests on, by `kind name`.
+        versions: of the components that the value rests on, by `kind name`. tells: whether the entry
+        would show other numbers of these; the key of a run would not.
         """
-        if self._note is not None:
+        if tells and self._note is not None:
             self._note("components", sorted(versions))
         entries = read(file)
         found = {"versions": dict(versions), "value": summary(value)}
@@ -229,26 +236,24 @@ def write(file: str, entries: Mapping[str, Any]) -> None:
 
 
 def blamed(outcomes: Iterable[tuple[Iterable[str], bool]]) -> list[str]:
-    """The components that explain what failed, the one that explains most first.
+    """The components that explain what failed, the likeliest first.
 
-    A component can explain a failure if no entry that rests on it held. Of several that explain the
-    same ones, all are named; one that explains nothing beyond those before it is not.
+    The likeliest has the largest Ochiai coefficient, failed / sqrt(all failed * all of its entries):
+    most of what failed rests on it, and most of what rests on it failed. What it explains is set aside,
+    and the next one is looked for. Of several that explain the same entries, all are named.
     outcomes: of each entry the components that it rests on, and whether it held.
     """
-    failed: dict[str, set[int]] = {}
-    held: set[str] = set()
-    for number, (components, one_held) in enumerate(outcomes):
-        if one_held:
-            held.update(components)
-        else:
-            for component in components:
-                failed.setdefault(component, set()).add(number)
-    suspects = {name: entries for name, entries in failed.items() if name not in held}
-    lines, left = [], set().union(*suspects.values())
+    seen: dict[str, set[int]] = {}
+    failed: set[int] = set()
+    for number, (components, held) in enumerate(outcomes):
+        failed |= set() if held else {number}
+        for component in components:
+            seen.setdefault(component, set()).add(number)
+    lines, left = [], set(failed)
     while left:
-        explained = {name: entries & left for name, entries in suspects.items()}
-        most = max(explained.values(), key=len)
-        names = sorted(name for name, entries in explained.items() if entries == most)
-        lines.append(f"{' or '.join(names)}: all {len(suspects[names[0]])} entries differ")
-        left -= most
+        likely = {name: len(one & left) / math.sqrt(len(one)) for name, one in seen.items()}
+        best = max(likely, key=lambda name: (likely[name], name))
+        names = sorted(name for name, one in seen.items() if one == seen[best])
+        lines.append(f"{' or '.join(names)}: {len(seen[best] & failed)} of {len(seen[best])} entries differ")
+        left -= seen[best]
     return lines

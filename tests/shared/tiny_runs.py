@@ -33,7 +33,7 @@ class Run(NamedTuple):
 
 FAMILIES = {
     "language": Run("language/periodic", "passes=2", "sequences=15"),
-    "grammar": Run("grammar/an-bn", "passes=2", "order=1,factors=1,shown=10,asked=12"),
+    "grammar": Run("grammar/an-bn", "passes=8", "order=1,factors=1,shown=10,asked=12"),
     "dynamics": Run("dynamics/narma-10:washout=5,training=100,validation=10,test=20", "passes=16"),
     "curriculum": Run("curriculum/micro-1", "", "steps=120,replies=true"),
     "games": Run("games/listener:most=2,words=3", "", "observations=60,tests=1,episodes=4"),
