@@ -136,11 +136,11 @@ def components(parts: Any) -> dict[str, Any]:
 
 
 LISTENER = "games/listener:most=2,words=3"
-PLAYED = "observations=60,tests=1,episodes=4"
+PLAYED, LONGER = "observations=60,tests=1,episodes=4", "observations=300,tests=1,episodes=4"
 REVIEWS = "reviews/imdb:pieces=200"
 TRAININGS = {
-    "bandit": [Run(LISTENER, "gru+bandit:units=6,batch=2", f"teaching=payoff,{PLAYED}")],
-    "channel": [Run("games/pair:most=2,words=3,samples=2", "gru+channel:units=6,batch=2,games=4", PLAYED)],
+    "bandit": [Run(LISTENER, "gru+bandit:units=6,batch=2", f"teaching=payoff,{LONGER}")],
+    "channel": [Run("games/pair:most=2,words=3,samples=2", "gru+channel:units=6,batch=2,games=4", LONGER)],
     "cma": [
         Run(
             "dynamics/van-der-pol-trial",
@@ -149,9 +149,9 @@ TRAININGS = {
         )
     ],
     "logistic": [Run("language/periodic", "esn+logistic:units=12,passes=2", "sequences=15")],
-    "pooled": [Run(REVIEWS, "gru+pooled:units=6,passes=1", "stride=20")],
+    "pooled": [Run(REVIEWS, "gru+pooled:units=6,passes=4", "stride=20")],
     "ppo": [
-        Run(LISTENER, f"{core}+ppo:units=6,batch=2,parts=1", f"teaching=reward,{PLAYED}") for core in ("gru", "esn")
+        Run(LISTENER, f"{core}+ppo:units=6,batch=2,parts=1", f"teaching=reward,{LONGER}") for core in ("gru", "esn")
     ],
     "r2d2": [
         Run(
@@ -162,7 +162,7 @@ TRAININGS = {
         )
     ],
     "rls": [Run("language/periodic", "esn+rls:units=12", "sequences=15")],
-    "sparse": [Run(REVIEWS, "bag+sparse:passes=1", "stride=20")],
+    "sparse": [Run(REVIEWS, "bag+sparse:passes=4", "stride=20")],
 }
 """Trainings that are not usual in any of the families above; further forms of those that are."""
 LEARNERS = {
