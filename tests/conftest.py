@@ -9,6 +9,8 @@ import sys
 import pytest
 from hypothesis import settings
 
+from expected import Expected, blamed
+
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 MOST_MAPS = 20_000
@@ -16,6 +18,41 @@ LONG = pathlib.Path(__file__).with_name("long.txt")
 """Tests that take more than six seconds each, mostly of compiling what another test compiles in a smaller form: `make
 long` runs them, and `make test` leaves them out.
 """
+
+
+def pytest_addoption(parser):
+    """How the stored values of the net are renewed."""
+    group = parser.getgroup("net", "stored values of tests/net")
+    group.addoption("--renew", action="store_true", help="store what is new or has a raised version")
+    group.addoption("--force", action="store_true", help="with --renew: also where no version is raised")
+
+
+def pytest_configure(config):
+    """Two processes must not write one file."""
+    if config.getoption("--renew") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--renew writes files: use it with -n 0")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Which components explain what failed in the net."""
+    found = [
+        (dict(report.user_properties)["components"], report.passed)
+        for kind in ("passed", "failed")
+        for report in terminalreporter.stats.get(kind, ())
+        if report.when == "call" and "components" in dict(report.user_properties)
+    ]
+    if all(held for _, held in found):
+        return
+    terminalreporter.section("components with other numbers")
+    for line in blamed(found):
+        terminalreporter.line(f"{line}; raise its version or find out why")
+
+
+@pytest.fixture
+def expected(request, record_property):
+    """The stored values of the net."""
+    options = request.config.getoption
+    return Expected(options("--renew"), options("--force"), record_property)
 
 
 def pytest_collection_modifyitems(items):

@@ -86,12 +86,12 @@ def _imported(file: pathlib.Path, root: pathlib.Path) -> Iterator[tuple[str, pat
         nodes = list(ast.walk(ast.parse(content_of(str(file)))))
     except (SyntaxError, ValueError):  # it will say so when it is imported
         return
-    for level, name in (found for node in nodes for found in _names(node)):
+    for level, name in (found for node in nodes for found in imported_names(node)):
         folder = root if not level else file.parents[level - 1]
         yield from _resolved(folder, name, level > 0, root)
 
 
-def _names(node: ast.AST) -> list[tuple[int, str]]:
+def imported_names(node: ast.AST) -> list[tuple[int, str]]:
     """What a piece of program text imports, by name, and how many folders up from its own it is looked for; also by
     `importlib.import_module("net")`.
     """

@@ -16,15 +16,18 @@ DEEPEST = 40
 
 @dataclass(frozen=True)
 class Record:
-    """key: SHA-256 of the canonical JSON of `what`. what: identity (task, learner, protocol with ids, versions and
-    parameters; convention, root seed, repetition). where: versions, machine, kind of device, lanes, time. status:
-    `ok`, `failed` or `not-applicable`, with its reason. scores: by measure id, with the measure's version. trace:
-    the raw trace inline ({"kind", "arrays", "facts"}) or {"kind", "facts", "file"} relative to the results folder.
-    saved: file of the trained learner, if it was asked for. labels: how `task` and `learner` are shown to people, the
-    learner's `role` (`learner`, `control` or `oracle`), the `family`, and what of the `protocol` is not the standard
+    """key: SHA-256 of the canonical JSON of `what`. what: identity (task, learner, protocol with
+    ids, versions and parameters; convention, root seed, repetition). where: versions, fingerprints
+    of built-in code (none in records of earlier versions), machine, kind of device, lanes, time.
+    status: `ok`, `failed` or `not-applicable`, with its reason. scores: by measure id, with the
+    measure's version. trace: the raw trace inline ({"kind", "arrays", "facts"}) or {"kind",
+    "facts", "file"} relative to the results folder. saved: file of the trained learner, if it was
+    asked for. labels: how `task` and `learner` are shown to people, the learner's `role`
+    (`learner`, `control` or `oracle`), the `family`, and what of the `protocol` is not the standard
     of its convention (not in records of earlier versions). legend: how the scores are read
-    (`quickstudy.base.legend`); empty in records of earlier versions. traceback: all that Python said when a learner
-    failed, cut where it is very long. files: SHA-256 of every file that it names; none in records of earlier versions.
+    (`quickstudy.base.legend`); empty in records of earlier versions. traceback: all that Python
+    said when a learner failed, cut where it is very long. files: SHA-256 of every file that it
+    names; none in records of earlier versions.
     """
 
     what: Mapping[str, Any]
@@ -161,9 +164,12 @@ _TEXT = (_is_text, "a text")
 _WHOLE = (_is_whole, "a whole number")
 _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "what": {"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
-    "where": {"versions": _MAPPING, "machine": _MAPPING, "device": _TEXT, "lanes": _WHOLE, "look_ahead": _TEXT},
+    "where": {
+        "versions": _MAPPING, "fingerprints": _MAPPING, "machine": _MAPPING,
+        "device": _TEXT, "lanes": _WHOLE, "look_ahead": _TEXT,
+    },
     "trace": {"types": _MAPPING, "file": _TEXT},
-}
+}  # fmt: skip
 
 
 def too_deep(value: Any) -> bool:

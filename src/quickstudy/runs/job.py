@@ -24,7 +24,7 @@ from quickstudy.learners.choice import fewer_lanes
 from quickstudy.learners.watching import Watched
 from quickstudy.runs import provenance
 from quickstudy.runs.scoring import find_measures, score_trace
-from quickstudy.runs.setting import Parts, Setting, identity, labels
+from quickstudy.runs.setting import Parts, Setting, built_in, identity, labels
 from quickstudy.runs.unfinished import UnfinishedCall
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ def _call(
     legend = Legend.of(parts.protocol, measures).as_facts() if traces else {}
     # Libraries that were loaded on the way are there now.
     place = {**place, "versions": provenance.versions(origins), **provenance.code(origins, journal)}
+    place["fingerprints"] = provenance.fingerprints(built_in(parts), measures)
     noted = {**({"look_ahead": look_ahead} if look_ahead else {}), **({"passing": True} if passing else {})}
     for lane, (seat, what) in enumerate(zip(seats, whats, strict=True)):
         trace = traces[lane] if traces else None

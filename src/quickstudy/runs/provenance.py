@@ -13,13 +13,15 @@ import platform
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quickstudy import __version__
 from quickstudy.base.file_origin import Origin, add_source, content_version
+from quickstudy.base.fingerprint import fingerprint
 from quickstudy.base.machine import cores
+from quickstudy.base.origin import is_ours
 from quickstudy.runs.folder import SOURCES, write_aside
 
 if TYPE_CHECKING:
@@ -81,6 +83,14 @@ def code(origins: Sequence[Origin], journal: Journal | None) -> dict[str, Any]:
         found["sources"] = {name: _keep(text, journal) for name, text in texts.items()}
     repository = _repository(tuple(file for origin in origins for file in origin.files))
     return {**found, "repository": repository} if repository else found
+
+
+def fingerprints(components: Mapping[str, Any], measures: Iterable[Any]) -> dict[str, str]:
+    """The code of built-in components by `kind id`, and of the measures that are applied: what a
+    declared version should stand for (`quickstudy.base.fingerprint`).
+    """
+    own = {f"measure {measure.id}": measure for measure in measures if is_ours(measure)}
+    return {name: fingerprint(one.__module__) for name, one in {**components, **own}.items()}
 
 
 def _keep(text: bytes, journal: Journal) -> str:

@@ -122,6 +122,29 @@ def identity(setting: Setting, parts: Parts, repetition: int) -> dict[str, Any]:
     }
 
 
+def built_in(parts: Parts) -> dict[str, Any]:
+    """The registered components of a run that come with the package, by `kind id`, newest versions or
+    not; those of a learner within a learner too.
+    """
+    found = {f"task {parts.task.id}": type(parts.task), **_of_learner(parts.learner.what)}
+    found[f"protocol {parts.protocol.id}"] = type(parts.protocol)
+    return {name: target for name, target in found.items() if is_ours(target)}
+
+
+def _of_learner(what: Mapping[str, Any]) -> dict[str, Any]:
+    id = str(what["id"])
+    core, trained, training = id.partition("+")
+    if trained and core in catalogue.core and training in catalogue.training:
+        return {
+            f"core {core}": catalogue.core.get(core),
+            f"training {training}": catalogue.training.get(training),
+        }
+    within = _of_learner(what["within"]) if "within" in what else {}
+    kinds = (catalogue.learner, catalogue.control, catalogue.core)
+    own = next((registry for registry in kinds if id in registry), None)
+    return within if own is None else {f"{own.kind} {id}": own.get(id), **within}
+
+
 def labels(setting: Setting, parts: Parts) -> dict[str, str]:
     """How task and learner are shown to people: what they would have to type; of the protocol what is not standard."""
     return {
