@@ -20,6 +20,7 @@ ITEMS = [f"span/track:group={group}" for group in GROUPS] + [
     for id in catalogue.task.names()
     if id.startswith("span/") and id != "span/track" and isinstance(typed_task(id), SymbolItem)
 ]
+NAMES = ("span/recombine", "span/values")
 SMALL = SpanProtocol(sequences=400, tests=12, checkpoints=1)
 
 
@@ -41,7 +42,7 @@ def test_bins_are_the_axis_without_gaps(name):
 
 @pytest.mark.parametrize("name", ITEMS)
 def test_the_oracle_solves_every_question(name):
-    task = dataclasses.replace(typed_task(name), longest=12 if name != "span/recombine" else 8)
+    task = dataclasses.replace(typed_task(name), longest=8 if name in NAMES else 12)
     for examples in (task.sample(rng(), 60), task.draw(rng(1), np.arange(len(task.grid)))):
         for index in range(examples.count):
             tokens = examples.inputs[: examples.lengths[index], index].tolist()
@@ -75,7 +76,7 @@ def test_chance_is_that_of_a_uniform_guess_among_possible_answers(name):
     kinds = {}
     for index in range(examples.count):  # answers that are possible at a question may depend on what it asks for
         for position in np.flatnonzero(examples.asked[:, index]):
-            asked = int(examples.inputs[position, index]) if name == "span/recombine" else 0
+            asked = int(examples.inputs[position, index]) if name in NAMES else 0
             kinds.setdefault(asked, set()).add(int(examples.targets[position, index]))
     possible = np.mean([1 / len(own) for own in kinds.values()])
     assert task.chances()[2] == pytest.approx(possible)
