@@ -353,7 +353,7 @@ def test_a_prefix_with_too_many_derivations_is_refused():
 def test_a_language_with_too_few_strings_says_so():
     task = Written(rules="S -> a [0.5] | b [0.5]")
     assert [string.tolist() for string in TestList(task, "exhaustive", 0, 2)] == [[0, 1, 0], [0, 2, 0]]
-    with pytest.raises(UsageError, match="has no 3 strings behind its first 2"):
+    with pytest.raises(UsageError, match="this language has 2 strings, and 3 longer ones"):
         TestList.behind(task, "exhaustive", [np.array([0, 1, 0])], 3)
     assert Written(rules="S -> a [0] | b [1]").grammar.entropy == 0
     with pytest.raises(UsageError, match=r"neither # nor \|"):
@@ -365,7 +365,7 @@ def test_a_factor_whose_strings_are_too_long_to_be_put_in_order_is_left_out():
     record = GrammarProtocol(order=2, factors=(10.0, 1.0)).material
     streams = Streams(0, "test", 0)
     assert len(record(task, streams, 1.0)[1]) == 100
-    with pytest.raises(UsageError, match="more than 400 symbols are not put in order"):
+    with pytest.raises(UsageError, match="more than 400 symbols, the most for a language written as rules"):
         record(task, streams, 10.0)
 
 

@@ -51,7 +51,10 @@ def _short(table: TaskTable, role: str) -> str:
 
 
 def _remarks(table: TaskTable) -> Iterator[str]:
-    """Why there is no scale, which learner has no score, and of which it could not be told whether it looks ahead."""
+    """What traces remark on their scores, why there is no scale, which learner has no score, and of which it could not
+    be told whether it looks ahead.
+    """
+    yield from _of_traces(table)
     untold: dict[str, list[str]] = {}
     for row in table.rows:
         for run in row.finished:
@@ -66,6 +69,17 @@ def _remarks(table: TaskTable) -> Iterator[str]:
     silent = [row.learner for row in table.rows if row.finished and not row.scores]
     if silent:
         yield f"Finished, but without any score: {listing(silent)}."
+
+
+def _of_traces(table: TaskTable) -> Iterator[str]:
+    """The remarks of traces, each once, with the learners they belong to unless that is every one."""
+    finished = [row for row in table.rows if row.finished]
+    owners: dict[str, list[str]] = {}
+    for row in finished:
+        for remark in dict.fromkeys(remark for run in row.finished for remark in run.remarks):
+            owners.setdefault(remark, []).append(row.learner)
+    for remark, names in owners.items():
+        yield remark if len(names) == len(finished) else f"{listing(names)}: {remark}"
 
 
 def _sentence(table: TaskTable, role: str, race: str) -> str:

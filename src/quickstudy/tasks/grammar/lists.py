@@ -119,8 +119,15 @@ class TestList:
 
     @property
     def _too_few(self) -> str:
+        grammar = self.task.grammar
+        if not isinstance(grammar, Counting) and grammar.finite:
+            held = sum(found for _, found in grammar.follower.by_length())
+            return (
+                f"{self.task.id}: this language has {held:,} strings, and {self.count:,} longer ones than its first "
+                f"{self.start:,} are asked for; a test on longer strings needs a language without a longest one"
+            )
         return (
-            f"{self.task.id}: the language has no {self.count:,} strings behind its first {self.start:,}; ask for fewer"
+            f"{self.task.id}: the language has no {self.count:,} strings after its first {self.start:,}; ask for fewer"
         )
 
     def _words(self) -> Iterator[String]:
