@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from quickstudy.gateway import device_kind
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.errors import nmse
 from quickstudy.protocols.dynamics import DynamicsProtocol
+from quickstudy.runs.job import examine
+from quickstudy.runs.setting import Setting
 
 
 def make(id, **given):
@@ -199,3 +202,28 @@ def test_runs_in_one_call_have_every_bit_that_they_have_alone(name):
         for found in alone.arrays:
             np.testing.assert_array_equal(trace.arrays[found], alone.arrays[found])
     assert len({trace.arrays["answer"].tobytes() for trace in together}) == 4
+
+
+def scores_of(learner: str, task: str = "dynamics/lorenz-63:starts=3", convention: str = "corrected") -> Any:
+    (found,) = examine(Setting(task, learner, convention, 0, {}), [0])
+    assert found.record.status == "ok", found.record.reason
+    return {name: value for entry in found.record.scores.values() for name, value in entry["values"].items()}
+
+
+def test_the_strength_of_a_free_run_is_chosen_by_free_runs():
+    by_free_runs, by_one_step = (scores_of(f"ngrc:free_strength={choice}") for choice in ("free", "driven"))
+    assert by_free_runs["valid-time"] > 4 * by_one_step["valid-time"]
+    assert by_free_runs["nrmse"] == by_one_step["nrmse"]  # the readout that answers is the same
+    assert scores_of("ngrc") == by_free_runs
+    assert scores_of("ngrc", convention="published") == by_one_step
+
+
+def test_only_tasks_with_free_runs_change_the_identity_of_a_ridge_readout():
+    def what(task: str, convention: str = "corrected") -> Any:
+        return Setting(task, "esn", convention, 0, {}).resolve().learner
+
+    assert what("dynamics/lorenz-63").what["parameters"]["free_strength"] == "free"
+    assert what("dynamics/lorenz-63").label == "esn"
+    for task in ("dynamics/narma-10", "dynamics/henon-noisy", "dynamics/lorenz-63:free=0"):
+        assert "free_strength" not in what(task).what["parameters"]
+    assert "free_strength" not in what("dynamics/lorenz-63", "published").what["parameters"]

@@ -74,6 +74,8 @@ class DynamicsProtocol:
         series = [drawn(task, stream) for stream in streams]
         pace = pace_of(learner)
         lesson, taught = self._lesson(pace, [_told(task, lane) for lane in series], streams)
+        if getattr(task, "validates_free", False):
+            lesson = dataclasses.replace(lesson, free=[task.validation_run(lane) for lane in series])
         exam = Exam([lane.part("test") for lane in series])
         brief = Brief(*spaces_of(task), getattr(task, "criterion", "squared"), lesson.examples[0].steps, lesson.items)
         points = np.linspace(0, lesson.items, len(taught) + 1)[1:].astype(np.int64)
@@ -97,6 +99,8 @@ class DynamicsProtocol:
                     "driven_target": driven["target"],
                 }
             facts = {"passes": pace.passes, **_facts(task, series[lane])}
+            if remarks := getattr(sitting.pupil, "remarks", lambda lane: [])(lane):
+                facts["remarks"] = remarks
             whole = dataclasses.replace(cost, answer_seconds=cost.answer_seconds + more)
             traces.append(Trace("predictions", arrays, facts, whole))
         return Examination(traces, sitting.pupil, brief, sitting.last)
