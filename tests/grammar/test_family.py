@@ -197,6 +197,13 @@ def test_a_report_shows_a_b_that_was_asked_as_it_is(tmp_path):
     assert "largest n right" in text
 
 
+def test_a_report_says_when_most_steps_do_not_count(tmp_path):
+    text = report_on(
+        "grammar/written:rules=S -> N S V [0.4] | N V [0.6]; N -> d [0.5] | k [0.5]; V -> r [0.5] | s [0.5]", tmp_path
+    )
+    assert "of the steps have a certain next symbol, and only they count under metric=det" in text
+
+
 def test_where_no_factor_has_enough_strings_nothing_is_run():
     setting = Setting("grammar/dyck-2", "bigram", "published", 0, {"factors": (2.0, 1.0)})
     with pytest.raises(UsageError, match=r"the released list has 0 strings .*; use test=exhaustive"):

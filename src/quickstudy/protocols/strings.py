@@ -27,6 +27,8 @@ from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import LISTED, TestList, together
 from quickstudy.tasks.grammar.strings import String
 
+FEW_CERTAIN = 0.25
+"""The share of steps with a certain next symbol below which a report says that most steps do not count."""
 MOST_SEEN = 5000
 """Strings no longer than those shown that are asked as well, all of them, to see from where on a learner fails."""
 Material = tuple[list[String], TestList]
@@ -100,8 +102,16 @@ class Call:
         if not isinstance(self._task.grammar, Counting):
             facts["titles"] = {"log-reach": "reach in symbols", "largest-right": "longest string right"}
         most = max(map(float, lane.facts["shown"]))
-        if lane.facts["left_out"]:
-            facts["remarks"] = [_not_asked(one, most) for one in lane.facts["left_out"]]
+        remarks = [_not_asked(one, most) for one in lane.facts["left_out"]]
+        if "titles" in facts and self._metric == "det":
+            steps, sizes = lane.arrays["steps"].sum(), (lane.arrays["size"] + 1).sum()
+            if steps < FEW_CERTAIN * sizes:
+                remarks.append(
+                    f"Only {steps / sizes:.0%} of the steps have a certain next symbol, and only they count under "
+                    "metric=det; metric=cat counts every step."
+                )
+        if remarks:
+            facts["remarks"] = remarks
         if most < max(self._protocol.factors):
             facts["ceilings"] = dict.fromkeys(("b-index*", "b-continuous"), most)
         return facts
