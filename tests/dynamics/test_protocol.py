@@ -10,10 +10,11 @@ import pytest
 
 from quickstudy.base import catalogue
 from quickstudy.base.learner import Pace
-from quickstudy.base.parameters import configure
+from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.gateway import device_kind
+from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.errors import nmse
 from quickstudy.protocols.dynamics import DynamicsProtocol
@@ -227,3 +228,32 @@ def test_only_tasks_with_free_runs_change_the_identity_of_a_ridge_readout():
     for task in ("dynamics/narma-10", "dynamics/henon-noisy", "dynamics/lorenz-63:free=0"):
         assert "free_strength" not in what(task).what["parameters"]
     assert "free_strength" not in what("dynamics/lorenz-63", "published").what["parameters"]
+
+
+class Last:
+    """Says what it read last; it has no step of its own."""
+
+    def __init__(self, brief: Any, seed: int) -> None:
+        pass
+
+    def learn(self, inputs: Any, targets: Any) -> None:
+        pass
+
+    def predict(self, inputs: Any) -> Any:
+        return inputs
+
+
+def test_free_runs_by_prefixes_are_announced(capsys):
+    task = make("lorenz-63", starts="1", free="900")
+    DynamicsProtocol().examine(task, Hosted(Last), [Streams(0, task.id, 0)])
+    said = capsys.readouterr().err
+    assert "free runs of Last read 1,304,550 steps, since it has no step of its own" in said
+    assert said.endswith("or take dynamics/lorenz-63:free=0\n")
+
+
+def test_a_tighter_tolerance_moves_a_flow_a_little():
+    loose, tight = (make("lorenz-63", method="dop853", **given) for given in ({}, {"tolerance": "1e-13"}))
+    start = np.array([1.0, 1.0, 20.0])
+    apart = np.abs(loose.flow(start, 500) - tight.flow(start, 500)).max()
+    assert 0 < apart < 1e-3
+    assert "tolerance" not in parameters_of(loose)

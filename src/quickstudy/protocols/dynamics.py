@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -155,6 +156,8 @@ def _facts(task: Any, series: Series) -> dict[str, Any]:
     return {**parts, **known, **dict(getattr(task, "taxonomy", {})), **dict(series.facts)}
 
 
+MANY_STEPS = 1_000_000
+"""Steps of free runs by prefixes before which a line says so."""
 READ_TOGETHER = 250
 """Steps that are read in one call before a free run."""
 
@@ -172,6 +175,7 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
         if getattr(task, "running", "driven") == "free":
             raise
         return [{} for _ in series]
+    _announce(task, pupil, wanted)
     moving = getattr(wanted[0], "moving", None)
     if moving is not None and hasattr(pupil, "act_on"):
         warm = np.stack([run.warm for run in wanted])
@@ -181,6 +185,20 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
         free = np.swapaxes(_step_by_step(stepping, wanted), 1, 2)
     finite("the learner's answers", free, " when it runs free")
     return [{f"{run.kind}_answer": free[lane], f"{run.kind}_target": run.target} for lane, run in enumerate(wanted)]
+
+
+def _announce(task: Any, pupil: Any, wanted: Sequence[Any]) -> None:
+    """Say on standard error, before it begins, that free runs take long: a host without `step` predicts every prefix."""
+    if not getattr(pupil, "by_prediction", False) or getattr(pupil, "is_rule", False):
+        return
+    read, steps = len(wanted[0].warm), wanted[0].target.shape[1]
+    total = sum(run.target.shape[0] * sum(range(read, read + steps)) for run in wanted)
+    if total >= MANY_STEPS:
+        print(
+            f"{task.id}: free runs of {pupil.called} read {total:,} steps, since it has no step of its own and predicts "
+            f"every prefix; give it start, step and rows, or take {task.id}:free=0",
+            file=sys.stderr,
+        )
 
 
 def _stacked(plants: Sequence[Any]) -> Any:
