@@ -271,8 +271,12 @@ def test_a_drive_whose_header_was_changed_is_refused(command, recorded, change, 
         ((MEMORY, "--rate", "nan"), "--rate above 0, got 1 and nan"),
         ((MEMORY, "--volts", "1:-1"), "--volts must be two numbers, the lower one first"),
         ((MEMORY, "-r", 0), "--repetitions must be at least 1"),
-        (("language/qa",), "language/qa is no series"),
-        (("dynamics/memory", "dynamics/lorenz-63"), "channels; write one drive for each number"),
+        (("language/qa",), "language/qa is not one series"),
+        (("dynamics/memory", "dynamics/lorenz-63"), "dynamics/memory has 1, dynamics/lorenz-63 has 3; write one drive"),
+        (
+            ("dynamics/spoken-digits",),
+            "cannot drive a device; write what it asks with --questions",
+        ),
     ],
 )
 def test_a_drive_that_cannot_be_is_refused(command, options, said):
@@ -352,3 +356,22 @@ def test_a_process_that_answers_lines_is_a_device(tmp_path):
             bench.states(inputs)
     finally:
         bench.close()
+
+
+def test_another_drive_is_not_overwritten(command):
+    assert command("drive", MEMORY, "-o", "drive.csv")[0] == 0
+    assert command("drive", MEMORY, "-o", "drive.csv")[0] == 0
+    status, _, err = command("drive", MEMORY, "-o", "drive.csv", "--seed", 1)
+    assert status == 2
+    assert "drive.csv holds another drive" in err
+
+
+@pytest.mark.parametrize(
+    ("respond", "said"),
+    [(None, r"the device Bench needs respond\(inputs\)"), (lambda self, inputs: np.ones((9, 3)), "all 3 states")],
+)
+def test_a_device_that_gives_nothing_is_named(respond, said):
+    made = type("Bench", (Device,), {"respond": respond} if respond else {})
+    device = made(Brief(Reals(1), Reals(1), "squared", 9, 1), 0)
+    with pytest.raises(LearnerFault, match=said):
+        device.learn(np.arange(9.0)[:, None], np.arange(9.0)[:, None])

@@ -197,7 +197,9 @@ def _odd_times(times: NDArray[np.float64], rate: float | None) -> list[str]:
     warnings = []
     if len(jumps):
         row = int(jumps[0]) + 2
-        warnings.append(f"row {row}: the time jumps from {times[row - 2]:g} to {times[row - 1]:g}, and the step does not")
+        warnings.append(
+            f"row {row}: the time jumps from {times[row - 2]:g} to {times[row - 1]:g}, and the step does not"
+        )
     if rate and not 0.9 < usual * rate < 1.1:
         warnings.append(_other_unit(usual, rate))
     return warnings

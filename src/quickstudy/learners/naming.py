@@ -202,7 +202,7 @@ def _trained(
             f'{core_name}+{training_name}: no parameter "{unknown[0]}"; '
             f"{nearest(unknown[0], core_fields | training_fields)}"
         )
-    by_task = getattr(training_class, "usual_on", lambda task, convention: {})(task, convention)
+    by_task: Mapping[str, Any] = getattr(training_class, "usual_on", lambda task, convention: {})(task, convention)
     core, training = (
         configure(name, owner, {n: v for n, v in {**by_task, **given}.items() if n in known}, convention, asked)
         for name, owner, known in (

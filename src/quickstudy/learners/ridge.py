@@ -259,7 +259,7 @@ class RidgePupil(ReservoirPupil):
         best = errors.argmin(axis=1)
         if fits.shape[1] > 1:
             self._chosen[use] = np.asarray(STRENGTHS)[best]
-        return fits[np.arange(self.lanes), best]
+        return np.asarray(fits[np.arange(self.lanes), best])
 
     def remarks(self, lane: int) -> list[str]:
         """Which readouts have a strength at the end of what was tried: a better one may lie beyond it."""

@@ -1,7 +1,8 @@
 """Is a language made of parts? Topographic similarity, positional and bag-of-symbols disentanglement.
 
 Entropies are those of the list as it is. Definitions are those of Chaabouni et al. 2020 ("listener-centred", as in
-EGG, whose topsim is `topsim-with-end` here) and those of the authors of the benchmark ("speaker-centred"); they differ, and are named.
+EGG, whose topsim is `topsim-with-end` here) and those of the authors of the benchmark ("speaker-centred"); they differ,
+and are named.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ def authors_similarities(
     list, but for those with its last item.
 
     `topsim-one-hot`: a vector has a one for every value. `topsim-indices`: the values themselves; only where they are
-    finite numbers. Rows are compared whole, with 0 from the end of an utterance on. `topsim-means`: rows of real numbers, one for each meaning, such as the means of the sections that
+    finite numbers. Utterances are compared as whole rows, with 0 from their end on. `topsim-means`: rows of real
+    numbers, one for each meaning, such as the means of the sections that
     its values have; only where these are given. Each again as `-fast`: of pairs whose places are no further apart than
     a fifth of the list, or next to each other. A vector of zeros has cosine 0 with everything. Nothing for more than
     2,048 meanings, or fewer than three. That library also draws batches that share one value of an attribute; how
@@ -124,7 +126,8 @@ def _renumbered(said: Integers) -> Integers:
 def topographic_similarity(means: Integers, said: Integers, plain: bool = False, with_end: bool = False) -> float:
     """The rank correlation, over all pairs, of how far utterances and how far meanings are apart.
 
-    Utterances: edit distance over the mean of the two lengths, or plain; with_end: of whole rows; meanings: attributes that differ. Both take
+    Utterances: edit distance over the mean of the two lengths, or plain; with_end: of whole rows. Meanings: attributes
+    that differ. Both take
     few values, so that pairs are counted by these, and ranks are those of the counts.
     """
     length, count = said.shape[1], len(said)

@@ -100,7 +100,7 @@ class DynamicsProtocol:
                     "driven_target": driven["target"],
                 }
             facts = {"passes": pace.passes, **_facts(task, series[lane])}
-            if remarks := getattr(sitting.pupil, "remarks", lambda lane: [])(lane):
+            if hasattr(sitting.pupil, "remarks") and (remarks := sitting.pupil.remarks(lane)):
                 facts["remarks"] = remarks
             whole = dataclasses.replace(cost, answer_seconds=cost.answer_seconds + more)
             traces.append(Trace("predictions", arrays, facts, whole))
@@ -188,16 +188,15 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
 
 
 def _announce(task: Any, pupil: Any, wanted: Sequence[Any]) -> None:
-    """Say on standard error, before it begins, that free runs take long: a host without `step` predicts every prefix."""
+    """Say on standard error, before they begin, that free runs take long: a host without `step` predicts prefixes."""
     if not getattr(pupil, "by_prediction", False) or getattr(pupil, "is_rule", False):
         return
     read, steps = len(wanted[0].warm), wanted[0].target.shape[1]
     total = sum(run.target.shape[0] * sum(range(read, read + steps)) for run in wanted)
     if total >= MANY_STEPS:
-        print(
-            f"{task.id}: free runs of {pupil.called} read {total:,} steps, since it has no step of its own and predicts "
-            f"every prefix; give it start, step and rows, or take {task.id}:free=0",
-            file=sys.stderr,
+        sys.stderr.write(
+            f"{task.id}: free runs of {pupil.called} read {total:,} steps, since it has no step of its own and "
+            f"predicts every prefix; give it start, step and rows, or take {task.id}:free=0\n"
         )
 
 

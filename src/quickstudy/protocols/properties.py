@@ -18,8 +18,8 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
-from quickstudy.measures.memory import Harvest, significance
 from quickstudy.learners.host import HostPupil
+from quickstudy.measures.memory import Harvest, significance
 from quickstudy.measures.memory_terms import processing_capacity
 from quickstudy.protocols.examination import Clock, Examination
 from quickstudy.tasks.dynamics.memory import BASES

@@ -111,7 +111,9 @@ class Flow(Forecast):
             return self.slope(x.reshape(start.shape)).ravel()
 
         at = self.interval * np.arange(count)
-        found = solve_ivp(slope, (0.0, at[-1]), start.ravel(), "DOP853", at, rtol=self.tolerance, atol=self.tolerance / 100)
+        found = solve_ivp(
+            slope, (0.0, at[-1]), start.ravel(), "DOP853", at, rtol=self.tolerance, atol=self.tolerance / 100
+        )
         return np.asarray(found.y.T).reshape(count, *start.shape)
 
     def _by_slope(self, start: Floats, count: int) -> Floats:

@@ -123,8 +123,8 @@ class TestList:
         if not isinstance(grammar, Counting) and grammar.finite:
             held = sum(found for _, found in grammar.follower.by_length())
             return (
-                f"{self.task.id}: this language has {held:,} strings, and the test needs {self.count:,} that are longer "
-                "than all that were shown: a finite language cannot be measured this way"
+                f"{self.task.id}: this language has {held:,} strings, and the test needs {self.count:,} that are "
+                "longer than all that were shown: a finite language cannot be measured this way"
             )
         return (
             f"{self.task.id}: the language has no {self.count:,} strings after its first {self.start:,}; ask for fewer"
