@@ -116,8 +116,13 @@ def test_parquet_is_read_like_the_rest(command, recorded):
     ("fault", "said"),
     [
         ("short", "7399 rows, but the drive has 7400 samples"),
-        ("missing", "1 of 7400 samples are missing, the first is 5"),
-        ("jump", "row 4: the time jumps to 0.07"),
+        ("missing", "1 of 7400 samples is missing, the first is 5; take --missing hold"),
+        ("jump", "row 4: the time jumps to 0.09"),
+        ("milliseconds", "goes on by 20 a sample, and the drive by 0.02 s: is it in milliseconds?"),
+        ("from 1", "steps run from 1 to 7400, the drive's from 0 to 7399"),
+        ("shuffled", "row 2: step 0 comes after 1; sort the rows"),
+        ("clock", 'column "Time (s)" goes on by 0.02 at every row: it is a clock'),
+        ("drive", 'column "input_1" is the drive and no state'),
         ("nan", "row 9, column 1: every cell must be a number, got nan"),
         ("constant", "all 13 states are constant"),
         ("other drive", "is no drive; make one by"),
@@ -132,8 +137,18 @@ def test_what_is_wrong_with_a_recording_is_said(command, recorded, fault, said):
         written("states.csv", np.delete(states, 5, axis=0), "step", np.delete(steps, 5))
     elif fault == "jump":
         times = steps / 50
-        times[3] += 0.01
+        times[3:] += 0.03
         written("states.csv", states, "time", times)
+    elif fault == "milliseconds":
+        written("states.csv", states, "time", steps * 20)
+    elif fault == "from 1":
+        written("states.csv", states, "step", steps + 1)
+    elif fault == "shuffled":
+        written("states.csv", states, "step", [1, *steps[:1], *steps[2:]])
+    elif fault == "clock":
+        written("states.csv", states, "Time (s)", steps / 50)
+    elif fault == "drive":
+        written("states.csv", states, "input_1", recorded[1][:, 0])
     elif fault == "nan":
         written("states.csv", np.where(steps[:, None] == 8, np.nan, states))
     elif fault == "constant":
@@ -145,6 +160,70 @@ def test_what_is_wrong_with_a_recording_is_said(command, recorded, fault, said):
     assert status == 2
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_missing_sample_can_be_held(command, recorded):
+    states = recorded[2]
+    steps = np.arange(len(states))
+    written("states.csv", np.delete(states, 5, axis=0), "step", np.delete(steps, 5))
+    _, out, _ = command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--missing", "hold")
+    assert out.startswith("7,399 of 7,400 samples, 1 missing (held)")
+
+
+def test_jitter_and_a_fast_clock_are_no_jumps(command, recorded):
+    states = recorded[2]
+    steps = np.arange(len(states))
+    shaken = np.random.default_rng(0).normal(scale=0.1, size=len(steps))
+    for times in ((steps + shaken) / 50, steps * 1.001 / 50):
+        written("states.csv", states, "time", times)
+        assert command("score", "dynamics", "states.csv", "--drive", "drive.csv")[0] == 0
+
+
+def test_a_time_beside_the_step_is_looked_at(command, recorded):
+    states = recorded[2]
+    steps = np.arange(len(states))
+    times = np.where(steps < 9, steps, steps + 25) * 20.0
+    table = np.column_stack([steps, times, states])
+    names = ["step", "time", *(f"n{place}" for place in range(states.shape[1]))]
+    np.savetxt("states.csv", table, delimiter=",", header=",".join(names), comments="")
+    _, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
+    assert "row 10: the time jumps from 160 to 680, and the step does not" in err
+    assert "is it in milliseconds?" in err
+
+
+def test_rows_that_are_a_sample_early_or_late_are_warned_of(command, recorded):
+    for shift, said in ((-1, "rows are a sample early"), (1, "rows are a sample late"), (0, "")):
+        written("states.csv", np.roll(recorded[2], shift, axis=0))
+        _, _, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
+        assert said in err
+        assert bool(said) == ("warning" in err)
+
+
+def test_a_memory_that_is_longer_than_twice_the_nodes_is_summed_to_its_end(command, recorded):
+    # One leaky node: the memory goes on by 0.9 a step, far beyond two delays.
+    inputs, leaky = recorded[1][:, 0], np.zeros(len(recorded[1]))
+    for step, value in enumerate(inputs):
+        leaky[step] = (0.9 * leaky[step - 1] if step else 0.0) + value
+    written("states.csv", leaky[:, None])
+    _, out, _ = command("score", "dynamics", "states.csv", "--drive", "drive.csv", "--json")
+    one = json.loads(out)["properties"][0]
+    curve = np.array(one["memory_split"][1:])
+    assert len(curve) > 10
+    assert one["memory_capacity"] == pytest.approx(curve[curve >= one["memory_threshold"]].sum())
+    assert one["memory_capacity"] > 1.5 * curve[:2].sum()
+
+
+def test_capacities_of_too_few_steps_are_not_given(command):
+    short = "dynamics/memory:training=100,test=100,washout=0"
+    command("drive", short, "-o", "drive.csv")
+    inputs = read_drive("drive.csv")[1]
+    rng = np.random.default_rng(0)
+    written("states.csv", np.tanh(shift_register(inputs, 16)[:, :16] @ rng.normal(size=(16, 64))))
+    _, out, err = command("score", "dynamics", "states.csv", "--drive", "drive.csv")
+    assert not err
+    assert "200 steps are too few for 64 states: capacities need about 1,100; not given" in out
+    assert "capacity 0" not in out
+    assert "IPC" not in out
 
 
 def test_a_drive_of_another_task_version_is_refused(command, recorded):
@@ -192,8 +271,12 @@ def test_a_drive_whose_header_was_changed_is_refused(command, recorded, change, 
         ((MEMORY, "--rate", "nan"), "--rate above 0, got 1 and nan"),
         ((MEMORY, "--volts", "1:-1"), "--volts must be two numbers, the lower one first"),
         ((MEMORY, "-r", 0), "--repetitions must be at least 1"),
-        (("language/qa",), "language/qa is no series"),
-        (("dynamics/memory", "dynamics/lorenz-63"), "channels; write one drive for each number"),
+        (("language/qa",), "language/qa is not one series"),
+        (("dynamics/memory", "dynamics/lorenz-63"), "dynamics/memory has 1, dynamics/lorenz-63 has 3; write one drive"),
+        (
+            ("dynamics/spoken-digits",),
+            "cannot drive a device; write what it asks with --questions",
+        ),
     ],
 )
 def test_a_drive_that_cannot_be_is_refused(command, options, said):
@@ -273,3 +356,22 @@ def test_a_process_that_answers_lines_is_a_device(tmp_path):
             bench.states(inputs)
     finally:
         bench.close()
+
+
+def test_another_drive_is_not_overwritten(command):
+    assert command("drive", MEMORY, "-o", "drive.csv")[0] == 0
+    assert command("drive", MEMORY, "-o", "drive.csv")[0] == 0
+    status, _, err = command("drive", MEMORY, "-o", "drive.csv", "--seed", 1)
+    assert status == 2
+    assert "drive.csv holds another drive" in err
+
+
+@pytest.mark.parametrize(
+    ("respond", "said"),
+    [(None, r"the device Bench needs respond\(inputs\)"), (lambda self, inputs: np.ones((9, 3)), "all 3 states")],
+)
+def test_a_device_that_gives_nothing_is_named(respond, said):
+    made = type("Bench", (Device,), {"respond": respond} if respond else {})
+    device = made(Brief(Reals(1), Reals(1), "squared", 9, 1), 0)
+    with pytest.raises(LearnerFault, match=said):
+        device.learn(np.arange(9.0)[:, None], np.arange(9.0)[:, None])

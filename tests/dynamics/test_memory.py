@@ -211,7 +211,7 @@ def test_recorded_states_are_scored(files, capsys, harvest, drive):
     ("options", "said"),
     [
         (("--factor", "nan"), "--factor above 0, got 0.0001 and nan"),
-        (("--washout", 1600), "--washout must be shorter than the series of 1600 rows, got 1600"),
+        (("--washout", 1600), "--washout must be from 0 to below the 1600 rows of the series, got 1600"),
         (("--washout", 10, "--delays", "40"), "give a washout of 40 steps or more"),
         (("--delays", "4;5"), "--delays must be whole numbers"),
         (("--train", 5), "steps to train on must lie between 10"),

@@ -9,8 +9,10 @@ from quickstudy.base import catalogue
 from quickstudy.base.errors import NotApplicable
 from quickstudy.base.parameters import configure
 from quickstudy.base.seeds import Streams
+from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.charc import covered
+from quickstudy.protocols.properties import PropertiesProtocol
 
 SMALL = {"steps": "600", "budget": "300", "length": "12", "shared": "4"}
 
@@ -158,3 +160,36 @@ def test_states_that_never_change_are_no_memory_to_measure():
     """A bag of symbols has soon seen them all: it cannot, which is no failure."""
     with pytest.raises(NotApplicable, match="its states stay as they are, whatever it reads"):
         examined("bag")
+
+
+class Leaky:
+    """One leaky state, read with noise where there is any."""
+
+    def __init__(self, brief, seed, noise=0.0):
+        self._rng, self._noise = np.random.default_rng(seed), noise
+
+    def learn(self, inputs, targets):
+        """Nothing."""
+
+    def predict(self, inputs):
+        return np.zeros((len(inputs), 20))
+
+    def states(self, inputs):
+        held = np.zeros((len(inputs), 1))
+        for step, value in enumerate(inputs[:, 0]):
+            held[step] = (0.8 * held[step - 1] if step else 0.0) + value
+        return held + self._noise * self._rng.normal(size=held.shape)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01])
+def test_a_noisy_device_has_no_echo_index_and_no_exponent(noise):
+    task = configure("dynamics/memory", catalogue.task.get("dynamics/memory"), {})
+    learner = Hosted(lambda brief, seed: Leaky(brief, seed, noise), Leaky)
+    (trace,) = PropertiesProtocol(steps=300).examine(task, learner, [Streams(0, task.id, 0)]).traces
+    found = catalogue.measure.get("stability")(trace)
+    if noise:
+        assert found == {}
+        assert any("it answers differently to the same input (deviation 0.01" in one for one in trace.facts["remarks"])
+    else:
+        assert found == {"echo-index": 1.0, "lyapunov-exponent": pytest.approx(np.log(0.8), rel=1e-3)}
+        assert any("up to delay 2, which is still held" in one for one in trace.facts["remarks"])

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
 
 from quickstudy.base import catalogue
 from quickstudy.base.learner import Pace
-from quickstudy.base.parameters import configure
+from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import Trace
 from quickstudy.gateway import device_kind
+from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.errors import nmse
 from quickstudy.protocols.dynamics import DynamicsProtocol
+from quickstudy.runs.job import examine
+from quickstudy.runs.setting import Setting
 
 
 def make(id, **given):
@@ -199,3 +203,57 @@ def test_runs_in_one_call_have_every_bit_that_they_have_alone(name):
         for found in alone.arrays:
             np.testing.assert_array_equal(trace.arrays[found], alone.arrays[found])
     assert len({trace.arrays["answer"].tobytes() for trace in together}) == 4
+
+
+def scores_of(learner: str, task: str = "dynamics/lorenz-63:starts=3", convention: str = "corrected") -> Any:
+    (found,) = examine(Setting(task, learner, convention, 0, {}), [0])
+    assert found.record.status == "ok", found.record.reason
+    return {name: value for entry in found.record.scores.values() for name, value in entry["values"].items()}
+
+
+def test_the_strength_of_a_free_run_is_chosen_by_free_runs():
+    by_free_runs, by_one_step = (scores_of(f"ngrc:free_strength={choice}") for choice in ("free", "driven"))
+    assert by_free_runs["valid-time"] > 4 * by_one_step["valid-time"]
+    assert by_free_runs["nrmse"] == by_one_step["nrmse"]  # the readout that answers is the same
+    assert scores_of("ngrc") == by_free_runs
+    assert scores_of("ngrc", convention="published") == by_one_step
+
+
+def test_only_tasks_with_free_runs_change_the_identity_of_a_ridge_readout():
+    def what(task: str, convention: str = "corrected") -> Any:
+        return Setting(task, "esn", convention, 0, {}).resolve().learner
+
+    assert what("dynamics/lorenz-63").what["parameters"]["free_strength"] == "free"
+    assert what("dynamics/lorenz-63").label == "esn"
+    for task in ("dynamics/narma-10", "dynamics/henon-noisy", "dynamics/lorenz-63:free=0"):
+        assert "free_strength" not in what(task).what["parameters"]
+    assert "free_strength" not in what("dynamics/lorenz-63", "published").what["parameters"]
+
+
+class Last:
+    """Says what it read last; it has no step of its own."""
+
+    def __init__(self, brief: Any, seed: int) -> None:
+        pass
+
+    def learn(self, inputs: Any, targets: Any) -> None:
+        pass
+
+    def predict(self, inputs: Any) -> Any:
+        return inputs
+
+
+def test_free_runs_by_prefixes_are_announced(capsys):
+    task = make("lorenz-63", starts="1", free="900")
+    DynamicsProtocol().examine(task, Hosted(Last), [Streams(0, task.id, 0)])
+    said = capsys.readouterr().err
+    assert "free runs of Last read 1,304,550 steps, since it has no step of its own" in said
+    assert said.endswith("or take dynamics/lorenz-63:free=0\n")
+
+
+def test_a_tighter_tolerance_moves_a_flow_a_little():
+    loose, tight = (make("lorenz-63", method="dop853", **given) for given in ({}, {"tolerance": "1e-13"}))
+    start = np.array([1.0, 1.0, 20.0])
+    apart = np.abs(loose.flow(start, 500) - tight.flow(start, 500)).max()
+    assert 0 < apart < 1e-3
+    assert "tolerance" not in parameters_of(loose)

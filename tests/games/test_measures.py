@@ -142,7 +142,7 @@ def test_scores_stay_in_their_ranges_and_do_not_know_the_order_of_the_list(said)
     meanings = np.array(list(itertools.product(range(3), range(4))))
     found = language_scores(meanings, said)
     assert -1 <= found["topsim"] <= 1
-    assert all(-1e-9 <= found[name] <= 1 + 1e-9 for name in found if name != "topsim")
+    assert all(-1e-9 <= found[name] <= 1 + 1e-9 for name in found if not name.startswith("topsim"))
     backwards = language_scores(meanings[::-1], said[::-1])
     assert all(found[name] == pytest.approx(backwards[name], abs=1e-9) for name in found)
 
@@ -262,3 +262,26 @@ def test_reconstruction_and_acquisition_by_hand():
     assert ease_of_acquisition(trace, "corrected") == {"ease-of-acquisition": 0.75}
     nothing = Trace("games", {}, {})
     assert reconstruction(nothing, "corrected") == ease_of_acquisition(nothing, "corrected") == {}
+
+
+def test_topsim_with_the_end_compares_whole_rows():
+    from scipy.stats import spearmanr
+
+    rng = np.random.default_rng(0)
+    meanings, said = rng.integers(0, 4, (30, 3)), rng.integers(0, 5, (30, 4))
+    rows = [np.append(row[: np.append(row == 0, True).argmax()], [0] * 4)[:4].tolist() for row in said]
+
+    def edits(one, other):
+        table = {(i, 0): i for i in range(5)} | {(0, j): j for j in range(5)}
+        for i in range(4):
+            for j in range(4):
+                change = table[i, j] + (one[i] != other[j])
+                table[i + 1, j + 1] = min(change, table[i, j + 1] + 1, table[i + 1, j] + 1)
+        return table[4, 4]
+
+    pairs = [(i, j) for i in range(30) for j in range(i)]
+    apart = [(meanings[i] != meanings[j]).sum() for i, j in pairs]
+    wanted = spearmanr([edits(rows[i], rows[j]) for i, j in pairs], apart).statistic
+    found = language_scores(meanings, said)
+    assert found["topsim-with-end"] == pytest.approx(wanted, abs=1e-9)
+    assert abs(found["topsim-with-end"] - found["topsim"]) > 1e-3

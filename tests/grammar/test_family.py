@@ -18,6 +18,8 @@ from quickstudy.learners.host import Hosted
 from quickstudy.learners.naming import choose_learner
 from quickstudy.measures.grammar import b_index, cross_entropy, reach, string_accuracy
 from quickstudy.protocols.grammar import GrammarProtocol
+from quickstudy.report.build import gather
+from quickstudy.report.page import FORMS
 from quickstudy.runs.job import examine
 from quickstudy.runs.plan import make_plan
 from quickstudy.runs.setting import Setting, make_task
@@ -172,6 +174,34 @@ def test_a_factor_without_enough_strings_is_left_out_and_the_record_says_so():
     alone = outcome("bigram", "grammar/dyck-2", "published", order=3, factors=(1.0,))
     assert alone.record.status == "failed"
     assert "use test=exhaustive" in alone.record.reason
+
+
+def report_on(task: str, out: Any) -> str:
+    given = {"order": 2, "factors": (2.0, 1.0)}
+    qs.run(task, "true-grammar", seeds=1, out=out, controls=False, protocol=given, workers=0)
+    return FORMS["text"](gather([out]))
+
+
+def test_a_report_shows_a_b_that_was_cut_as_a_lower_bound(tmp_path):
+    text = report_on("grammar/written:rules=S -> n S v [0.4] | n v [0.6]", tmp_path)
+    assert "B at most 1: factor 2 was not asked (it needs strings of more than 400 symbols" in text
+    assert "order=2" not in text
+    assert "≥1" in text
+    assert "longest string right" in text
+    assert "largest n right" not in text
+
+
+def test_a_report_shows_a_b_that_was_asked_as_it_is(tmp_path):
+    text = report_on("grammar/an-bn", tmp_path)
+    assert "≥" not in text
+    assert "largest n right" in text
+
+
+def test_a_report_says_when_most_steps_do_not_count(tmp_path):
+    text = report_on(
+        "grammar/written:rules=S -> N S V [0.4] | N V [0.6]; N -> d [0.5] | k [0.5]; V -> r [0.5] | s [0.5]", tmp_path
+    )
+    assert "of the steps have a certain next symbol, and only they count under metric=det" in text
 
 
 def test_where_no_factor_has_enough_strings_nothing_is_run():

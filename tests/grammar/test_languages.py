@@ -353,7 +353,7 @@ def test_a_prefix_with_too_many_derivations_is_refused():
 def test_a_language_with_too_few_strings_says_so():
     task = Written(rules="S -> a [0.5] | b [0.5]")
     assert [string.tolist() for string in TestList(task, "exhaustive", 0, 2)] == [[0, 1, 0], [0, 2, 0]]
-    with pytest.raises(UsageError, match="has no 3 strings behind its first 2"):
+    with pytest.raises(UsageError, match="this language has 2 strings, and the test needs 3 that are longer"):
         TestList.behind(task, "exhaustive", [np.array([0, 1, 0])], 3)
     assert Written(rules="S -> a [0] | b [1]").grammar.entropy == 0
     with pytest.raises(UsageError, match=r"neither # nor \|"):
@@ -365,7 +365,7 @@ def test_a_factor_whose_strings_are_too_long_to_be_put_in_order_is_left_out():
     record = GrammarProtocol(order=2, factors=(10.0, 1.0)).material
     streams = Streams(0, "test", 0)
     assert len(record(task, streams, 1.0)[1]) == 100
-    with pytest.raises(UsageError, match="more than 400 symbols are not put in order"):
+    with pytest.raises(UsageError, match="more than 400 symbols, the most for a language written as rules"):
         record(task, streams, 10.0)
 
 
@@ -373,3 +373,42 @@ def test_a_factor_whose_strings_are_too_long_to_be_put_in_order_is_left_out():
 def test_factors_that_are_none_are_refused(factors):
     with pytest.raises(ValueError, match="factors"):
         GrammarProtocol(factors=factors)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ("S → a S b [0.5] | [0.5]", '"→" is not an arrow of rules'),
+        ("S => a S b [0.5] | [0.5]", '"=>" is not an arrow of rules'),
+        ("S -> a S [0.5] | [-0.5]", 'a probability is a number from 0 to 1, .*got "\\[-0.5\\]"'),
+        ("S -> a S [50%] | [50%]", 'a probability is a number from 0 to 1, .*got "\\[50%\\]"'),
+        ("S -> a S b [1]\nS -> c [1]", "S has two lines; put all its rules on one"),
+        ("S -> a [0.5] | a [0.5]", 'S has the alternative "a" twice'),
+        ("a^n b^n [n 1.5]", "the chance of n must be above 0 and at most 1, got 1.5"),
+        ("a^n b^n [n 0]", "the chance of n must be above 0 and at most 1, got 0"),
+        ("a^n b^n-1 [n 0.3]", r'"b\^n-1" takes something away'),
+    ],
+)
+def test_slips_in_a_grammar_are_named(rules, said):
+    with pytest.raises(UsageError, match=said):
+        Written(rules=rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "is empty; write rules into it"), ("aabb\nab\n", "has no rules; .* A file of strings")]
+)
+def test_a_file_without_rules_is_named(tmp_path, text, said):
+    (tmp_path / "mine.txt").write_text(text)
+    with pytest.raises(UsageError, match=said):
+        Written(rules=str(tmp_path / "mine.txt"))
+
+
+def test_a_grammar_file_may_have_comments(tmp_path):
+    (tmp_path / "mine.txt").write_text("# centre embedding\nS -> n S v [0.4] | n v [0.6]\n")
+    assert Written(rules=str(tmp_path / "mine.txt")).rules == "S -> n S v [0.4] | n v [0.6]"
+
+
+def test_a_finite_language_is_refused_before_anything_is_run():
+    task = Written(rules="S -> a [0.5] | b [0.5]")
+    with pytest.raises(UsageError, match="this language has 2 strings, and the test needs 1,000"):
+        GrammarProtocol().unfit(task)

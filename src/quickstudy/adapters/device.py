@@ -47,6 +47,8 @@ class Device:
 
     def states(self, inputs: Floats) -> Floats:
         """The same, looked over. Raises LearnerFault for states that are missing or not finite."""
+        if getattr(type(self), "respond", None) is Device.respond:
+            raise LearnerFault(f"the device {type(self).__name__} needs respond(inputs), which gives (time, state)")
         states = np.asarray(self.respond(inputs), dtype=np.float64)
         if states.ndim != 2 or len(states) != len(inputs):
             raise LearnerFault(
@@ -59,6 +61,10 @@ class Device:
     def learn(self, inputs: Floats, targets: Floats) -> None:
         """Add the asked steps to what the readout is fitted to."""
         states, asked = self.states(inputs), ~np.isnan(targets).any(axis=1)
+        if len(states) > 1 and (states == states[0]).all():
+            raise LearnerFault(
+                f"all {states.shape[1]} states of the device are constant over {len(states)} inputs: is it connected?"
+            )
         if self._sums is None:
             self._sums = Sums(states.shape[1], self._outputs)
         self._sums.add(states[asked], targets[asked])

@@ -66,6 +66,16 @@ class Legend:
         }
         return cls(**said, scores=scores)
 
+    def titled(self, titles: Mapping[str, str]) -> Legend:
+        """The same with other headings of some scores."""
+        if not titles:
+            return self
+        scores = {
+            id: tuple(replace(one, title=titles.get(one.name, one.title)) for one in found)
+            for id, found in self.scores.items()
+        }
+        return replace(self, scores=scores)
+
     def score(self, name: str) -> Score:
         """How a score is read; one of which nothing is known has its name only. `measure/name` is that measure's."""
         if name not in self._found:  # a report asks for each a hundred times

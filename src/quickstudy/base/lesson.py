@@ -25,8 +25,10 @@ class Lesson:
     an item may come more than once (several passes); a lane with fewer items than the others ends in -1. item: what
     is counted and numbered, `example` (a whole sequence with all its questions) or `question` (a single asked
     position, numbered as in `Exam`: by example, then time). validation: one `Examples` per lane that are never learned
-    from, by which a learner may choose its settings; None where the protocol holds nothing back for that. stream: many
-    lessons like it follow one another; shapes of compiled programs had better not depend on what is in this one.
+    from, by which a learner may choose its settings; None where the protocol holds nothing back for that. free: one
+    free run per lane on the validation part (`warm`, `target`, `begin`, `advance`), where the test has free runs too.
+    stream: many lessons like it follow one another; shapes of compiled programs had better not depend on what is in
+    this one.
     """
 
     examples: Sequence[Examples]
@@ -34,6 +36,7 @@ class Lesson:
     item: str = "example"
     validation: Sequence[Examples] | None = None
     stream: bool = False
+    free: Sequence[Any] | None = None
 
     @property
     def items(self) -> int:

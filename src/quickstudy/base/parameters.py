@@ -152,7 +152,8 @@ def parse_assignments(text: str) -> dict[str, str]:
     for part in filter(None, cut_assignments(text)):
         name, sign, value = part.partition("=")
         if not sign or not name.strip():
-            raise UsageError(f'"{part}" is not of the form name=value')
+            several = "; several values of one parameter are written 2/1" if assignments and not sign else ""
+            raise UsageError(f'"{part}" is not of the form name=value{several}')
         if name.strip() in assignments:
             raise UsageError(f'parameter "{name.strip()}" is given twice')
         assignments[name.strip()] = _unquoted(name.strip(), value.strip())

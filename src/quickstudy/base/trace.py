@@ -26,7 +26,10 @@ class Trace:
     """What a protocol logs and a measure reads; nothing in it is derived.
 
     kind: what the arrays mean (`learning-curve`, `string-outcomes`, `predictions`, `transcript`); arrays: by name;
-    facts: plain values a measure may need (unit of the steps, number of classes, best constant answer ...).
+    facts: plain values a measure may need (unit of the steps, number of classes, best constant answer ...). A report
+    reads three of them: `remarks` are sentences that it prints under the scores of the task; `ceilings` gives, by score
+    or pattern, the largest value that could be measured, and a run that reaches it is shown as "≥"; `titles` gives a
+    score another heading on this task.
     """
 
     kind: str

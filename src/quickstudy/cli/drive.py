@@ -73,11 +73,13 @@ def drive(
                 digest = digest_of(inputs)
                 segments.append({**segment, "start": start, "scale": scale, "offset": offset, "sha256": digest})
                 start += len(inputs)
-    widths = {part.shape[1] for part in parts}
-    if len(widths) > 1:
-        raise UsageError(f"the tasks have inputs of {sorted(widths)} channels; write one drive for each number")
-    header: dict[str, Any] = {"format": FORMAT, "seed": seed, "samples": start, "channels": widths.pop()}
+    widths = {segment["task"]: part.shape[1] for segment, part in zip(segments, parts, strict=True)}
+    if len(set(widths.values())) > 1:
+        counts = ", ".join(f"{task} has {width}" for task, width in widths.items())
+        raise UsageError(f"one drive has one number of channels, and {counts}; write one drive for each number")
+    header: dict[str, Any] = {"format": FORMAT, "seed": seed, "samples": start, "channels": parts[0].shape[1]}
     header |= {"rate": rate, "volts": [low, high] if volts else None, "segments": segments}
+    _check_replaced(out, header)
     write_drive(out, header, np.concatenate(parts), rate)
     if json:
         print_json({"file": str(out), **header})
@@ -88,6 +90,22 @@ def drive(
         f"wrote {out}: {start:,} samples, {channels}, washout {washouts}; "
         "keep the sample clock, record every node once per sample"
     )
+
+
+def _check_replaced(out: pathlib.Path, header: dict[str, Any]) -> None:
+    """Raise UsageError where another drive would be lost, by which a recording may have been made."""
+    from json import dumps
+
+    from quickstudy.data.recordings import MARK
+
+    if out.is_file():
+        with open(out, encoding="utf-8", errors="replace") as file:
+            first = file.readline().rstrip("\n")
+        if first.startswith(MARK) and first != f"{MARK}{dumps(header)}":
+            raise UsageError(
+                f"{out} holds another drive, and recordings made with it could not be scored without it; "
+                "choose another file or move it away"
+            )
 
 
 def _write_questions(
@@ -163,7 +181,10 @@ def drawn_series(task: str, convention: str, seed: int, repetition: int) -> tupl
     made = catalogue.typed_task(task, convention)
     streams = Streams(seed, made.id, repetition)
     if not isinstance(made, SeriesTask):
-        raise UsageError(f"{task.partition(':')[0]} is no series, and cannot drive a device")
+        raise UsageError(
+            f"{task.partition(':')[0]} is not one series and cannot drive a device; write what it asks with "
+            "--questions, or run it with a live Device"
+        )
     return made.drive(streams.numpy("data")), made
 
 

@@ -26,13 +26,19 @@ _SEGMENT |= {"start": int, "washout": int, "training": int}
 STAMPS = ("step", "time")
 JITTER = 0.25
 """Of the time between two samples: how far a time stamp may be from where it should be."""
+EVEN = (0.3, 1.7)
+"""Of the usual gap between two times: what gaps may be where no sample is missing."""
 
 
 class Recording(NamedTuple):
-    """states: (step, state). repeated: rows that came twice, of which the first was kept."""
+    """states: (step, state). repeated: rows that came twice, of which the first was kept. held: samples that were
+    missing, in whose place the state before them stands. warnings: what looks wrong, in a sentence each.
+    """
 
     states: NDArray[np.float64]
     repeated: int
+    held: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 def write_drive(path: pathlib.Path, header: Mapping[str, Any], inputs: NDArray[np.float64], rate: float | None) -> None:
@@ -101,41 +107,136 @@ def read_states(path: str | pathlib.Path) -> NDArray[np.float64]:
     return _columns(path)[0]
 
 
-def read_recording(path: str | pathlib.Path, samples: int, rate: float | None) -> Recording:
+def read_recording(
+    path: str | pathlib.Path,
+    samples: int,
+    rate: float | None,
+    inputs: NDArray[np.float64] | None = None,
+    hold: bool = False,
+) -> Recording:
     """The states that were recorded while a drive of so many samples was read, one row for each.
 
-    A sample that came twice is taken once. Raises UsageError where samples are missing, or a time stamp jumps.
+    A sample that came twice is taken once. inputs (step, channel): what the drive holds, which no state may be. hold:
+    a missing sample is given the state before it. Raises UsageError where samples are missing, a time stamp jumps, or a
+    column is a clock or an input.
     """
     table, names = _columns(path)
     stamped = [place for place, name in enumerate(names) if name.strip().lower() in STAMPS]
-    states = np.delete(table, stamped, axis=1)
-    if not states.shape[1]:
+    others = [place for place in range(table.shape[1]) if place not in stamped]
+    states = table[:, others]
+    if not others:
         raise UsageError(f"{path} has no states, only {', '.join(names)}")
-    repeated = 0
+    called = [f'"{names[place].strip()}"' if names else f"{place + 1}" for place in others]
+    _check_clock(path, states, called)
+    repeated, held, warnings = 0, 0, list[str]()
     if stamped:
-        steps = _steps(path, table[:, stamped[0]], names[stamped[0]].strip().lower(), rate)
+        by_name = {names[place].strip().lower(): place for place in stamped}
+        name = "step" if "step" in by_name else "time"
+        steps = _steps(path, table[:, by_name[name]], name, rate, samples)
+        if len(by_name) > 1:
+            warnings += _odd_times(table[:, by_name["time"]], rate)
         found, first = np.unique(steps, return_index=True)
         repeated, states = len(steps) - len(found), states[first]
         missing = np.setdiff1d(np.arange(samples), found)
-        if len(missing):
-            raise UsageError(f"{path}: {len(missing)} of {samples} samples are missing, the first is {missing[0]}")
-        if len(found) > samples:
-            raise UsageError(f"{path} has {len(found)} samples, but the drive has {samples}")
+        if len(missing) and name == "step" and found[0] == 1 and found[-1] == samples and len(found) == samples:
+            raise UsageError(
+                f"{path}: steps run from 1 to {samples}, the drive's from 0 to {samples - 1}: subtract 1 from them"
+            )
+        if len(missing) and (not hold or missing[0] == 0):
+            more = "" if hold else "; take --missing hold to hold the state before them, or record again"
+            count = f"1 of {samples} samples is" if len(missing) == 1 else f"{len(missing)} of {samples} samples are"
+            raise UsageError(f"{path}: {count} missing, the first is {missing[0]}{more}")
+        if found[-1] >= samples:
+            raise UsageError(f"{path} goes on to sample {found[-1]}, but the drive ends with {samples - 1}")
+        held = len(missing)
+        states = states[np.searchsorted(found, np.arange(samples), side="right") - 1]
     elif len(states) != samples:
+        turned = "; it has as many columns: is it transposed?" if states.shape[1] == samples else ""
         raise UsageError(
             f"{path} has {len(states)} rows, but the drive has {samples} samples; record every state once per sample, "
-            "or add a column step"
+            f"or add a column step{turned}"
         )
-    return Recording(states, repeated)
+    if inputs is not None:
+        warnings += _copies(path, states, called, inputs)
+    return Recording(states, repeated, held, tuple(warnings))
 
 
-def _steps(path: str | pathlib.Path, stamps: NDArray[np.float64], name: str, rate: float | None) -> NDArray[np.int64]:
+def _check_clock(path: str | pathlib.Path, states: NDArray[np.float64], called: list[str]) -> None:
+    """Raise UsageError for a column that goes on by the same amount at every row."""
+    if len(states) < 3:
+        return
+    gaps = np.diff(states, axis=0)
+    mean = gaps.mean(axis=0)
+    even = np.abs(gaps - mean).max(axis=0) <= 1e-3 * np.abs(mean)
+    for place in np.flatnonzero(even & (mean != 0)):
+        raise UsageError(
+            f"{path}: column {called[place]} goes on by {mean[place]:.4g} at every row: it is a clock and no state; "
+            "call it time or step, or leave it out"
+        )
+
+
+def _copies(
+    path: str | pathlib.Path, states: NDArray[np.float64], called: list[str], inputs: NDArray[np.float64]
+) -> list[str]:
+    """Warnings for columns that are an input. Raises UsageError for one that is called so as well."""
+    warnings = []
+    for place, name in enumerate(called):
+        column = states[:, place, None]
+        if np.isclose(column, inputs, rtol=1e-6, atol=1e-9 * np.abs(inputs).max()).all(axis=0).any():
+            if "input" in name.lower():
+                raise UsageError(f"{path}: column {name} is the drive and no state; leave it out")
+            warnings.append(f"column {name} equals the drive at every sample; leave it out unless a node does that")
+    return warnings
+
+
+def _odd_times(times: NDArray[np.float64], rate: float | None) -> list[str]:
+    """Warnings for times beside steps that do not go on evenly, or not as the drive does."""
+    gaps = np.diff(times)
+    usual = float(np.median(gaps)) if len(gaps) else 0.0
+    jumps = np.flatnonzero(np.abs(gaps - usual) > 0.5 * abs(usual))
+    warnings = []
+    if len(jumps):
+        row = int(jumps[0]) + 2
+        warnings.append(
+            f"row {row}: the time jumps from {times[row - 2]:g} to {times[row - 1]:g}, and the step does not"
+        )
+    if rate and not 0.9 < usual * rate < 1.1:
+        warnings.append(_other_unit(usual, rate))
+    return warnings
+
+
+def _other_unit(gap: float, rate: float) -> str:
+    return (
+        f"the time goes on by {gap:g} a sample, and the drive by {1 / rate:g} s: "
+        f"{'is it in milliseconds?' if 900 < gap * rate < 1100 else 'is it in seconds?'}"
+    )
+
+
+def _steps(
+    path: str | pathlib.Path, stamps: NDArray[np.float64], name: str, rate: float | None, samples: int
+) -> NDArray[np.int64]:
     """Numbers of samples out of a column of steps, or of times that begin with the first sample's."""
-    places = stamps if name == "step" else (stamps - stamps[0]) * (rate or 1.0 / _usual_gap(path, stamps))
+    if name == "time":
+        gap = _usual_gap(path, stamps)
+        if rate and not 0.5 < gap * rate < 2:
+            raise UsageError(f"{path}: {_other_unit(gap, rate)}")
+        # As many rows as samples, and no gap that a sample would fit into: jitter, or a clock that is fast or slow.
+        gaps = np.diff(stamps) / gap
+        if len(stamps) == samples and ((gaps > EVEN[0]) & (gaps < EVEN[1])).all():
+            return np.arange(samples)
+    places = stamps if name == "step" else (stamps - stamps[0]) * (rate or 1.0 / gap)
     steps = np.rint(places)
+    if name == "step" and (np.diff(stamps) < 0).any():
+        row = int(np.flatnonzero(np.diff(stamps) < 0)[0]) + 2
+        raise UsageError(f"{path}, row {row}: step {stamps[row - 1]:g} comes after {stamps[row - 2]:g}; sort the rows")
     jumps = np.flatnonzero((np.abs(places - steps) > JITTER) | (np.diff(places, prepend=places[0]) < -JITTER))
     if len(jumps):
-        raise UsageError(f"{path}, row {jumps[0] + 1}: the {name} jumps to {stamps[jumps[0]]:g}, between two samples")
+        row = int(jumps[0])
+        grid = f"the grid of {rate:g} samples a second" if rate and name == "time" else "whole samples"
+        raise UsageError(
+            f"{path}, row {row + 1}: the {name} jumps to {stamps[row]:g}, off {grid} "
+            f"by {abs(places[row] - steps[row]):.2g} of a sample; leave the column out if no sample is missing"
+        )
     return steps.astype(np.int64)
 
 

@@ -65,6 +65,7 @@ class HostPupil:
     locked view did, 0.3 microseconds.
 
     by_prediction: a step is a prediction for the whole prefix; who has whole sequences had better ask `answer`.
+    is_rule: it is a control, whose predictions take no time worth mentioning.
     """
 
     lanes = 1
@@ -72,7 +73,7 @@ class HostPupil:
 
     def __init__(self, host: HostLearner, brief: Brief, control: bool = False) -> None:
         self.host = host
-        self._brief, self._control = brief, control
+        self._brief, self._control, self.is_rule = brief, control, control
         usual = "order" if isinstance(brief.outputs, Tokens) else "values"
         self._scale = check_scale(getattr(host, "scale", usual), brief.outputs)
         self._shown = 0

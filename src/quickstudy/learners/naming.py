@@ -123,7 +123,7 @@ def choose_named(
     core, _, training = name.partition("+")
     if core not in catalogue.core:
         raise UsageError(f'no learner "{core}"; {nearest(core, learner_names())}')
-    return _trained(core, training, given, convention, asked)
+    return _trained(core, training, given, convention, asked, task)
 
 
 class Fitted(NamedTuple):
@@ -181,7 +181,9 @@ def _origins(*components: Any) -> tuple[Origin, ...]:
     return tuple(origin_of(component) for component in components if not is_ours(component))
 
 
-def _trained(core_name: str, training_name: str, given: Mapping[str, Any], convention: str, asked: str) -> Choice:
+def _trained(
+    core_name: str, training_name: str, given: Mapping[str, Any], convention: str, asked: str, task: Any = None
+) -> Choice:
     from quickstudy.learners.trained import Trained, default_training
 
     core_class = catalogue.core.get(core_name)
@@ -200,8 +202,9 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
             f'{core_name}+{training_name}: no parameter "{unknown[0]}"; '
             f"{nearest(unknown[0], core_fields | training_fields)}"
         )
+    by_task: Mapping[str, Any] = getattr(training_class, "usual_on", lambda task, convention: {})(task, convention)
     core, training = (
-        configure(name, owner, {n: v for n, v in given.items() if n in known}, convention, asked)
+        configure(name, owner, {n: v for n, v in {**by_task, **given}.items() if n in known}, convention, asked)
         for name, owner, known in (
             (core_name, core_class, core_fields),
             (training_name, training_class, training_fields),
@@ -213,6 +216,7 @@ def _trained(core_name: str, training_name: str, given: Mapping[str, Any], conve
         core = dataclasses.replace(core, reader="one-hot")
     training.check_core(core)
     changed = {**changed_parameters(core, convention, asked), **changed_parameters(training, convention, asked)}
+    changed = {name: value for name, value in changed.items() if by_task.get(name) != value}
     shown = core_name if training_name == usual else f"{core_name}+{training_name}"
     parameters = {**parameters_of(core), **parameters_of(training)}
     what = {

@@ -30,6 +30,11 @@ WITHOUT_VALIDATION = 1e-6
 """The strength where there is none."""
 STEPS_TOGETHER, MOST_TOGETHER = 2048, 64
 """Steps whose features are held at once (15 MB for each lane of 1,800 float32 features), and sequences among them."""
+FREE_TOGETHER = 250
+"""Steps that are read in one call before a free run on the validation part."""
+LEAST_ERROR, MOST_ERROR = 1e-16, 1.0
+"""Squared errors of free runs are counted within these bounds, over the variance of the targets. Above 1 nothing is
+predicted any more, and how far the run is off says nothing."""
 ROWS_TOGETHER = 512
 """Rows that are added to the sums by one product."""
 
@@ -126,12 +131,16 @@ class Ridge:
     It is fitted when it is asked. strength: what is added to the squares of the features (not of the bias). none: where
     the lesson has a validation part, the one of 1e-9, 1e-8 ... 1000 with the least squared error there, for each
     repetition by itself; where it has none, 1e-6. What is validated on is not learned from. passes: times the material
-    is shown (more than 1 counts it several times). Symbols are one-hot targets, and one that has never been an answer
+    is shown (more than 1 counts it several times). free_strength: the strength of the readout that runs free. `driven`:
+    the same as the one that answers; `free`: the one with the least mean logarithm of the squared error in free runs on
+    the validation part. The default is `free` on tasks that are tested by free runs and have a validation part (under
+    the convention `published` it is `driven`). Symbols are one-hot targets, and one that has never been an answer
     is never given as one. Features are held for 2,048 steps at a time: a series may have any length.
     """
 
     strength: float | None = parameter(None, above=0)
     passes: int = parameter(1, at_least=1)
+    free_strength: str = parameter("driven", choices=("driven", "free"), added=True)
 
     batch: ClassVar[int] = 1
     by_question: ClassVar[bool] = False
@@ -143,9 +152,15 @@ class Ridge:
         """Reservoirs only."""
         check_frozen("ridge", core)
 
+    @staticmethod
+    def usual_on(task: Any, convention: str) -> Mapping[str, Any]:
+        """Defaults that depend on how a task is tested."""
+        free = convention != "published" and getattr(task, "validates_free", False)
+        return {"free_strength": "free"} if free else {}
+
     def begin(self, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> RidgePupil:
         """A fresh pupil, for symbols or real numbers."""
-        return RidgePupil(self.strength, core, brief, streams)
+        return RidgePupil(self.strength, core, brief, streams, self.free_strength == "free")
 
 
 class Features(Speaker):
@@ -169,15 +184,20 @@ class Regression(Speaker):
 class RidgePupil(ReservoirPupil):
     """Adds up what it is shown; fits its readouts, one per lane, when they are needed."""
 
-    def __init__(self, strength: float | None, core: CoreSpec, brief: Brief, streams: Sequence[Streams]) -> None:
+    def __init__(
+        self, strength: float | None, core: CoreSpec, brief: Brief, streams: Sequence[Streams], free: bool = False
+    ) -> None:
         super().__init__(core, brief, streams)
-        self._strength = strength
+        self._strength, self._validates_free = strength, free and strength is None
         self._outputs = brief.outputs.width
         self._sums = [Sums(self._width, self._outputs) for _ in streams]
         words = np.stack([stream.words("noise", 2) for stream in streams])
         self._keys = key_from_words(words) if self._cores.noisy else None
         self._weights: NDArray[np.float64] | None = None
+        self._free_weights: NDArray[np.float64] | None = None
+        self._chosen: dict[str, NDArray[np.float64]] = {}
         self._validation: Exam | None = None
+        self._free: Sequence[Any] | None = None
         self._passed = Passed()
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
@@ -185,6 +205,7 @@ class RidgePupil(ReservoirPupil):
         if lesson.item != "example":
             raise UsageError("ridge learns from whole examples, not from single questions")
         self._validation = None if lesson.validation is None else Exam(lesson.validation)
+        self._free = lesson.free if self._validates_free else None
         stretch = stretch_of(lesson.examples)
         bounds = lesson.within(start, stop)
         for first in range(start // stretch.together * stretch.together, stop, stretch.together):
@@ -200,7 +221,7 @@ class RidgePupil(ReservoirPupil):
                         new, targets = new[wanted], targets[wanted]
                     self._sums[lane].add(new, self._vectors(targets))
         self._shown += np.diff(bounds)[:, 0]
-        self._weights = None
+        self._weights = self._free_weights = None
 
     def _noise_at(self, first: int) -> Any:
         """Keys of the group that begins with this item, for cores that are shaken while they learn."""
@@ -227,8 +248,65 @@ class RidgePupil(ReservoirPupil):
             if lost.all(axis=1).any():
                 raise LearnerFault(f"strength {strengths[-1]:g} is lost in rounding; give a larger one")
             errors = np.where(lost, np.inf, self._errors(exam, fits) if exam else 0.0)
-            self._weights = fits[np.arange(self.lanes), errors.argmin(axis=1)]
+            self._weights = self._best("answers", fits, errors)
+            if self._free is not None:
+                errors = np.where(lost, np.inf, self._free_errors(self._free, np.nan_to_num(fits)))
+                self._free_weights = self._best("free runs", fits, errors)
         return self._weights
+
+    def _best(self, use: str, fits: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of every lane the weights with the least error; the strengths are noted under their use."""
+        best = errors.argmin(axis=1)
+        if fits.shape[1] > 1:
+            self._chosen[use] = np.asarray(STRENGTHS)[best]
+        return np.asarray(fits[np.arange(self.lanes), best])
+
+    def remarks(self, lane: int) -> list[str]:
+        """Which readouts have a strength at the end of what was tried: a better one may lie beyond it."""
+        chosen = {use: float(strengths[lane]) for use, strengths in self._chosen.items()}
+        return [
+            f"The ridge strength chosen for {use}, {strength:g}, is at the end of the range tried."
+            for use, strength in chosen.items()
+            if strength in (STRENGTHS[0], STRENGTHS[-1])
+        ]
+
+    def _running(self) -> NDArray[np.float64]:
+        """(lane, F+1, V) weights of the readout that goes step by step, and so runs free."""
+        fitted = self._fitted()
+        return fitted if self._free_weights is None else self._free_weights
+
+    def _free_errors(self, runs: Sequence[Any], fits: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(lane, strength): the mean logarithm of the squared error in free runs, of weights (lane, strength, F+1, V).
+        A logarithm, since one run that has diverged would outweigh all others.
+        """
+        warm, target = (np.stack([getattr(run, name) for run in runs]) for name in ("warm", "target"))
+        strengths, starts, steps = fits.shape[1], warm.shape[2], target.shape[2]
+        state = self.start(starts, warm.shape[1] + steps)
+        for first in range(0, warm.shape[1], FREE_TOGETHER):
+            read = warm[:, first : first + FREE_TOGETHER]
+            state, features = super()._read(state, read, state.programs.unroll, axis=2)
+        # Every strength goes on from every start: rows are (strength, start).
+        state = self.rows(state, np.tile(np.arange(starts), strengths))
+        rows = np.tile(features[:, -1], (1, strengths, 1))
+        plants = [run.begin() for run in runs for _ in range(strengths)]
+        spread = np.square(target - target.mean(axis=(1, 2), keepdims=True)).mean(axis=(1, 2, 3))
+        total = np.zeros((self.lanes, strengths))
+        for step in range(steps):
+            by_strength = rows.reshape(self.lanes, strengths, starts, -1)
+            answers = by_strength @ fits[:, :, :-1] + fits[:, :, -1:]
+            moved = [
+                run.advance(plants[lane * strengths + one], answers[lane, one], step)
+                for lane, run in enumerate(runs)
+                for one in range(strengths)
+            ]
+            plants = [plant for plant, _, _ in moved]
+            reached = np.stack([there for *_, there in moved]).reshape(answers.shape)
+            wrong = np.square(reached - target[:, None, :, step]).mean(axis=-1) / spread[:, None, None]
+            total += np.log10(np.clip(wrong, LEAST_ERROR, MOST_ERROR)).mean(axis=2)
+            if step + 1 < steps:
+                following = np.stack([read for _, read, _ in moved]).reshape(self.lanes, strengths * starts, -1)
+                state, rows = super()._read(state, following, state.programs.step, axis=1)
+        return np.where(np.isfinite(total), total / steps, np.inf)
 
     def _errors(self, exam: Exam, fits: NDArray[np.float64]) -> NDArray[np.float64]:
         """(lane, strength) squared errors, of weights (lane, strength, F+1, V)."""
@@ -255,11 +333,11 @@ class RidgePupil(ReservoirPupil):
         return Features(self._cores)
 
     def _voice(self) -> Regression:
-        return Regression(self._cores, jnp.asarray(self._fitted(), precision_of(self._cores)))
+        return Regression(self._cores, jnp.asarray(self._running(), precision_of(self._cores)))
 
     def _read(self, state: Reading, inputs: Any, program: Any, axis: int) -> tuple[Reading, NDArray[Any]]:
         state, features = super()._read(state, inputs, program, axis)
-        weights = self._fitted()
+        weights = self._running()
         flat = features.reshape(self.lanes, -1, features.shape[-1])
         values = self._scores(flat @ weights[:, :-1] + weights[:, -1:])
         return state, values.reshape(*features.shape[:-1], -1)
@@ -268,6 +346,9 @@ class RidgePupil(ReservoirPupil):
         """Core, sums and readout, with the lane axis."""
         sums = {name: np.stack([lane.arrays[name] for lane in self._sums]) for name in self._sums[0].arrays}
         kept = {"weights": self._fitted().copy(), "shown": self._shown.copy()}
+        if self._free_weights is not None:
+            kept["free_weights"] = self._free_weights.copy()
+        kept |= {f"chosen/{use}": strengths for use, strengths in self._chosen.items()}
         return Snapshot({**named_arrays(self._cores), **sums, **kept})
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -276,6 +357,10 @@ class RidgePupil(ReservoirPupil):
         for lane, sums in enumerate(self._sums):
             sums.arrays = {name: snapshot.arrays[name][lane].copy() for name in sums.arrays}
         self._weights, self._shown = (snapshot.arrays[name].copy() for name in ("weights", "shown"))
+        self._free_weights = snapshot.arrays.get("free_weights")
+        self._chosen = {
+            name.removeprefix("chosen/"): array for name, array in snapshot.arrays.items() if name.startswith("chosen/")
+        }
 
     @property
     def scale(self) -> str:

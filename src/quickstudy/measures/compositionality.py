@@ -1,7 +1,8 @@
 """Is a language made of parts? Topographic similarity, positional and bag-of-symbols disentanglement.
 
-Entropies are those of the list as it is. Definitions are those of Chaabouni et al. 2020 ("listener-centred", as in the
-usual library) and those of the authors of the benchmark ("speaker-centred"); they differ, and are named.
+Entropies are those of the list as it is. Definitions are those of Chaabouni et al. 2020 ("listener-centred", as in
+EGG, whose topsim is `topsim-with-end` here) and those of the authors of the benchmark ("speaker-centred"); they differ,
+and are named.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ Integers = NDArray[np.int64]
 
 def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, float]:
     """Every score of a language: meanings (meaning, attribute) and what each is called, (meaning, position) tokens, of
-    which the first 0 ends an utterance. A language in which nothing varies has 0 everywhere.
+    which the first 0 ends an utterance. A language in which nothing varies has 0 everywhere. `topsim` compares
+    utterances up to their end; `topsim-with-end` compares whole rows, with 0 from the end on, as EGG does. The two
+    differ only where utterances end early.
     """
     means, said = codes_of(meanings), _renumbered(ended(utterances))
     if len(means) != len(said):
@@ -42,6 +45,7 @@ def language_scores(meanings: ArrayLike, utterances: ArrayLike) -> dict[str, flo
     without_end = information(means, bags[:, :-1])
     return {
         "topsim": topographic_similarity(means, said),
+        "topsim-with-end": topographic_similarity(means, said, with_end=True),
         "posdis": _gap(by_place, of_symbols=True),
         "bosdis": _gap(without_end, of_symbols=True),
         "posdis-speaker": _gap(by_place, of_symbols=False),
@@ -65,7 +69,8 @@ def authors_similarities(
     list, but for those with its last item.
 
     `topsim-one-hot`: a vector has a one for every value. `topsim-indices`: the values themselves; only where they are
-    finite numbers. `topsim-means`: rows of real numbers, one for each meaning, such as the means of the sections that
+    finite numbers. Utterances are compared as whole rows, with 0 from their end on. `topsim-means`: rows of real
+    numbers, one for each meaning, such as the means of the sections that
     its values have; only where these are given. Each again as `-fast`: of pairs whose places are no further apart than
     a fifth of the list, or next to each other. A vector of zeros has cosine 0 with everything. Nothing for more than
     2,048 meanings, or fewer than three. That library also draws batches that share one value of an attribute; how
@@ -84,7 +89,7 @@ def authors_similarities(
         "one-hot": _one_hot(codes, codes.max(axis=0, initial=0) + 1),
     }
     last, found = len(said) - 1, {}
-    edits = np.concatenate([edit for _, edit in _edit_distances(said[:last])])
+    edits = np.concatenate([edit for _, edit in _edit_distances(said[:last], with_end=True)])
     apart = np.arange(last) - np.arange(last)[:, None]
     for name, rows in vectors.items():
         if rows is None:
@@ -118,14 +123,15 @@ def _renumbered(said: Integers) -> Integers:
     return number.reshape(said.shape) + (0 if 0 in found else 1)
 
 
-def topographic_similarity(means: Integers, said: Integers, plain: bool = False) -> float:
+def topographic_similarity(means: Integers, said: Integers, plain: bool = False, with_end: bool = False) -> float:
     """The rank correlation, over all pairs, of how far utterances and how far meanings are apart.
 
-    Utterances: edit distance over the mean of the two lengths, or plain; meanings: attributes that differ. Both take
+    Utterances: edit distance over the mean of the two lengths, or plain; with_end: of whole rows. Meanings: attributes
+    that differ. Both take
     few values, so that pairs are counted by these, and ranks are those of the counts.
     """
     length, count = said.shape[1], len(said)
-    lengths = (said != 0).sum(axis=1)
+    lengths = _lengths(said, with_end)
     edits, sums = np.meshgrid(np.arange(length + 1), np.arange(2 * length + 1), indexing="ij")
     apart_by = edits if plain else 2 * edits / np.maximum(sums, 1)
     distance, code = np.unique(apart_by.ravel(), return_inverse=True)
@@ -133,7 +139,7 @@ def topographic_similarity(means: Integers, said: Integers, plain: bool = False)
     code = code.reshape(edits.shape) * width
     table = np.zeros((len(distance), width), dtype=np.int64)
     small_means = means.astype(np.int16)
-    for some, edit in _edit_distances(said):
+    for some, edit in _edit_distances(said, with_end):
         apart = np.zeros(edit.shape, dtype=np.int16)
         for column in small_means.T:
             apart += column[some, None] != column
@@ -144,9 +150,14 @@ def topographic_similarity(means: Integers, said: Integers, plain: bool = False)
     return _spearman(table // 2)
 
 
-def _edit_distances(said: Integers) -> Iterator[tuple[slice, Integers]]:
+def _lengths(said: Integers, with_end: bool) -> Integers:
+    """(row,): how many tokens of each utterance are compared."""
+    return np.full(len(said), said.shape[1]) if with_end else np.asarray((said != 0).sum(axis=1))
+
+
+def _edit_distances(said: Integers, with_end: bool = False) -> Iterator[tuple[slice, Integers]]:
     """(row, column) distances of some rows of a list from all of it, and which rows; some at a time."""
-    rows, small, lengths = max(1, PAIRS // max(len(said), 1)), said.astype(np.int16), (said != 0).sum(axis=1)
+    rows, small, lengths = max(1, PAIRS // max(len(said), 1)), said.astype(np.int16), _lengths(said, with_end)
     for first in range(0, len(said), rows):
         some = slice(first, first + rows)
         yield some, _edit_distance(small[some], small, lengths[some], lengths)
@@ -238,9 +249,10 @@ def _gap(found: tuple[NDArray[Any], NDArray[Any], NDArray[Any]], of_symbols: boo
     "Hamming distance); posdis = mean_j (I1 - I2) / H(symbol j); bosdis the same of the counts of every token",
     chance="0",
     scores=tuple(
-        Score(name, title, "of 1", "higher", (-1 if name == "topsim" else 0, 1))
+        Score(name, title, "of 1", "higher", (-1 if name.startswith("topsim") else 0, 1))
         for name, title in (
             ("topsim", "topsim"),
+            ("topsim-with-end", "topsim with the end"),
             ("posdis", "posdis"),
             ("bosdis", "bosdis"),
             ("posdis-speaker", "posdis of the speaker"),
@@ -258,7 +270,7 @@ def spoken_language(trace: Trace, convention: str) -> Mapping[str, float]:
 
 @measure(
     "authors-topsim",
-    version=1,
+    version=2,
     kinds=("games",),
     equation="of what was said of the targets of every test episode, in the order of meanings and without the last: "
     "- Spearman(edit distance, cosine of value indices, or of values one-hot); fast: of pairs within a fifth of the "

@@ -123,8 +123,10 @@ def stability(trace: Trace, convention: str) -> dict[str, float]:
     """Echo-state index (1: the past is forgotten) and largest conditional Lyapunov exponent.
 
     Where one future brings paths together, their distances show how fast, over more orders of magnitude than those from
-    nudged copies; where it does not, the copies do.
+    nudged copies; where it does not, the copies do. Neither is given for states with noise of their own.
     """
+    if "noise" in trace.facts:
+        return {}
     arrays, rounding, spread = trace.arrays, trace.facts["rounding"], trace.facts["spread"]
     found = {"echo-index": float(groups(arrays["gaps"], MET * spread))}
     apart = arrays["apart"]

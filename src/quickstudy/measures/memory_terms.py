@@ -16,12 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.base.errors import UsageError
-from quickstudy.measures.memory import BYTES, FACTOR, P_VALUE, TOO_LATE, Harvest, effective_rank, ranks
+from quickstudy.measures.memory import (
+    BYTES,
+    FACTOR,
+    P_VALUE,
+    TOO_LATE,
+    Harvest,
+    effective_rank,
+    ranks,
+    significance,
+)
 
 BASES = ("legendre", "hermite", "walsh", "trigonometric", "moments")
 EMPTY = 2
 """Shells of a degree, and degrees, without a capacity above the threshold after which no more are looked at: a system
 without even degrees has one that is empty between two that are not."""
+MOST_THRESHOLD = 0.2
+"""A threshold of in-sample capacities above which they are not given: most of what is held would lie below it."""
 DEAD = 100
 """Delays, at least, among which the first of which anything is held is looked for."""
 
@@ -217,13 +228,35 @@ def describe(
     """Memory by delay from 0 on, processing capacity by degree, singular values and ranks.
 
     inputs: (time,) up to the last row of the harvest, washout included. delays: the largest per degree; None: memory up
-    to twice as many delays as states, or as the washout allows, processing capacity as far as anything is found.
+    to twice as many delays as states, and on while anything is held and the washout allows it; processing capacity as
+    far as anything is found. A memory capacity is the sum over delays from 1 on that reach `memory_threshold`; it is
+    not complete where the last delay still does. reason: why there are no capacities (they are None), if so.
     """
     threshold = harvest.threshold(p, factor)
-    longest = delays[0] if delays else min(2 * harvest.size, len(inputs) - harvest.steps)
+    fitted = harvest.steps // 2 if train is None else train
+    counts = significance(1, harvest.steps - fitted, p, factor)
+    before = len(inputs) - harvest.steps
+    longest = delays[0] if delays else min(2 * harvest.size, before)
+    split = harvest.memory_split(inputs, range(longest + 1), fitted)
+    while not delays and longest < before and (split[-EMPTY:] >= counts).any():
+        more = range(longest + 1, min(2 * longest + 1, before) + 1)
+        split, longest = np.append(split, harvest.memory_split(inputs, more, fitted)), more[-1]
     memory = range(longest + 1)
     found = processing_capacity(harvest, inputs, threshold, delays, basis)
+    reason = ""
+    if threshold > MOST_THRESHOLD:
+        enough = float(f"{threshold * harvest.steps / MOST_THRESHOLD:.2g}")
+        reason = (
+            f"{harvest.steps:,} steps are too few for {harvest.size} states: capacities need about {enough:,.0f}; "
+            "not given"
+        )
+    elif not longest:
+        reason = "no input comes before the first state that is measured: give a washout; memory capacity not given"
     return {
+        "reason": reason,
+        "memory_capacity": None if reason else float(split[1:][split[1:] >= counts].sum()),
+        "memory_threshold": counts,
+        "memory_complete": bool((split[-EMPTY:] < counts).all()),
         "steps": harvest.steps,
         "states": harvest.size,
         "constant": harvest.constant,
@@ -231,12 +264,12 @@ def describe(
         "basis": basis,
         "threshold": threshold,
         "memory_in_sample": harvest.memory(inputs, memory),
-        "memory_split": harvest.memory_split(inputs, memory, harvest.steps // 2 if train is None else train),
+        "memory_split": split,
         "ipc": {
             str(degree): {"terms": int((found.degree == degree).sum()), "total": found.total(degree)}
             for degree in np.unique(found.degree)
         },
-        "ipc_total": found.total(),
+        "ipc_total": None if threshold > MOST_THRESHOLD else found.total(),
         "ipc_complete": found.complete,
         "cross_memory": found.total(2, window=2),
         "quadratic_memory": found.total(2, window=1),

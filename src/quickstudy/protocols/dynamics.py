@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -74,6 +75,8 @@ class DynamicsProtocol:
         series = [drawn(task, stream) for stream in streams]
         pace = pace_of(learner)
         lesson, taught = self._lesson(pace, [_told(task, lane) for lane in series], streams)
+        if getattr(task, "validates_free", False):
+            lesson = dataclasses.replace(lesson, free=[task.validation_run(lane) for lane in series])
         exam = Exam([lane.part("test") for lane in series])
         brief = Brief(*spaces_of(task), getattr(task, "criterion", "squared"), lesson.examples[0].steps, lesson.items)
         points = np.linspace(0, lesson.items, len(taught) + 1)[1:].astype(np.int64)
@@ -97,6 +100,8 @@ class DynamicsProtocol:
                     "driven_target": driven["target"],
                 }
             facts = {"passes": pace.passes, **_facts(task, series[lane])}
+            if hasattr(sitting.pupil, "remarks") and (remarks := sitting.pupil.remarks(lane)):
+                facts["remarks"] = remarks
             whole = dataclasses.replace(cost, answer_seconds=cost.answer_seconds + more)
             traces.append(Trace("predictions", arrays, facts, whole))
         return Examination(traces, sitting.pupil, brief, sitting.last)
@@ -151,6 +156,8 @@ def _facts(task: Any, series: Series) -> dict[str, Any]:
     return {**parts, **known, **dict(getattr(task, "taxonomy", {})), **dict(series.facts)}
 
 
+MANY_STEPS = 1_000_000
+"""Steps of free runs by prefixes before which a line says so."""
 READ_TOGETHER = 250
 """Steps that are read in one call before a free run."""
 
@@ -168,6 +175,7 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
         if getattr(task, "running", "driven") == "free":
             raise
         return [{} for _ in series]
+    _announce(task, pupil, wanted)
     moving = getattr(wanted[0], "moving", None)
     if moving is not None and hasattr(pupil, "act_on"):
         warm = np.stack([run.warm for run in wanted])
@@ -177,6 +185,19 @@ def run_free(task: Any, pupil: Any, series: Sequence[Series]) -> list[dict[str, 
         free = np.swapaxes(_step_by_step(stepping, wanted), 1, 2)
     finite("the learner's answers", free, " when it runs free")
     return [{f"{run.kind}_answer": free[lane], f"{run.kind}_target": run.target} for lane, run in enumerate(wanted)]
+
+
+def _announce(task: Any, pupil: Any, wanted: Sequence[Any]) -> None:
+    """Say on standard error, before they begin, that free runs take long: a host without `step` predicts prefixes."""
+    if not getattr(pupil, "by_prediction", False) or getattr(pupil, "is_rule", False):
+        return
+    read, steps = len(wanted[0].warm), wanted[0].target.shape[1]
+    total = sum(run.target.shape[0] * sum(range(read, read + steps)) for run in wanted)
+    if total >= MANY_STEPS:
+        sys.stderr.write(
+            f"{task.id}: free runs of {pupil.called} read {total:,} steps, since it has no step of its own and "
+            f"predicts every prefix; give it start, step and rows, or take {task.id}:free=0\n"
+        )
 
 
 def _stacked(plants: Sequence[Any]) -> Any:

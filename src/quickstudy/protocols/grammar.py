@@ -86,6 +86,9 @@ class GrammarProtocol:
         if not isinstance(task, StringTask):
             return f"{task.id} is no language of strings"
         TestList(task, self.test if self.test != "released" else "exhaustive", 0, 0)  # whether there is such a list
+        if getattr(task.grammar, "finite", False) and self.test == "exhaustive":
+            fewest = min(self.sizes(factor)[1] for factor in self.factors)
+            TestList(task, "exhaustive", 0, fewest).check_enough()
         fault = None
         for factor in sorted(self.factors, reverse=True) if self.training == self.test == "released" else ():
             try:

@@ -18,7 +18,8 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.base.trace import Trace
-from quickstudy.measures.memory import Harvest
+from quickstudy.learners.host import HostPupil
+from quickstudy.measures.memory import Harvest, significance
 from quickstudy.measures.memory_terms import processing_capacity
 from quickstudy.protocols.examination import Clock, Examination
 from quickstudy.tasks.dynamics.memory import BASES
@@ -28,6 +29,8 @@ LEAST_STEPS, STEPS_PER_STATE = 5000, 20
 PATHS, TAIL, NUDGE = 8, 1000, 0.01
 """Paths with different pasts, the steps that they then have in common, and by how much the last input before these is
 changed for the copies of them that show whether differences grow."""
+MOST_ROUNDING = 1000
+"""Differences between two answers to the same inputs of more than so many times the rounding are noise."""
 STATES_TOGETHER = 1 << 26
 """Bytes of states that one call may give where only the last of them are looked at."""
 
@@ -125,6 +128,8 @@ class PropertiesProtocol:
         for (arrays, facts), (more, said) in zip(found, _paths(task, shown, streams), strict=True):
             arrays.update(more)
             facts.update(said)
+            if remarks := _remarks(arrays, facts):
+                facts["remarks"] = remarks
         return found
 
     def _stretches(self, task: Any, rng: np.random.Generator, count: int) -> NDArray[np.float64]:
@@ -134,6 +139,23 @@ class PropertiesProtocol:
             self.length - min(self.shared, self.length) :, :1
         ]
         return np.concatenate([np.repeat(before, 2 * count, axis=1), own])
+
+
+def _remarks(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
+    """What a reader of the scores must know: a memory curve that was cut, and noise."""
+    found = []
+    curve = arrays["memory"]
+    if curve[-1] >= significance(1, facts["tested_steps"]):
+        found.append(
+            f"Memory was measured up to delay {len(curve)}, which is still held: the memory capacity is higher; set "
+            "delays to a larger number."
+        )
+    if "noise" in facts:
+        found.append(
+            "Echo index and Lyapunov exponent are not given: it answers differently to the same input (deviation "
+            f"{facts['noise']:.2g} of its states). Ranks count this noise where it is above their threshold."
+        )
+    return found
 
 
 def begun_after(after: str, task: Any, learner: Any, streams: Sequence[Streams]) -> Examination:
@@ -157,6 +179,15 @@ class _Shown:
 
     def __init__(self, pupil: Pupil) -> None:
         self._pupil = face(pupil, Showing)
+
+    def noise(self, inputs: NDArray[np.float64], states: NDArray[Any]) -> float:
+        """The deviation of the noise in states (time, example, state), from those that it gives to the same inputs once
+        more; 0 for compiled learners, which are not asked again.
+        """
+        if not isinstance(self._pupil, HostPupil):
+            return 0.0
+        again = self.all(inputs[:, :, :1])[0]
+        return float(np.sqrt(np.square(again[:, 0] - states[:, 0].astype(np.float64)).mean() / 2))
 
     def all(self, inputs: NDArray[np.float64]) -> NDArray[Any]:
         """(lane, time, example, state) of inputs (lane, time, example)."""
@@ -219,7 +250,7 @@ def _paths(task: Any, shown: _Shown, streams: Sequence[Streams]) -> list[tuple[d
         whole = np.concatenate([pasts, nudged], axis=1)
         drives.append(np.concatenate([whole, np.repeat(tail, 2 * PATHS, axis=1)]))
     found = []
-    for states in shown.all(np.stack(drives)):
+    for drive, states in zip(drives, shown.all(np.stack(drives)), strict=True):
         rounding = float(np.finfo(states.dtype).eps) if states.dtype.kind == "f" else 0.0
         late = states[task.washout :].astype(np.float64)
         spread = float(np.sqrt(late[:, :PATHS].var(axis=0).sum(axis=-1).mean()))
@@ -234,4 +265,6 @@ def _paths(task: Any, shown: _Shown, streams: Sequence[Streams]) -> list[tuple[d
                 {"spread": spread, "rounding": rounding * scale},
             )
         )
+        if (noise := shown.noise(drive[None], states)) > MOST_ROUNDING * rounding * scale:
+            found[-1][1]["noise"] = noise
     return found

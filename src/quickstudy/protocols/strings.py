@@ -23,9 +23,12 @@ from quickstudy.base.trace import SoFar, Trace, Unfinished
 from quickstudy.protocols.examination import Clock, Examination, Sitting, sit
 from quickstudy.protocols.marking import Marking, Outcomes, Stop, joined, judged
 from quickstudy.protocols.outcomes import outcomes
+from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.lists import LISTED, TestList, together
 from quickstudy.tasks.grammar.strings import String
 
+FEW_CERTAIN = 0.25
+"""The share of steps with a certain next symbol below which a report says that most steps do not count."""
 MOST_SEEN = 5000
 """Strings no longer than those shown that are asked as well, all of them, to see from where on a learner fails."""
 Material = tuple[list[String], TestList]
@@ -92,9 +95,30 @@ class Call:
         said |= {"passes": pace_of(self._learner).passes, "test": own.test}
         said["upto"] = self._upto
         traces = [
-            Trace("string-outcomes", lane.arrays, {**lane.facts, **said}, _total(lane.costs)) for lane in self._lanes
+            Trace("string-outcomes", lane.arrays, {**lane.facts, **said, **self._for_readers(lane)}, _total(lane.costs))
+            for lane in self._lanes
         ]
         return Examination(traces, done.pupil, brief)
+
+    def _for_readers(self, lane: _Lane) -> dict[str, Any]:
+        """Facts for a report: which factors were not asked, and what sizes count; see `Trace`."""
+        facts: dict[str, Any] = {}
+        if not isinstance(self._task.grammar, Counting):
+            facts["titles"] = {"log-reach": "reach in symbols", "largest-right": "longest string right"}
+        most = max(map(float, lane.facts["shown"]))
+        remarks = [_not_asked(one, most) for one in lane.facts["left_out"]]
+        if "titles" in facts and self._metric == "det":
+            steps, sizes = lane.arrays["steps"].sum(), (lane.arrays["size"] + 1).sum()
+            if steps < FEW_CERTAIN * sizes:
+                remarks.append(
+                    f"Only {steps / sizes:.0%} of the steps have a certain next symbol, and only they count under "
+                    "metric=det; metric=cat counts every step."
+                )
+        if remarks:
+            facts["remarks"] = remarks
+        if most < max(self._protocol.factors):
+            facts["ceilings"] = dict.fromkeys(("b-index*", "b-continuous"), most)
+        return facts
 
     def _taken_up(self) -> int:
         """What an interrupted call has left. Gives the number of the factor that it was at."""
@@ -272,6 +296,14 @@ class _Factor(Unfinished):
             return SoFar(arrays, {**self._facts, "now": dict(own.facts)}, own.pupil)
 
         self._whole.hand_in(make)
+
+
+def _not_asked(left_out: str, most: float) -> str:
+    """A sentence about a factor that was left out; most: the largest factor asked."""
+    named, _, reason = left_out.partition(": ")
+    if float(named.removeprefix("factor ")) > most:
+        return f"B at most {most:g}: {named} was not asked ({reason})."
+    return f"{named.capitalize()} was not asked ({reason})."
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -79,7 +79,8 @@ class _Maker:
         self.damaged: list[str] = []
 
     def table(self, found: identity.TaskGroup) -> TaskTable:
-        legend = found.legend
+        titles = [record.trace.get("facts", {}).get("titles", {}) for record in found.records]
+        legend = found.legend.titled({name: title for one in titles for name, title in one.items()})
         rows = [self._row(alike, legend) for alike in found.learners]
         scores = legend.order(name for row in rows for name in row.scores)
         headline = scores[0] if scores else None
@@ -130,7 +131,11 @@ class _Maker:
         root, repetition = seed_of(record)
         cost = {name: number(value) for name, value in record.cost.items() if value is not None}
         outcome = record.status, record.reason, self.book.of(record), cost, self._where[record.key]
-        return Run(record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")))
+        facts = record.trace.get("facts", {})
+        return Run(
+            record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")),
+            tuple(map(str, facts.get("remarks", ()))), dict(facts.get("ceilings", {})),
+        )  # fmt: skip
 
     def _trace(self, record: Record) -> Trace | None:
         try:

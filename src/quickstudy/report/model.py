@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ _UNDEFINED = Contrast(None)
 @dataclass(frozen=True)
 class Run:
     """One record as a report lists it. place: number of its entry in `ReportData.places`. look_ahead: what was found
-    out about a learner from outside.
+    out about a learner from outside. remarks, ceilings: facts of its trace, see `Trace`.
     """
 
     key: str
@@ -34,6 +35,13 @@ class Run:
     cost: Mapping[str, float]
     place: int
     look_ahead: str = ""
+    remarks: tuple[str, ...] = ()
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+
+    def is_bound(self, score: str) -> bool:
+        """Whether the run has reached the largest value of a score that could be measured: it may have more."""
+        ends = [most for pattern, most in self.ceilings.items() if fnmatch.fnmatchcase(score, pattern)]
+        return any(self.scores.get(score, -math.inf) >= most for most in ends)
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,10 @@ class Row:
         """One score of the finished runs by (root seed, repetition), where it is a number."""
         found = {(run.root, run.repetition): run.scores.get(score, math.nan) for run in self.finished}
         return {seed: value for seed, value in found.items() if not math.isnan(value)}
+
+    def is_bound(self, score: str) -> bool:
+        """Whether a score is only known to be at least what is shown, since some run has reached its ceiling."""
+        return any(run.is_bound(score) for run in self.finished)
 
     @property
     def finished(self) -> tuple[Run, ...]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from quickstudy.base.blocks import (
     CONTROL,
@@ -31,7 +33,7 @@ from quickstudy.base.blocks import (
     Table,
 )  # fmt: skip
 from quickstudy.base.measure import LOG, MEDIAN, PLAIN, Score
-from quickstudy.render.numbers import scored
+from quickstudy.render.numbers import scored, written
 from quickstudy.report.model import LEARNING, Change, ReportData, Row, TaskTable
 from quickstudy.report.statistics import FEWEST, Contrast, Estimate
 from quickstudy.report.words import COST_TITLES, MODEL_TITLES, counted
@@ -79,22 +81,27 @@ def score_table(table: TaskTable, marks: Marks, name: str) -> Table:
 
 def _score_line(row: Row, table: TaskTable, scores: Sequence[Score], marks: Marks) -> Line:
     strong = table.is_ahead(row)
-    cells: list[Cell] = [_estimated(row.scores.get(score.name), score) for score in scores]
+    cells: list[Cell] = [
+        _estimated(row.scores.get(score.name), score, bound=row.is_bound(score.name)) for score in scores
+    ]
     counts = Counter(run.status for run in row.unfinished)
     missing = ", ".join(f"{count} {status.replace('-', ' ')}" for status, count in counts.items())
     runs = Number(len(row.finished), form=COUNT, note=missing)
     if scores:
         found = row.scores.get(scores[0].name)
         note = f"of {counted(found.n, 'run')}" if found and found.n < FEWEST else ""
-        cells[:1] = [_estimated(found, scores[0], strong=strong, note=note), runs, contrast(row.scaled)]
+        bound = row.is_bound(scores[0].name)
+        cells[:1] = [_estimated(found, scores[0], bound, strong=strong, note=note), runs, contrast(row.scaled)]
     else:
         cells = [runs]
     return Line([_named(row, marks, strong), *cells], row.role, first=row.learner == table.ends.get(row.role))
 
 
-def _estimated(found: Estimate | None, score: Score, strong: bool = False, note: str = "") -> Number:
+def _estimated(found: Estimate | None, score: Score, bound: bool = False, **more: Any) -> Number:
+    """A score of a row. bound: it is at least so much, since no more could be measured."""
     value, interval = found.shown(score) if found else (None, None)
-    return scored(score, value, interval, strong=strong, note=note)
+    number = scored(score, value, interval, **more)
+    return replace(number, word=f"≥{written(number)}") if bound and value is not None else number
 
 
 def contrast(found: Contrast, score: Score = PLAIN, signed: bool = False) -> Number:
@@ -198,7 +205,8 @@ def _glanced(table: TaskTable, role: str, learner: str | None) -> Number:
     row = table.row(learner, role)
     found = row.scores.get(table.headline or "") if row else None
     ahead = row is not None and table.is_ahead(row)
-    return _estimated(found, table.judged, ahead, "*" if ahead else "")
+    bound = row is not None and row.is_bound(table.headline or "")
+    return _estimated(found, table.judged, bound, strong=ahead, note="*" if ahead else "")
 
 
 def run_table(table: TaskTable, name: str) -> Table:

@@ -57,12 +57,13 @@ def _short(table: TaskTable, role: str) -> str:
 
 
 def _remarks(table: TaskTable) -> Iterator[str]:
-    """What language models were asked and how much of their answers was understood; why there is no scale, which
-    learner has no score, and of which it could not be told whether it looks ahead.
+    """How many answers of language models were understood, what traces remark on their scores, why there is no scale,
+    which learner has no score, and which could not be checked for looking ahead.
     """
     for row in table.rows:
         if any("answers" in run.cost for run in row.finished):
             yield _asked(row)
+    yield from _of_traces(table)
     untold: dict[str, list[str]] = {}
     for row in table.rows:
         for run in row.finished:
@@ -87,6 +88,17 @@ def _asked(row: Row) -> str:
     rest = "" if understood == answers else "; the others count as guesses"
     share = f" ({understood / answers:.0%})" if answers else ""
     return f"{row.learner}: {understood:,} of {answers:,} answers understood{share}{rest}; {tokens:,} tokens."
+
+
+def _of_traces(table: TaskTable) -> Iterator[str]:
+    """The remarks of traces, each once, with the learners they belong to unless that is every one."""
+    finished = [row for row in table.rows if row.finished]
+    owners: dict[str, list[str]] = {}
+    for row in finished:
+        for remark in dict.fromkeys(remark for run in row.finished for remark in run.remarks):
+            owners.setdefault(remark, []).append(row.learner)
+    for remark, names in owners.items():
+        yield remark if len(names) == len(finished) else f"{listing(names)}: {remark}"
 
 
 def _sentence(table: TaskTable, role: str, race: str) -> str:

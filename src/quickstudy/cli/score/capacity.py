@@ -45,7 +45,7 @@ def capacity(
     if len(states) != len(drive):
         raise UsageError(f"{file} has {len(states)} rows, but {inputs} has {len(drive)}; give one row per input")
     if not 0 <= washout < len(states):
-        raise UsageError(f"--washout must be shorter than the series of {len(states)} rows, got {washout}")
+        raise UsageError(f"--washout must be from 0 to below the {len(states)} rows of the series, got {washout}")
     if not 0 < p < 1 or not 0 < factor < math.inf:
         raise UsageError(f"--p must lie between 0 and 1, and --factor above 0, got {p:g} and {factor:g}")
     harvest = Harvest(states[washout:])
@@ -69,12 +69,28 @@ def largest_delays(text: str) -> list[int] | None:
 def _show(found: dict[str, Any]) -> None:
     constant = f", {found['constant']} more are constant and left out" if found["constant"] else ""
     say(f"{found['steps']} steps, {found['states']} states of rank {found['dimensions']}{constant}")
-    split, inside = (sum(found[name][1:]) for name in ("memory_split", "memory_in_sample"))
-    longest = len(found["memory_split"]) - 1
-    say(f"memory capacity {split:.3f} on other steps, {inside:.3f} in-sample (delays 1 to {longest})")
-    rows = [(degree, str(part["terms"]), f"{part['total']:.4f}") for degree, part in found["ipc"].items()]
-    print_table([("degree", "terms", "capacity"), *rows])
-    more = "" if found["ipc_complete"] else "; not all that is above the threshold was looked at"
-    say(f"total {found['ipc_total']:.4f} of at most {found['dimensions']}, threshold {found['threshold']:.6f}{more}")
-    say("rank " + ", ".join(f"{rank} ({name})" for name, rank in found["rank"].items()))
+    if found["reason"]:
+        say(found["reason"])
+    if found["memory_capacity"] is not None:
+        held, inside = found["memory_capacity"], found["memory_in_sample"][1:]
+        longest = len(found["memory_split"]) - 1
+        open_end = "" if found["memory_complete"] else "; longer delays are held too: give a longer washout or --delays"
+        say(
+            f"memory capacity {held:.3f} on other steps, {inside[inside >= found['threshold']].sum():.3f} in-sample "
+            f"(delays 1 to {longest} that reach {found['memory_threshold']:.4f} and {found['threshold']:.4f}{open_end})"
+        )
+    if found["ipc_total"] is not None:
+        rows = [(degree, str(part["terms"]), f"{part['total']:.4f}") for degree, part in found["ipc"].items()]
+        print_table([("degree", "terms", "capacity"), *rows])
+        more = "" if found["ipc_complete"] else "; not all that is above the threshold was looked at"
+        most = found["dimensions"]
+        say(f"total {found['ipc_total']:.4f} of at most {most}, threshold {found['threshold']:.6f}{more}")
+    by_threshold = ", ".join(f"{rank} ({name})" for name, rank in found["rank"].items())
+    say(f"rank of all rows {by_threshold}; {noise_floor(found['singular_values'])}")
     say(f"effective rank {found['effective_rank']:.3f}")
+
+
+def noise_floor(singular_values: Any) -> str:
+    """What can be said of the noise in states: a rank counts noise as well, where it is above the threshold."""
+    share = float(singular_values[-1] / singular_values[0])
+    return f"the smallest singular value is {share:.2g} of the largest, and noise of this size would count below that"

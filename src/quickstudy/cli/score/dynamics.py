@@ -22,6 +22,9 @@ def dynamics(
     encoding: str = typer.Option("", "--encoding", help="How inputs reach it and states are read off."),
     noise: str = typer.Option("", "--noise", help="Where there is noise, and how much."),
     precision: str = typer.Option("", "--precision", help="Of the sampling, as 12 bits."),
+    missing_samples: str = typer.Option(
+        "refuse", "--missing", help="Samples that were dropped: refuse, or hold the state before them."
+    ),
     json: bool = JSON,
     include: list[str] = INCLUDE,
     data: pathlib.Path | None = DATA,
@@ -37,14 +40,18 @@ def dynamics(
 
     name_data(data)
     include_files(include)
-    header, _ = read_drive(drive)
-    recorded = read_recording(file, header["samples"], header["rate"])
+    if missing_samples not in ("refuse", "hold"):
+        raise UsageError(f'--missing must be refuse or hold, got "{missing_samples}"')
+    header, driven = read_drive(drive)
+    recorded = read_recording(file, header["samples"], header["rate"], driven, hold=missing_samples == "hold")
     changing = recorded.states[:, (recorded.states != recorded.states[0]).any(axis=0)]
     if not changing.shape[1]:
         raise UsageError(f"{file}: all {recorded.states.shape[1]} states are constant: there is nothing to score")
     found: dict[str, Any] = {
         "samples": header["samples"],
         "repeated": recorded.repeated,
+        "held": recorded.held,
+        "warnings": list(recorded.warnings),
         "states": recorded.states.shape[1],
         "constant": recorded.states.shape[1] - changing.shape[1],
         "tasks": {},
@@ -57,6 +64,7 @@ def dynamics(
         kinds += [dict(getattr(task, "taxonomy", {})).get("type", "unknown")]
         if hasattr(task, "signal"):
             _add_properties(found["properties"], segment, rows, inputs[:, 0], task)
+            found["warnings"] += _shifted(rows, inputs[:, 0], segment)
         else:
             runs = found["tasks"].setdefault(segment["task"], [])
             runs.append(_scores(task, series, rows, segment))
@@ -106,7 +114,7 @@ def _scores(task: Any, series: Any, states: Any, segment: Mapping[str, Any]) -> 
     from quickstudy.learners.ridge import read_out
     from quickstudy.tasks.dynamics.rules import is_forecast
 
-    taps = min(states.shape[1], series.washout + 1)
+    taps = states.shape[1]
     padded = np.concatenate([np.zeros((taps - 1, series.inputs.shape[1])), series.inputs])
     windows = np.lib.stride_tricks.sliding_window_view(padded, taps, axis=0).reshape(len(series.inputs), -1)
     first = len(series.inputs) - series.test
@@ -149,20 +157,54 @@ def _add_properties(
     found.append({"repetition": segment["repetition"], **described, "kernel_rank": kernel})
 
 
+def _shifted(states: Any, inputs: Any, segment: Mapping[str, Any]) -> list[str]:
+    """Warnings where states hold an input that was not read yet, or nothing of the one just read."""
+    from quickstudy.measures.memory import Harvest
+
+    if segment["role"] == "generalisation":
+        return []
+    harvest = Harvest(states[segment["washout"] + 1 : -1])
+    ahead, now, before = (harvest.memory(inputs[: len(inputs) + shift], [0])[0] for shift in (0, -1, -2))
+    counts = harvest.threshold()
+    if ahead >= counts:
+        return [
+            f"the states hold the input of the next sample (capacity {ahead:.2f}): rows are a sample early, and every "
+            "score is too good; shift the recording"
+        ]
+    if before >= counts > now:
+        return [
+            "the states hold nothing of the input just read, and something of the one before: rows are a sample late, "
+            "or the device has a dead time"
+        ]
+    return []
+
+
 def _show(found: Mapping[str, Any]) -> None:
-    words = (("constant", "constant"), ("repeated", "samples twice"))
+    from quickstudy.cli.score.capacity import noise_floor
+
+    for warning in found["warnings"]:
+        say(f"warning: {warning}", err=True)
+    words = (("constant", "constant"), ("repeated", "of the samples twice"))
     notes = [f"{found[name]} {word}" for name, word in words if found[name]]
     dropped = f", {', '.join(notes)} (dropped, recorded)" if notes else ""
-    say(f"{found['samples']:,} of {found['samples']:,} samples, {found['states']} nodes{dropped}")
+    measured = found["samples"] - found["held"]
+    kept = f", {found['held']} missing (held)" if found["held"] else ""
+    say(f"{measured:,} of {found['samples']:,} samples{kept}, {found['states']} nodes{dropped}")
     for one in found["properties"]:
         held = {degree: part["total"] for degree, part in one["ipc"].items() if part["total"]}
         parts = [f"{DEGREES.get(degree, f'degree {degree}')} {total:.1f}" for degree, total in held.items()]
-        kernel, generalisation = (one[f"{name}_rank"]["0.01"] for name in ("kernel", "generalisation"))
-        say(
-            f"memory capacity {sum(one['memory_split'][1:]):.1f} (of {one['states']})   "
-            f"IPC {one['ipc_total']:.1f}: {', '.join(parts)}   "
-            f"kernel rank {kernel}   generalisation rank {generalisation} (above 0.01)"
-        )
+        capacities = []
+        if one["memory_capacity"] is not None:
+            sign = "" if one["memory_complete"] else "at least "
+            capacities.append(f"memory capacity {sign}{one['memory_capacity']:.1f} (of {one['states']})")
+        if one["ipc_total"] is not None:
+            capacities.append(f"IPC {one['ipc_total']:.1f}: {', '.join(parts)}")
+        say("   ".join(filter(None, (one["reason"], *capacities))))
+        ranks_ = {name: one.get(f"{name}_rank", {}).get("0.01") for name in ("kernel", "generalisation")}
+        said = ", ".join(f"{rank} with {words}" for rank, words in (
+            (ranks_["kernel"], "noise of the whole range"), (ranks_["generalisation"], "noise of a tenth of it"),
+        ) if rank is not None)  # fmt: skip
+        say(f"stream rank above 0.01: {said}; {noise_floor(one['singular_values'])}")
     for task, runs in found["tasks"].items():
         score = "symbol-error-rate" if "symbol-error-rate" in runs[0]["readout"] else "nrmse"
         title = {"nrmse": "NRMSE", "symbol-error-rate": "SER"}[score]

@@ -30,7 +30,7 @@ class Flow(Forecast):
     coordinates, or `slope(x)`, an array like x. step: time from one value to the next, at k times the
     step exactly. transient: values that are dropped first. start: the first of these; none: as `origin`, each
     coordinate moved by up to 0.1, anew in every repetition. method: `rk4`, with internal steps of 0.002 at most
-    (`internal`), or `dop853`, at a relative tolerance of 1e-10. Values are shown over `scale`, unless they are raw.
+    (`internal`), or `dop853`, at a relative `tolerance`. Values are shown over `scale`, unless they are raw.
     climate: steps that the learner runs on its own answers for its Lyapunov exponents and its statistics, which are
     held against the true ones (`exponents`, per unit of time).
     """
@@ -39,6 +39,7 @@ class Flow(Forecast):
     transient: int = parameter(1000, at_least=0)
     start: tuple[float, ...] | None = None
     method: str = parameter("rk4", choices=("rk4", "dop853"))
+    tolerance: float = parameter(1e-10, at_least=3e-14, added=True)
     free: int = parameter(500, at_least=0)
     starts: int = parameter(20, at_least=1)
     climate: int = parameter(0, at_least=0, added=True)
@@ -110,7 +111,9 @@ class Flow(Forecast):
             return self.slope(x.reshape(start.shape)).ravel()
 
         at = self.interval * np.arange(count)
-        found = solve_ivp(slope, (0.0, at[-1]), start.ravel(), "DOP853", at, rtol=1e-10, atol=1e-12)
+        found = solve_ivp(
+            slope, (0.0, at[-1]), start.ravel(), "DOP853", at, rtol=self.tolerance, atol=self.tolerance / 100
+        )
         return np.asarray(found.y.T).reshape(count, *start.shape)
 
     def _by_slope(self, start: Floats, count: int) -> Floats:

@@ -122,6 +122,11 @@ class Henon(Iterated):
         """Whether repetitions differ."""
         return self.start is None or self.noise > 0
 
+    @property
+    def validates_free(self) -> bool:
+        """Not with noise in what is seen: noise already keeps the readout from a strength that is too small."""
+        return not self.noise and super().validates_free
+
     def raw_values(self, first: float, count: int, rng: np.random.Generator) -> Floats:
         """By the formula."""
         return _henon(first, count) + self.noise * rng.standard_normal(count)

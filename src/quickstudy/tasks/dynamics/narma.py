@@ -62,6 +62,18 @@ class Driven(Parts):
         return OwnAnswers(warm, series.targets[None, first:], series.inputs[first:, :1])
 
     @property
+    def validates_free(self) -> bool:
+        """Whether a learner may choose settings by a free run on the validation part."""
+        return self.feedback and self.validation > 1
+
+    def validation_run(self, series: Series) -> FreeRun:
+        """The validation part on its own answers."""
+        first = series.washout + series.training
+        asked = slice(first, first + series.validation)
+        warm = series.inputs[max(0, first + 1 - MOST_READ) : first + 1, None]
+        return OwnAnswers(warm, series.targets[None, asked], series.inputs[asked, :1])
+
+    @property
     def taps(self) -> int:
         """Of the linear control: twice the order."""
         return 2 * self.order

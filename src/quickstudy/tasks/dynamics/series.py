@@ -23,6 +23,8 @@ FED_BACK = 1e3
 """The largest value that is fed back in a free run. What leaves these bounds has diverged, and is scored as it is."""
 MOST_READ = 1000
 """Steps that are read, true ones, before a free run."""
+VALIDATION_STARTS = 10
+"""Free runs by which a setting is chosen on a validation part."""
 
 
 def taxonomy(
@@ -145,8 +147,23 @@ class Forecast(Parts):
             return None
         if steps > self.test:
             raise UsageError(f"a free run of {steps} steps does not fit into a test part of {self.test}")
-        first = len(series.inputs) - self.test
-        read = min(first + 1, MOST_READ)
-        places = np.linspace(first, first + self.test - steps, self.starts).astype(np.int64)
-        before = places + np.arange(1 - read, 1)[:, None]
-        return FreeRun(series.inputs[before], series.targets[places[:, None] + np.arange(steps)])
+        return _from_places(series, len(series.inputs) - self.test, self.test, steps, self.starts)
+
+    @property
+    def validates_free(self) -> bool:
+        """Whether a learner may choose settings by free runs on the validation part: the test has free runs as well."""
+        return self.ahead == 1 and self.validation > 1 and bool(self.free or self.running == "free")
+
+    def validation_run(self, series: Series) -> FreeRun:
+        """Free runs of half of the validation part at most, from places of it that leave room for them."""
+        most = self.validation if self.running == "free" else self.free
+        first = self.washout + self.training
+        return _from_places(series, first, self.validation, min(most, self.validation // 2), VALIDATION_STARTS)
+
+
+def _from_places(series: Series, first: int, length: int, steps: int, starts: int) -> FreeRun:
+    """Free runs of so many steps from places evenly apart in a part of a series."""
+    read = min(first + 1, MOST_READ)
+    places = np.linspace(first, first + length - steps, starts).astype(np.int64)
+    before = places + np.arange(1 - read, 1)[:, None]
+    return FreeRun(series.inputs[before], series.targets[places[:, None] + np.arange(steps)])

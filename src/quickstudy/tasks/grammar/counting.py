@@ -34,6 +34,8 @@ class Counting:
 
     def __post_init__(self) -> None:
         if not self.blocks or _VARIABLE.sub("", _BLOCK.sub("", self.text)).strip():
+            for letter, exponent in re.findall(r"(\S)\^(\S*-\S*)", self.text):
+                raise UsageError(f'grammar: "{letter}^{exponent}" takes something away; write: a^n, b^2n or c^{{n+1}}')
             raise UsageError(f'grammar: "{self.text}" is no counter language; write: a^n b^n c^n [n 0.3]')
         if not self.least.all() and len(self.symbols) <= len(self.blocks):
             raise UsageError(f'grammar: "{self.text}": where a block may be empty, each has a letter of its own')
@@ -41,6 +43,9 @@ class Counting:
     @cached_property
     def stops(self) -> dict[str, float]:
         """By variable, in the order of the blocks: the chance that it stops growing."""
+        for name, chance in re.findall(r"\[\s*([a-z])\s+([^\s\]]+)", self.text):
+            if not _is_chance(chance):
+                raise UsageError(f"grammar: the chance of {name} must be above 0 and at most 1, got {chance}")
         given = {name: float(chance) for name, chance, _ in _VARIABLE.findall(self.text)}
         used = dict.fromkeys(re.findall(r"[a-z]", " ".join(exponent for _, exponent in _BLOCK.findall(self.text))))
         if set(used) != set(given) or not all(given.values()):
@@ -247,3 +252,10 @@ class Counting:
     def mean_length(self) -> float:
         """Expected symbols of a string."""
         return float(sum(np.dot(block[1], 1 / self.chances - 1 + self.least) + block[2] for block in self.blocks))
+
+
+def _is_chance(text: str) -> bool:
+    try:
+        return 0 < float(text) <= 1
+    except ValueError:
+        return False

@@ -17,6 +17,7 @@ from quickstudy.tasks.grammar.following import Follower
 
 END = "#"
 LONGEST_DRAWN = 1_000_000
+WRONG_ARROWS = ("→", "=>", "::=", "⟶")
 _CHANCE = re.compile(r"\[(\d*\.?\d+(?:e-?\d+)?(?:/\d+)?)\]")
 
 
@@ -44,9 +45,17 @@ class Derivation:
         found: dict[str, list[tuple[Fraction, tuple[str, ...]]]] = {}
         for line in filter(None, map(str.strip, re.split(r"[;\n]", self.text))):
             left, arrow, right = (part.strip() for part in line.partition("->"))
-            if not arrow or len(left.split()) != 1 or left in found:
-                raise UsageError(f'grammar: "{line}" is no rule of its own; write: S -> a S b [0.7] | [0.3]')
+            if left in found:
+                raise UsageError(f"grammar: {left} has two lines; put all its rules on one, with | between them")
+            if not arrow or len(left.split()) != 1:
+                raise UsageError(f'grammar: "{line}" is not a rule; write: S -> a S b [0.7] | [0.3]')
             found[left] = [_alternative(part, line) for part in re.split(r"(?<=\])\s*\|\s*|\s\|\s", f" {right} ")]
+            rights = [right for _, right in found[left]]
+            if twice := [right for number, right in enumerate(rights) if right in rights[:number]]:
+                raise UsageError(
+                    f'grammar: {left} has the alternative "{" ".join(twice[0])}" twice; write it once, with the sum of '
+                    "its probabilities"
+                )
         if not found:
             raise UsageError("grammar: there is no rule; write: S -> a S b [0.7] | [0.3]")
         return found
@@ -194,6 +203,8 @@ class Derivation:
 def _alternative(text: str, line: str) -> tuple[Fraction, tuple[str, ...]]:
     *right, last = text.split() or [""]
     given = _CHANCE.fullmatch(last)
+    if given is None and last.startswith("["):
+        raise UsageError(f'grammar: a probability is a number from 0 to 1, such as [0.3] or [1/3], got "{last}"')
     if given is None:
         raise UsageError(f'grammar: "{text.strip()}" of "{line}" does not end with its probability, such as [0.3]')
     return Fraction(given[1]), tuple(right)

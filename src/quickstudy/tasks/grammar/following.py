@@ -91,8 +91,8 @@ class Follower:
                 yield length, len(self._listed(length)) if self.ambiguous else derivations
         if not self._grammar.finite:
             raise UsageError(
-                f"grammar: strings of more than {LONGEST_COUNTED} symbols are not put in order; test fewer "
-                "(order=2), or write a counter language with exponents"
+                f"it needs strings of more than {LONGEST_COUNTED} symbols, the most for a language written as rules; "
+                "a counter language such as a^n b^n [n 0.3] has no limit"
             )
 
     @cached_property

@@ -15,7 +15,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
-from quickstudy.tasks.grammar.derivation import wrapped
+from quickstudy.tasks.grammar.derivation import WRONG_ARROWS, wrapped
 from quickstudy.tasks.grammar.strings import String, StringTask, read_grammar
 
 _RULES = ["always-b", "bigram", "trigram"]
@@ -225,13 +225,26 @@ class Written(StringTask):
     rules: str = parameter("S -> a S b S [0.3] | [0.7]")
 
     def __post_init__(self) -> None:
-        if "->" not in self.rules and "^" not in self.rules:
+        if not any(sign in self.rules for sign in ("->", "^", *WRONG_ARROWS)):
             try:
                 text = pathlib.Path(self.rules).expanduser().read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
                 raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {error}') from error
-            object.__setattr__(self, "rules", text.strip())
+            object.__setattr__(self, "rules", _rules_in(self.rules, text))
         read_grammar(self.rules)
+
+
+def _rules_in(file: str, text: str) -> str:
+    """The grammar in the text of a file, without lines that begin with #, which are comments."""
+    rules = "\n".join(line for line in text.strip().splitlines() if not line.lstrip().startswith("#")).strip()
+    if not rules:
+        raise UsageError(f"grammar: {file} is empty; write rules into it: S -> a S b [0.7] | [0.3]")
+    if "->" not in rules and "^" not in rules and not any(arrow in rules for arrow in WRONG_ARROWS):
+        raise UsageError(
+            f"grammar: {file} has no rules; write S -> a S b [0.7] | [0.3] or a^n b^n [n 0.3]. A file of strings is no "
+            "grammar"
+        )
+    return rules
 
 
 def grammar(name: str, rules: str | pathlib.Path) -> str:

@@ -102,10 +102,10 @@ class TestList:
             by_length = grammar.follower.by_length()
             start = sum(found for _, found in itertools.takewhile(lambda one: one[0] <= longest - 2, by_length))
         behind = cls(task, mode, start, count)
-        behind._check_enough()
+        behind.check_enough()
         return behind
 
-    def _check_enough(self) -> None:
+    def check_enough(self) -> None:
         """Raises UsageError where rules have not so many strings, or they are too long to be put in order."""
         if self.mode == "released" or isinstance(self.task.grammar, Counting):
             return
@@ -119,8 +119,15 @@ class TestList:
 
     @property
     def _too_few(self) -> str:
+        grammar = self.task.grammar
+        if not isinstance(grammar, Counting) and grammar.finite:
+            held = sum(found for _, found in grammar.follower.by_length())
+            return (
+                f"{self.task.id}: this language has {held:,} strings, and the test needs {self.count:,} that are "
+                "longer than all that were shown: a finite language cannot be measured this way"
+            )
         return (
-            f"{self.task.id}: the language has no {self.count:,} strings behind its first {self.start:,}; ask for fewer"
+            f"{self.task.id}: the language has no {self.count:,} strings after its first {self.start:,}; ask for fewer"
         )
 
     def _words(self) -> Iterator[String]:

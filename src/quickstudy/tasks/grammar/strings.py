@@ -16,7 +16,7 @@ from quickstudy.base.parameters import parameter
 from quickstudy.base.spaces import Bits, Space, Tokens
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
-from quickstudy.tasks.grammar.derivation import Derivation, wrapped
+from quickstudy.tasks.grammar.derivation import WRONG_ARROWS, Derivation, wrapped
 
 Grammar = Derivation | Counting
 String = NDArray[np.int8]
@@ -26,6 +26,8 @@ _MOST_EDITS = 1000
 @lru_cache
 def read_grammar(text: str) -> Grammar:
     """A grammar from its text: rules have arrows, counter languages exponents. Kept, with all that it has found out."""
+    if "->" not in text and (arrow := next((one for one in WRONG_ARROWS if one in text), "")):
+        raise UsageError(f'grammar: "{arrow}" is not an arrow of rules; write: S -> a S b [0.7] | [0.3]')
     return Derivation(text) if "->" in text else Counting(text)
 
 
