@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quickstudy.adapters.built import Built
 from quickstudy.base.errors import LearnerFault, UsageError
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Bits, Reals, Tokens
@@ -32,7 +33,7 @@ SEEDS = 2**32
 """Estimators take seeds below this."""
 
 
-class WindowModel:
+class WindowModel(Built):
     """Learns with an estimator made by build(brief).
 
     The features of a place are the last `reach` inputs, the oldest first, each a symbol one-hot or numbers as they are;
@@ -47,37 +48,28 @@ class WindowModel:
     predicts. It is kept by what it was shown, and comes back by being shown that again.
     """
 
+    model = "an estimator"
     reads: ClassVar[tuple[type, ...]] = (Tokens, Reals, Bits)
     gives: ClassVar[tuple[type, ...]] = (Tokens, Reals)
 
-    def __new__(
-        cls, brief: Any, seed: int = 0, build: Callable[[Brief], Any] | None = None, reach: int = 8, every: int = 1
-    ) -> Any:
-        """The learner; or, of a function that makes estimators, the class with that function."""
-        if isinstance(brief, Brief):
-            return super().__new__(cls)
-        if not callable(brief):
-            raise UsageError(f"{cls.__name__}: give a function of the brief that makes an estimator, got {brief!r}")
-        given = {"reach": (reach, 8), "every": (every, 1)}
-        changed: dict[str, Any] = {name: value for name, (value, usual) in given.items() if value != usual}
-        return functools.partial(cls, build=brief, **changed)
-
     def __init__(
-        self, brief: Any, seed: int = 0, build: Callable[[Brief], Any] | None = None, reach: int = 8, every: int = 1
+        self,
+        brief: Brief,
+        seed: int = 0,
+        build: Callable[..., Any] | None = None,
+        reach: int = 8,
+        every: int = 1,
+        **of_build: Any,
     ) -> None:
         for name, value in (("reach", reach), ("every", every)):
             if not isinstance(value, int) or value < 1:
                 raise UsageError(f"{type(self).__name__}: {name} must be a whole number from 1, got {value!r}")
         self.brief, self.reach, self.every = brief, reach, every
-        self._build, self._seed = build or self.build, seed % SEEDS
+        self._build, self._seed = functools.partial(self.built, build, brief, of_build), seed % SEEDS
         self._symbols = isinstance(brief.outputs, Tokens)
         self._begin()
         shares = self._symbols and hasattr(self.estimator, "predict_proba")
         self.scale = "probabilities" if shares else "order" if self._symbols else "values"
-
-    def build(self, brief: Brief) -> Any:
-        """The estimator; a subclass has it."""
-        raise UsageError(f"{type(self).__name__} has no build(brief) that makes its estimator")
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Take in what is asked of one sequence."""
@@ -140,7 +132,7 @@ class WindowModel:
         return sum(int(np.size(array)) for array in arrays) if arrays else None
 
     def _begin(self) -> None:
-        self.estimator = self._build(self.brief)
+        self.estimator = self._build()
         if not hasattr(self.estimator, "predict") or not (
             hasattr(self.estimator, "fit") or hasattr(self.estimator, "partial_fit")
         ):
