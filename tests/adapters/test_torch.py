@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+import quickstudy as qs
 from quickstudy.base import catalogue
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.examples import Examples
@@ -19,6 +22,7 @@ from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.learners.host import HostPupil
 from quickstudy.learners.naming import bring, choose_learner, choose_named
 from quickstudy.protocols.dynamics import DynamicsProtocol
+from quickstudy.report.build import gather
 from quickstudy.testing import check_learner
 
 torch = pytest.importorskip("torch")
@@ -350,3 +354,34 @@ def test_it_learns_to_act(kind):
     assert np.mean(rewards[:100]) < 0.5
     assert np.mean(rewards[-100:]) > 0.7
     assert host.updates == 199
+
+
+def test_a_network_that_was_hardly_trained_is_reported(tmp_path):
+    few, enough = ByBuild(passes=1), ByBuild(passes=2)
+    qs.run("language/periodic", [few, enough], seeds=1, protocol={"sequences": 50}, controls=False, out=tmp_path)
+    (table,) = gather([tmp_path]).tables
+    assert [remark for remark in table.verdict.remarks if "update" in remark] == [
+        "ByBuild:passes=1: only 40 updates, which says little about a network; set passes and batch in its name."
+    ]
+
+
+def test_check_finds_global_randomness_of_a_torch_that_is_imported_late(tmp_path):
+    """In a process of its own, where nothing has imported torch before."""
+    file = tmp_path / "late.py"
+    file.write_text(
+        "class Late:\n"
+        "    def __init__(self, brief, seed):\n"
+        "        import torch\n"
+        "        torch.manual_seed(seed)\n"
+        "        self.weights = torch.randn(brief.outputs.width).numpy()\n"
+        "    def learn(self, inputs, targets): pass\n"
+        "    def predict(self, inputs): return self.weights[None].repeat(len(inputs), 0)\n"
+    )
+    command = [sys.executable, "-m", "quickstudy", "check", f"{file}:Late"]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert "FAIL  touches no global randomness: the state of torch changed" in found.stdout
+    file.write_text(file.read_text().replace("torch.manual_seed(seed)", "g = torch.Generator().manual_seed(seed)").replace(
+        "brief.outputs.width)", "brief.outputs.width, generator=g)"
+    ))  # fmt: skip
+    found = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert "ok    touches no global randomness" in found.stdout

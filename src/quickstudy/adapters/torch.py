@@ -31,6 +31,8 @@ from quickstudy.base.errors import LearnerFault, MissingExtra, UsageError
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Bits, Reals, Tokens
 
+FEW = 50
+"""Updates below which a result says little about a network."""
 OPTIMIZERS = {"adam": "Adam", "adamw": "AdamW", "sgd": "SGD", "rmsprop": "RMSprop"}
 
 
@@ -138,6 +140,13 @@ class SequenceModel(Built):
             self.torch.nn.utils.clip_grad_norm_(self._trained, self.clip)
         self._optimizer.step()
         self.updates += 1
+
+    def remark(self) -> str:
+        """A warning where the network was hardly trained; empty otherwise."""
+        if self._optimizer is None or self.updates >= FEW:
+            return ""
+        many = f"only {self.updates} update{'' if self.updates == 1 else 's'}"
+        return f"{many}, which says little about a network; set passes and batch in its name"
 
     def predict(self, inputs: NDArray[Any]) -> NDArray[Any]:
         """Scores after every row."""

@@ -103,6 +103,7 @@ class HostPupil:
                     setattr(self, name, getattr(host, name))
             if own and hasattr(host, "judged"):
                 self.judged = self._judged
+        self.remark = getattr(host, "remark", lambda: "")
         if hasattr(host, "described"):
             self.described = host.described
 

@@ -130,7 +130,8 @@ class _Maker:
         root, repetition = seed_of(record)
         cost = {name: number(value) for name, value in record.cost.items() if value is not None}
         outcome = record.status, record.reason, self.book.of(record), cost, self._where[record.key]
-        return Run(record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")))
+        noted = [str(record.where.get(name, "")) for name in ("look_ahead", "remark")]
+        return Run(record.key, root, repetition, *outcome, *noted)
 
     def _trace(self, record: Record) -> Trace | None:
         try:

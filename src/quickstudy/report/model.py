@@ -22,7 +22,7 @@ _UNDEFINED = Contrast(None)
 @dataclass(frozen=True)
 class Run:
     """One record as a report lists it. place: number of its entry in `ReportData.places`. look_ahead: what was found
-    out about a learner from outside.
+    out about a learner from outside. remark: what it says of its run, such as that it was hardly trained.
     """
 
     key: str
@@ -34,6 +34,7 @@ class Run:
     cost: Mapping[str, float]
     place: int
     look_ahead: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True)

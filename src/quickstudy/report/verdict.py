@@ -51,7 +51,11 @@ def _short(table: TaskTable, role: str) -> str:
 
 
 def _remarks(table: TaskTable) -> Iterator[str]:
-    """Why there is no scale, which learner has no score, and of which it could not be told whether it looks ahead."""
+    """Why there is no scale, which learner has no score, which was hardly trained, and of which it could not be told
+    whether it looks ahead.
+    """
+    for row in table.rows:
+        yield from dict.fromkeys(f"{row.learner}: {run.remark}." for run in row.finished if run.remark)
     untold: dict[str, list[str]] = {}
     for row in table.rows:
         for run in row.finished:
@@ -59,7 +63,8 @@ def _remarks(table: TaskTable) -> Iterator[str]:
             if kind == "cannot be told" and row.learner not in untold.setdefault(reason, []):
                 untold[reason].append(row.learner)
     for reason, names in untold.items():
-        yield f"{listing(names)} could not be checked for looking ahead: {reason}."
+        again = "; another run of the same seed may give another number" if "two answers" in reason else ""
+        yield f"{listing(names)} could not be checked for looking ahead: {reason}{again}."
     scored_rows = [row for role in LEARNING for row in _ranked(table, role)]
     reasons = dict.fromkeys(row.scaled.reason for row in scored_rows if row.scaled.reason)
     yield from (f"No scaled score: {reason}." for reason in reasons)
