@@ -385,3 +385,12 @@ def test_check_finds_global_randomness_of_a_torch_that_is_imported_late(tmp_path
     ))  # fmt: skip
     found = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert "ok    touches no global randomness" in found.stdout
+
+
+def test_show_lists_the_parameters_of_a_class_and_no_functions(tmp_path):
+    from quickstudy.cli.show import _parameters
+
+    rows = {row["name"]: row for row in _parameters(ByBuild, "corrected")}
+    assert rows["width"]["value"] == 16
+    assert (rows["passes"]["value"], rows["passes"]["range"]) == (10, "reals: 200, strings: 100, reward: 1")
+    assert "build" not in rows

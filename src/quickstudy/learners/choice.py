@@ -179,6 +179,13 @@ def _plain(value: Any) -> Any:
 def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
     if not callable(found):
         raise UsageError(f"{name}: a learner is a class with learn and predict, or something with begin, got {found!r}")
+    if any(kind.__module__.startswith("torch.nn.") for kind in getattr(found, "__mro__", ())[1:]) and not any(
+        hasattr(found, face) for face in ("learn", "predict", "act")
+    ):
+        raise UsageError(
+            f"{name}: a torch.nn.Module is not a learner by itself; wrap it: class Model(SequenceModel) with "
+            f"def build(self, brief): return {found.__name__}(...), from quickstudy.adapters.torch"
+        )
     faces = {face for face in ("learn", "predict", "act") if hasattr(found, face)}
     missing = sorted({"learn", "predict"} - faces)
     # What a function or a class with __getattr__ makes can only be seen once it is made.
