@@ -125,8 +125,8 @@ class Watch:
 
     @property
     def touched(self) -> list[str]:
-        """Which generators have moved. A library that was imported since began in its first state."""
-        before = {**_first_states(), **self._before}
+        """Which generators have moved; that of a library that was imported since, if it was drawn from."""
+        before = self._before if "torch" in self._before else {**self._before, **_undrawn_states()}
         return [name for name, state in _states().items() if before[name] != state]
 
 
@@ -157,7 +157,7 @@ def _states() -> dict[str, str]:
     return {name: _digest(state) for name, state in states.items()}
 
 
-def _first_states() -> dict[str, str]:
+def _undrawn_states() -> dict[str, str]:
     """The state of a generator that was never drawn from, of libraries that a learner may import on the way."""
     torch = sys.modules.get("torch")
     return {} if torch is None else {"torch": _digest(_unused(torch).numpy())}
