@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quickstudy.adapters.built import Built
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief, Snapshot
 from quickstudy.base.spaces import Bits, Reals, Tokens
 
@@ -139,6 +139,7 @@ class WindowModel(Built):
             raise LearnerFault(
                 f"build must give an estimator with fit and predict, got {type(self.estimator).__name__}"
             )
+        self._check_kind()
         settings: dict[str, Any] = getattr(self.estimator, "get_params", dict)()
         unset = [name for name, value in settings.items() if name.endswith("random_state") and value is None]
         if unset:
@@ -147,6 +148,18 @@ class WindowModel(Built):
         self._kept: list[tuple[Any, Any]] = []
         self._fitted = 0
         self._only: int | None = None
+
+    def _check_kind(self) -> None:
+        """Raises NotApplicable for a classifier where real numbers are asked for, and for a regressor of symbols."""
+        from sklearn.base import is_classifier, is_regressor
+
+        wrong, right = ("classifier", "regressor")[:: -1 if self._symbols else 1]
+        if (is_regressor if self._symbols else is_classifier)(self.estimator):
+            asked = "symbols" if self._symbols else "real numbers"
+            raise NotApplicable(
+                f"{type(self.estimator).__name__} is a {wrong}, and {asked} are asked for; let build give a {right} "
+                f"where brief.outputs is {'Tokens' if self._symbols else 'Reals'}"
+            )
 
     def _fit(self) -> None:
         full = len(self._kept) // self.every * self.every
