@@ -194,7 +194,8 @@ def run(
     - convention: `corrected`, `published` (as the published numbers were made) or `written` (as the paper says).
     - root: the root seed of all random streams; another one gives other data, weights and orders.
     - controls: also run the controls and the oracle that each task names.
-    - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`.
+    - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`; where tasks of
+      several families are run, `{"language.sequences": 600}` sets those of one.
     - workers: processes, 0 for none; by default one per core, or three that share a GPU. No number depends on it.
     - retry_failed: run again what has failed before.
     - keep_learners: save every trained learner that can be kept, for `Results.learner`.
@@ -210,6 +211,7 @@ def run(
     `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be, before anything is run.
     A learner that fails stops nothing: its record says `failed`, with the reason and the traceback.
     """
+    check_workers(workers)
     several = expand_learners(learners if isinstance(learners, list | tuple) else [learners])
     look_again()
     names = bring_all(several)
@@ -254,14 +256,35 @@ def plan_runs(
     """What `run` would do, without doing it. reading: what the results folder holds."""
     check_seeds(seeds)
     names = expand_tasks(list(tasks) if isinstance(tasks, list | tuple) else [tasks])
+    by_family = _by_family(names, protocol or {})
     settings = [
-        Setting(task, learner, convention, root, dict(protocol or {}))
+        Setting(task, learner, convention, root, by_family[task.partition("/")[0]])
         for task in names
         for learner in [*learners, *(task_controls(task) if controls else [])]
     ]
     if not settings:
         raise UsageError("nothing to run: name at least one learner")
     return make_plan(settings, seeds, reading=reading, includes=included_files())
+
+
+def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parameters of each family's protocol: `sequences` of all, `language.sequences` of that family alone."""
+    if not isinstance(protocol, Mapping):
+        raise UsageError(f'protocol must be a mapping, {{"sequences": 600}}, got {protocol!r}')
+    found: dict[str, dict[str, Any]] = {task.partition("/")[0]: {} for task in tasks}
+    for name, value in protocol.items():
+        family, dot, own = name.rpartition(".")
+        if dot and family not in found:
+            raise UsageError(f'no task of the family "{family}" is run, which {name} names; {nearest(family, found)}')
+        for parameters in [found[family]] if dot else found.values():
+            parameters[own] = value
+    return found
+
+
+def check_workers(workers: Any) -> None:
+    """Raise UsageError unless it is a number of processes, or None."""
+    if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 0):
+        raise UsageError(f"workers must be a whole number from 0, or None for one per core, got {workers!r}")
 
 
 def check_seeds(seeds: Any) -> None:

@@ -195,11 +195,26 @@ def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
             f"{name}: a learner needs learn(inputs, targets) and predict(inputs), or act; "
             f"the class has no {' and no '.join(missing)}, it has {', '.join(own) or 'nothing'}"
         )
+    _check_made(name, found, given)
     every = inspect.signature(found).parameters.values()
     for parameter in given if all(one.kind is not one.VAR_KEYWORD for one in every) else ():
         if parameter not in host_parameters(found):
             known = shown_parameters(found, "symbols")
             raise UsageError(f'{name}: no parameter "{parameter}"; {nearest(parameter, known)}')
+
+
+def _check_made(name: str, found: Any, given: Mapping[str, Any]) -> None:
+    """Raises UsageError for what cannot be called with (brief, seed) and the parameters that have no default."""
+    signature = inspect.signature(found)
+    required = [one for one in host_parameters(found).values() if one.default is one.empty and one.name not in given]
+    if required and len(signature.parameters) > 2:
+        raise UsageError(f"{name}: parameter {required[0].name} has no default; type {name}:{required[0].name}=...")
+    try:
+        signature.bind_partial(None, None)
+    except TypeError:
+        raise UsageError(
+            f"{name}: a learner is made by {found.__name__}(brief, seed), and this one takes {signature}"
+        ) from None
 
 
 def _literal(value: Any) -> Any:
