@@ -5,8 +5,9 @@ from __future__ import annotations
 import fnmatch
 import importlib.util
 import pathlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,11 @@ from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
 from quickstudy.base.origin import look_again
 from quickstudy.base.parameters import alternatives
-from quickstudy.base.record import Record
+from quickstudy.base.record import OK, Record
 from quickstudy.base.registry import included_files
 from quickstudy.base.trace import Answered, answered
 from quickstudy.learners.naming import bring_all, revive
+from quickstudy.report.curves import is_curve
 from quickstudy.report.results import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
@@ -39,7 +41,7 @@ MOST_SEEDS = 1_000_000
 """More repetitions are a slip of the finger: their plan alone would fill the memory."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """A results folder and, if it has just been worked on, how that went.
 
@@ -49,7 +51,7 @@ class Results:
 
     folder: pathlib.Path
     execution: Execution | None = None
-    plan: Plan | None = field(default=None, repr=False)
+    plan: Plan | None = None
 
     @cached_property
     def asked(self) -> frozenset[str] | None:
@@ -103,11 +105,29 @@ class Results:
         from quickstudy.report.facts import run_rows
 
         heading, *rows = run_rows(self._data(self.asked))
-        columns = {name: [row[place] for row in rows] for place, name in enumerate(heading)}
-        for package, made in (("pandas", "DataFrame"), ("pyarrow", "table")):
-            if importlib.util.find_spec(package):
-                return getattr(importlib.import_module(package), made)(columns)
-        raise UsageError("a frame needs pandas or pyarrow; type: pip install pandas")
+        return _framed({name: [row[place] for row in rows] for place, name in enumerate(heading)})
+
+    def curves(self) -> Any:
+        """A row for every point of every learning curve: task, convention, learner, root, seed, step and accuracy, as
+        a frame like that of `frame`. step: examples shown, in the unit of the last column. Runs without a learning
+        curve are left out.
+        """
+        rows: list[tuple[Any, ...]] = []
+        for record in self.records:
+            trace = load_trace(self.folder, record) if record.status == OK and record.trace else None
+            if trace is not None and is_curve(trace):
+                named = record.labels["task"], record.what["convention"], record.labels["learner"]
+                seed, unit = (record.what["root"], record.what["repetition"]), str(trace.facts.get("unit", "steps"))
+                points = zip(trace.arrays["step"].tolist(), trace.arrays["accuracy"].tolist(), strict=True)
+                rows += [(*named, *seed, step, accuracy, unit) for step, accuracy in points]
+        names = ("task", "convention", "learner", "root", "seed", "step", "accuracy", "unit")
+        return _framed({name: [row[place] for row in rows] for place, name in enumerate(names)})
+
+    def __repr__(self) -> str:
+        """The folder and how many runs there are, by status."""
+        counts = Counter(record.status for record in self._looked_at(self.asked).records.values())
+        runs = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no runs"
+        return f"Results({str(self.folder)!r}: {runs})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the verdicts and the tables of scores, without pictures and records."""
@@ -163,6 +183,14 @@ class Results:
         if keys is None:
             return reading
         return replace(reading, records={key: record for key, record in reading.records.items() if key in keys})
+
+
+def _framed(columns: Mapping[str, list[Any]]) -> Any:
+    """Columns as a frame of pandas, or of Arrow where pandas is not installed. Raises UsageError where neither is."""
+    for package, made in (("pandas", "DataFrame"), ("pyarrow", "table")):
+        if importlib.util.find_spec(package):
+            return getattr(importlib.import_module(package), made)(dict(columns))
+    raise UsageError("a frame needs pandas or pyarrow; type: pip install pandas")
 
 
 def run(

@@ -99,9 +99,13 @@ def test_what_is_wrong_is_said():
 
 def test_the_wrong_kind_of_estimator_is_not_applicable():
     real = Brief(Reals(1), Reals(1), "squared", 5, 10)
-    with pytest.raises(NotApplicable, match=r"SGDClassifier is a classifier, and real numbers are asked for; let build"):
+    with pytest.raises(
+        NotApplicable, match=r"SGDClassifier is a classifier, and real numbers are asked for; let build"
+    ):
         WindowModel(real, 0, build=lambda brief: SGDClassifier())
-    with pytest.raises(NotApplicable, match="a regressor, and symbols are asked for; .*classifier where brief.outputs is Tokens"):
+    with pytest.raises(
+        NotApplicable, match="a regressor, and symbols are asked for; .*classifier where brief.outputs is Tokens"
+    ):
         WindowModel(BRIEF, 0, build=lambda brief: SGDRegressor())
     with pytest.raises(NotApplicable, match="Pipeline is a classifier"):
         WindowModel(real, 0, build=lambda brief: make_pipeline(StandardScaler(), SGDClassifier()))

@@ -82,9 +82,7 @@ def test_none_is_named():
     with pytest.raises(LearnerFault, match="predict returned None"):
         checked_rows(None, 3, Tokens(2), "order")
     with pytest.raises(LearnerFault, match="returned None; what is called with"):
-        Hosted(lambda brief, seed: None).begin(
-            Brief(Tokens(2), Tokens(2), "cross-entropy", 1, 1), [Streams(0, "x", 0)]
-        )
+        Hosted(lambda brief, seed: None).begin(Brief(Tokens(2), Tokens(2), "cross-entropy", 1, 1), [Streams(0, "x", 0)])
 
 
 def test_parameters_of_one_family_alone():

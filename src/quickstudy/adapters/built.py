@@ -41,9 +41,7 @@ class Built:
         if isinstance(brief, Brief):
             return super().__new__(cls)
         if brief is not None and not callable(brief):
-            raise UsageError(
-                f"{cls.__name__}: give a function of the brief that makes {cls.model}, got {brief!r}"
-            )
+            raise UsageError(f"{cls.__name__}: give a function of the brief that makes {cls.model}, got {brief!r}")
         usual = {one.name: one.default for one in cls.__signature__.parameters.values()}
         build = {} if brief is None else {"build": brief}
         if brief is not None:

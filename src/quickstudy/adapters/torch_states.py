@@ -13,9 +13,7 @@ def has_states(network: Any, outputs: int) -> bool:
     return callable(getattr(network, "states", None)) or bool(_readouts(network, outputs))
 
 
-def features_read(
-    network: Any, forward: Callable[[], Any], outputs: int, rows: Sequence[int]
-) -> tuple[Any, Any]:
+def features_read(network: Any, forward: Callable[[], Any], outputs: int, rows: Sequence[int]) -> tuple[Any, Any]:
     """What a forward pass gives, and the (time, row, feature) inputs of the readout, the last layer that
     can be one.
 

@@ -58,7 +58,9 @@ class Hosted:
             raise UsageError(f"a host learner has one lane, not {len(streams)}")
         host = self.make(brief, streams[0].integer("host"))
         if host is None:
-            raise LearnerFault(f"{name_of(said)} returned None; what is called with (brief, seed) must return a learner")
+            raise LearnerFault(
+                f"{name_of(said)} returned None; what is called with (brief, seed) must return a learner"
+            )
         return HostPupil(host, brief, self.control, self.pace.batch)
 
 

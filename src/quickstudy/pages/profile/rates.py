@@ -119,7 +119,9 @@ def _is_rate(value: Any) -> bool:
 def names_of(request: Request, row: StudyRow, learner: str) -> dict[float, str]:
     """What a learner is called with each rate; nothing where its training has no rate there."""
     asked = asked_on(row.task, row.protocol, request.convention)
-    found = {rate: fitted(with_parameters(learner, f"rate={rate:g}"), request.convention, asked) for rate in grid_of(request)}
+    found = {
+        rate: fitted(with_parameters(learner, f"rate={rate:g}"), request.convention, asked) for rate in grid_of(request)
+    }
     return {rate: one.name for rate, one in found.items() if "rate" not in one.left_out}
 
 
