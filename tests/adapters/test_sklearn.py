@@ -103,9 +103,7 @@ def test_the_wrong_kind_of_estimator_is_not_applicable():
         NotApplicable, match=r"SGDClassifier is a classifier, and real numbers are asked for; let build"
     ):
         WindowModel(real, 0, build=lambda brief: SGDClassifier())
-    with pytest.raises(
-        NotApplicable, match="a regressor, and symbols are asked for; .*classifier where brief.outputs is Tokens"
-    ):
+    with pytest.raises(NotApplicable, match="a regressor, and symbols are asked for"):
         WindowModel(BRIEF, 0, build=lambda brief: SGDRegressor())
     with pytest.raises(NotApplicable, match="Pipeline is a classifier"):
         WindowModel(real, 0, build=lambda brief: make_pipeline(StandardScaler(), SGDClassifier()))

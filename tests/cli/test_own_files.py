@@ -50,8 +50,14 @@ def in_file(tmp_path, text, name="mine.py"):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("class M:\n    def fit(self): pass\n    def predict(self, x): pass\n", "the class has no learn, it has fit, predict"),
-        ("class M:\n    def __init__(self): pass\n    learn = predict = print\n", r"made by M\(brief, seed\), and this one takes \(\)"),
+        (
+            "class M:\n    def fit(self): pass\n    def predict(self, x): pass\n",
+            "the class has no learn, it has fit, predict",
+        ),
+        (
+            "class M:\n    def __init__(self): pass\n    learn = predict = print\n",
+            r"made by M\(brief, seed\), and this one takes \(\)",
+        ),
         (
             "class M:\n    def __init__(self, brief, seed, width): pass\n    learn = predict = print\n",
             "parameter width has no default; type mine.py:M:width=...",

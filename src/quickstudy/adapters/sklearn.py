@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from quickstudy.adapters.built import Built
 from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
-from quickstudy.base.learner import Brief, Snapshot
+from quickstudy.base.learner import Snapshot
 from quickstudy.base.spaces import Bits, Reals, Tokens
 
 LEAST = 1e-6
@@ -54,7 +54,7 @@ class WindowModel(Built):
 
     def __init__(
         self,
-        brief: Brief,
+        brief: Any,
         seed: int = 0,
         build: Callable[..., Any] | None = None,
         reach: int = 8,

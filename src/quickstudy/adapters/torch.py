@@ -208,6 +208,7 @@ class SequenceModel(Built):
         return scores
 
     def given(self, inputs: NDArray[Any]) -> Any:
+        """Inputs as the network reads them, on its device."""
         if not isinstance(self.brief.inputs, Tokens):
             return self.torch.tensor(inputs, dtype=self.torch.float32, device=self.device)
         symbols = self.torch.tensor(inputs, dtype=self.torch.long, device=self.device)
@@ -307,6 +308,7 @@ class CellModel(SequenceModel):
         return tuple(state[number] for number in numbers)
 
     def scores(self, inputs: Any) -> Any:
+        """(time, row, width) of all steps, one after another."""
         state, scores = None, []
         for x in inputs:
             given, state = self._moved(x, state)

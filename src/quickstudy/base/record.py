@@ -162,13 +162,9 @@ _WHOLE = (_is_whole, "a whole number")
 _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "what": {"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
     "where": {
-        "versions": _MAPPING,
-        "machine": _MAPPING,
-        "device": _TEXT,
-        "lanes": _WHOLE,
-        "look_ahead": _TEXT,
-        "remark": _TEXT,
-    },  # fmt: skip
+        **{"versions": _MAPPING, "machine": _MAPPING, "device": _TEXT, "lanes": _WHOLE},
+        **dict.fromkeys(("look_ahead", "remark"), _TEXT),
+    },
     "trace": {"types": _MAPPING, "file": _TEXT},
 }
 
