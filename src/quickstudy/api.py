@@ -5,8 +5,9 @@ from __future__ import annotations
 import fnmatch
 import importlib.util
 import pathlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,11 @@ from quickstudy.base.learner import Pupil
 from quickstudy.base.machine import cores, has_gpu
 from quickstudy.base.origin import look_again
 from quickstudy.base.parameters import alternatives
-from quickstudy.base.record import Record
+from quickstudy.base.record import OK, Record
 from quickstudy.base.registry import included_files
 from quickstudy.base.trace import Answered, answered
 from quickstudy.learners.naming import bring_all, revive
+from quickstudy.report.curves import is_curve
 from quickstudy.report.results import Shelf
 from quickstudy.runs.engines import choose_engine
 from quickstudy.runs.execute import Execution, Report, execute
@@ -39,7 +41,7 @@ MOST_SEEDS = 1_000_000
 """More repetitions are a slip of the finger: their plan alone would fill the memory."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """A results folder and, if it has just been worked on, how that went.
 
@@ -49,7 +51,7 @@ class Results:
 
     folder: pathlib.Path
     execution: Execution | None = None
-    plan: Plan | None = field(default=None, repr=False)
+    plan: Plan | None = None
 
     @cached_property
     def asked(self) -> frozenset[str] | None:
@@ -103,11 +105,29 @@ class Results:
         from quickstudy.report.facts import run_rows
 
         heading, *rows = run_rows(self._data(self.asked))
-        columns = {name: [row[place] for row in rows] for place, name in enumerate(heading)}
-        for package, made in (("pandas", "DataFrame"), ("pyarrow", "table")):
-            if importlib.util.find_spec(package):
-                return getattr(importlib.import_module(package), made)(columns)
-        raise UsageError("a frame needs pandas or pyarrow; type: pip install pandas")
+        return _framed({name: [row[place] for row in rows] for place, name in enumerate(heading)})
+
+    def curves(self) -> Any:
+        """A row for every point of every learning curve: task, convention, learner, root, seed, step and accuracy, as
+        a frame like that of `frame`. step: examples shown, in the unit of the last column. Runs without a learning
+        curve are left out.
+        """
+        rows: list[tuple[Any, ...]] = []
+        for record in self.records:
+            trace = load_trace(self.folder, record) if record.status == OK and record.trace else None
+            if trace is not None and is_curve(trace):
+                named = record.labels["task"], record.what["convention"], record.labels["learner"]
+                seed, unit = (record.what["root"], record.what["repetition"]), str(trace.facts.get("unit", "steps"))
+                points = zip(trace.arrays["step"].tolist(), trace.arrays["accuracy"].tolist(), strict=True)
+                rows += [(*named, *seed, step, accuracy, unit) for step, accuracy in points]
+        names = ("task", "convention", "learner", "root", "seed", "step", "accuracy", "unit")
+        return _framed({name: [row[place] for row in rows] for place, name in enumerate(names)})
+
+    def __repr__(self) -> str:
+        """The folder and how many runs there are, by status."""
+        counts = Counter(record.status for record in self._looked_at(self.asked).records.values())
+        runs = ", ".join(f"{count} {status}" for status, count in counts.items()) or "no runs"
+        return f"Results({str(self.folder)!r}: {runs})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the verdicts and the tables of scores, without pictures and records."""
@@ -165,6 +185,14 @@ class Results:
         return replace(reading, records={key: record for key, record in reading.records.items() if key in keys})
 
 
+def _framed(columns: Mapping[str, list[Any]]) -> Any:
+    """Columns as a frame of pandas, or of Arrow where pandas is not installed. Raises UsageError where neither is."""
+    for package, made in (("pandas", "DataFrame"), ("pyarrow", "table")):
+        if importlib.util.find_spec(package):
+            return getattr(importlib.import_module(package), made)(dict(columns))
+    raise UsageError("a frame needs pandas or pyarrow; type: pip install pandas")
+
+
 def run(
     tasks: str | Sequence[str],
     learners: Any,
@@ -194,7 +222,8 @@ def run(
     - convention: `corrected`, `published` (as the published numbers were made) or `written` (as the paper says).
     - root: the root seed of all random streams; another one gives other data, weights and orders.
     - controls: also run the controls and the oracle that each task names.
-    - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`.
+    - protocol: parameters of the protocol that differ from its convention's, `{"sequences": 600}`; where tasks of
+      several families are run, `{"language.sequences": 600}` sets those of one.
     - workers: processes, 0 for none; by default one per core, or three that share a GPU. No number depends on it.
     - retry_failed: run again what has failed before.
     - keep_learners: save every trained learner that can be kept, for `Results.learner`.
@@ -210,6 +239,7 @@ def run(
     `functools.partial(Class, width=64)`. Raises UsageError for a name or value that cannot be, before anything is run.
     A learner that fails stops nothing: its record says `failed`, with the reason and the traceback.
     """
+    check_workers(workers)
     several = expand_learners(learners if isinstance(learners, list | tuple) else [learners])
     look_again()
     names = bring_all(several)
@@ -254,14 +284,35 @@ def plan_runs(
     """What `run` would do, without doing it. reading: what the results folder holds."""
     check_seeds(seeds)
     names = expand_tasks(list(tasks) if isinstance(tasks, list | tuple) else [tasks])
+    by_family = _by_family(names, protocol or {})
     settings = [
-        Setting(task, learner, convention, root, dict(protocol or {}))
+        Setting(task, learner, convention, root, by_family[task.partition("/")[0]])
         for task in names
         for learner in [*learners, *(task_controls(task) if controls else [])]
     ]
     if not settings:
         raise UsageError("nothing to run: name at least one learner")
     return make_plan(settings, seeds, reading=reading, includes=included_files())
+
+
+def _by_family(tasks: Sequence[str], protocol: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parameters of each family's protocol: `sequences` of all, `language.sequences` of that family alone."""
+    if not isinstance(protocol, Mapping):
+        raise UsageError(f'protocol must be a mapping, {{"sequences": 600}}, got {protocol!r}')
+    found: dict[str, dict[str, Any]] = {task.partition("/")[0]: {} for task in tasks}
+    for name, value in protocol.items():
+        family, dot, own = name.rpartition(".")
+        if dot and family not in found:
+            raise UsageError(f'no task of the family "{family}" is run, which {name} names; {nearest(family, found)}')
+        for parameters in [found[family]] if dot else found.values():
+            parameters[own] = value
+    return found
+
+
+def check_workers(workers: Any) -> None:
+    """Raise UsageError unless it is a number of processes, or None."""
+    if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 0):
+        raise UsageError(f"workers must be a whole number from 0, or None for one per core, got {workers!r}")
 
 
 def check_seeds(seeds: Any) -> None:

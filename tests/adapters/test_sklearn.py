@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from quickstudy.adapters.sklearn import WindowModel
-from quickstudy.base.errors import LearnerFault, UsageError
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
 from quickstudy.base.learner import Brief
 from quickstudy.base.spaces import Bits, Reals, Tokens
-from quickstudy.learners.naming import bring
+from quickstudy.learners.naming import bring, choose_learner
 from quickstudy.testing import check_learner
 
 pytest.importorskip("sklearn")
@@ -95,3 +95,27 @@ def test_what_is_wrong_is_said():
     with pytest.raises(LearnerFault, match="an estimator with fit and predict, got StandardScaler"):
         WindowModel(BRIEF, 0, build=lambda brief: StandardScaler())
     assert bring(WindowModel(tree, reach=3)) == "WindowModel:build=tree,reach=3"
+
+
+def test_the_wrong_kind_of_estimator_is_not_applicable():
+    real = Brief(Reals(1), Reals(1), "squared", 5, 10)
+    with pytest.raises(
+        NotApplicable, match=r"SGDClassifier is a classifier, and real numbers are asked for; let build"
+    ):
+        WindowModel(real, 0, build=lambda brief: SGDClassifier())
+    with pytest.raises(NotApplicable, match="a regressor, and symbols are asked for"):
+        WindowModel(BRIEF, 0, build=lambda brief: SGDRegressor())
+    with pytest.raises(NotApplicable, match="Pipeline is a classifier"):
+        WindowModel(real, 0, build=lambda brief: make_pipeline(StandardScaler(), SGDClassifier()))
+
+
+class Online(WindowModel):
+    def build(self, brief, alpha=0.0001):
+        return SGDClassifier(loss="log_loss", alpha=alpha)
+
+
+def test_a_subclass_has_parameters_of_its_own():
+    name = bring(Online(alpha=0.01, reach=3))
+    assert name == "Online:alpha=0.01,reach=3"
+    host = choose_learner(name, "corrected").make(None).make(BRIEF, 0)
+    assert (host.estimator.alpha, host.reach) == (0.01, 3)

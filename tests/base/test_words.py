@@ -91,7 +91,8 @@ def test_costs_are_plain_facts():
 def test_exit_statuses_and_messages():
     assert (QuickstudyError.exit_status, UsageError.exit_status, LearnerFault.exit_status) == (1, 2, 1)
     assert issubclass(NotApplicable, QuickstudyError)
-    assert str(MissingExtra("jax", "learners")) == "jax is not installed; type: pip install 'quickstudy[learners]'"
+    install = "jax is not installed; type: pip install -e '.[learners]' in the repository"
+    assert str(MissingExtra("jax", "learners")) == install
     assert nearest("esm", ["esn", "lstm"]) == 'did you mean "esn"?'
     assert nearest("transformer", ["esn", "lstm"]) == "known: esn, lstm"
 

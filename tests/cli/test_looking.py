@@ -120,4 +120,4 @@ def test_an_extra_that_is_not_installed_is_named_with_its_command(quickstudy, tm
     (tmp_path / "runs").mkdir()
     answer = quickstudy(*arguments, PYTHONPATH=str(hidden))
     assert answer.status == 2
-    assert answer.err.strip() == f"{library} is not installed; type: pip install 'quickstudy[{extra}]'"
+    assert answer.err.strip() == f"{library} is not installed; type: pip install -e '.[{extra}]' in the repository"

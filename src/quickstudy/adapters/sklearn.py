@@ -22,8 +22,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from quickstudy.base.errors import LearnerFault, UsageError
-from quickstudy.base.learner import Brief, Snapshot
+from quickstudy.adapters.built import Built
+from quickstudy.base.errors import LearnerFault, NotApplicable, UsageError
+from quickstudy.base.learner import Snapshot
 from quickstudy.base.spaces import Bits, Reals, Tokens
 
 LEAST = 1e-6
@@ -32,7 +33,7 @@ SEEDS = 2**32
 """Estimators take seeds below this."""
 
 
-class WindowModel:
+class WindowModel(Built):
     """Learns with an estimator made by build(brief).
 
     The features of a place are the last `reach` inputs, the oldest first, each a symbol one-hot or numbers as they are;
@@ -47,37 +48,28 @@ class WindowModel:
     predicts. It is kept by what it was shown, and comes back by being shown that again.
     """
 
+    model = "an estimator"
     reads: ClassVar[tuple[type, ...]] = (Tokens, Reals, Bits)
     gives: ClassVar[tuple[type, ...]] = (Tokens, Reals)
 
-    def __new__(
-        cls, brief: Any, seed: int = 0, build: Callable[[Brief], Any] | None = None, reach: int = 8, every: int = 1
-    ) -> Any:
-        """The learner; or, of a function that makes estimators, the class with that function."""
-        if isinstance(brief, Brief):
-            return super().__new__(cls)
-        if not callable(brief):
-            raise UsageError(f"{cls.__name__}: give a function of the brief that makes an estimator, got {brief!r}")
-        given = {"reach": (reach, 8), "every": (every, 1)}
-        changed: dict[str, Any] = {name: value for name, (value, usual) in given.items() if value != usual}
-        return functools.partial(cls, build=brief, **changed)
-
     def __init__(
-        self, brief: Any, seed: int = 0, build: Callable[[Brief], Any] | None = None, reach: int = 8, every: int = 1
+        self,
+        brief: Any,
+        seed: int = 0,
+        build: Callable[..., Any] | None = None,
+        reach: int = 8,
+        every: int = 1,
+        **of_build: Any,
     ) -> None:
         for name, value in (("reach", reach), ("every", every)):
             if not isinstance(value, int) or value < 1:
                 raise UsageError(f"{type(self).__name__}: {name} must be a whole number from 1, got {value!r}")
         self.brief, self.reach, self.every = brief, reach, every
-        self._build, self._seed = build or self.build, seed % SEEDS
+        self._build, self._seed = functools.partial(self.built, build, brief, of_build), seed % SEEDS
         self._symbols = isinstance(brief.outputs, Tokens)
         self._begin()
         shares = self._symbols and hasattr(self.estimator, "predict_proba")
         self.scale = "probabilities" if shares else "order" if self._symbols else "values"
-
-    def build(self, brief: Brief) -> Any:
-        """The estimator; a subclass has it."""
-        raise UsageError(f"{type(self).__name__} has no build(brief) that makes its estimator")
 
     def learn(self, inputs: NDArray[Any], targets: NDArray[Any]) -> None:
         """Take in what is asked of one sequence."""
@@ -140,13 +132,14 @@ class WindowModel:
         return sum(int(np.size(array)) for array in arrays) if arrays else None
 
     def _begin(self) -> None:
-        self.estimator = self._build(self.brief)
+        self.estimator = self._build()
         if not hasattr(self.estimator, "predict") or not (
             hasattr(self.estimator, "fit") or hasattr(self.estimator, "partial_fit")
         ):
             raise LearnerFault(
                 f"build must give an estimator with fit and predict, got {type(self.estimator).__name__}"
             )
+        self._check_kind()
         settings: dict[str, Any] = getattr(self.estimator, "get_params", dict)()
         unset = [name for name, value in settings.items() if name.endswith("random_state") and value is None]
         if unset:
@@ -155,6 +148,18 @@ class WindowModel:
         self._kept: list[tuple[Any, Any]] = []
         self._fitted = 0
         self._only: int | None = None
+
+    def _check_kind(self) -> None:
+        """Raises NotApplicable for a classifier where real numbers are asked for, and for a regressor of symbols."""
+        from sklearn.base import is_classifier, is_regressor
+
+        wrong, right = ("classifier", "regressor")[:: -1 if self._symbols else 1]
+        if (is_regressor if self._symbols else is_classifier)(self.estimator):
+            asked = "symbols" if self._symbols else "real numbers"
+            raise NotApplicable(
+                f"{type(self.estimator).__name__} is a {wrong}, and {asked} are asked for; let build give a {right} "
+                f"where brief.outputs is {'Tokens' if self._symbols else 'Reals'}"
+            )
 
     def _fit(self) -> None:
         full = len(self._kept) // self.every * self.every

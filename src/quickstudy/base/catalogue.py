@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import Measure, Score
 from quickstudy.base.parameters import configure, parse_assignments
-from quickstudy.base.registry import Registry, installed_sources, package_sources
+from quickstudy.base.registry import Registry, include, installed_sources, package_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "pages", "adapters")
@@ -210,6 +210,15 @@ ALL: tuple[Registry[Any], ...] = (task, core, training, learner, control, measur
 
 
 def typed_task(name: str, convention: str = "corrected") -> Any:
-    """A task as a user types it, `language/qa:verbs=1`. Raises UsageError for one that does not exist."""
+    """A task as a user types it, `language/qa:verbs=1`, or by its class, `mine.py:Task:verbs=1`. Raises UsageError for
+    one that does not exist.
+    """
+    file, is_file, rest = name.partition(".py:")
+    if is_file:
+        kind, _, assignments = rest.partition(":")
+        found = getattr(include(f"{file}.py"), kind, None)
+        if getattr(found, "id", None) not in task:
+            raise UsageError(f'no task "{kind}" in {file}.py')
+        return configure(found.id, found, parse_assignments(assignments), convention)  # type: ignore[union-attr]
     id, _, assignments = name.partition(":")
     return configure(id, task.get(id), parse_assignments(assignments), convention)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+FAR = 0.35
+"""Names that are less alike than this (`difflib`) are not offered."""
 MOST_NAMED = 24
 """A longer list is not read."""
 
@@ -37,7 +39,7 @@ class MissingExtra(UsageError):
     """A library is not installed that this part of quickstudy needs."""
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"{library} is not installed; type: pip install 'quickstudy[{extra}]'")
+        super().__init__(f"{library} is not installed; type: pip install -e '.[{extra}]' in the repository")
 
 
 class LearnerFault(QuickstudyError):
@@ -82,12 +84,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'did you mean "curriculum/micro-1"?'
     """
     known = sorted(known)
+    spelled = {one.lower(): one for one in reversed(known)}
     # A name without its family is the task, however near other names are.
-    whole = [one for one in known if name and one.endswith(f"/{name}")]
-    close = whole[:1] or difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    whole = [one.lower() for one in known if name and one.lower().endswith(f"/{name.lower()}")]
+    close = whole[:1] or difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=0.6)
     if close:
-        return f'did you mean "{close[0]}"?'
+        return f'did you mean "{spelled[close[0]]}"?'
     if len(known) > MOST_NAMED:
-        near = difflib.get_close_matches(name, known, n=MOST_NAMED // 2, cutoff=0.0)
-        return f"nearest of {len(known)}: {', '.join(near)}"
+        near = difflib.get_close_matches(name.lower(), spelled, n=MOST_NAMED // 2, cutoff=FAR)
+        listed = ", ".join(spelled[one] for one in near)
+        return f"nearest of {len(known)}: {listed}" if near else f"none of the {len(known)} known names is near"
     return f"known: {', '.join(known)}" if known else "none is known"

@@ -165,8 +165,9 @@ _WHOLE = (_is_whole, "a whole number")
 _KINDS: Mapping[str, Mapping[str, tuple[Callable[[Any], bool], str]]] = {
     "what": {"convention": _TEXT, "root": _WHOLE, "repetition": _WHOLE},
     "where": {
-        "versions": _MAPPING, "fingerprints": _MAPPING, "machine": _MAPPING,
-        "device": _TEXT, "lanes": _WHOLE, "look_ahead": _TEXT,
+        **dict.fromkeys(("versions", "fingerprints", "machine"), _MAPPING),
+        **dict.fromkeys(("device", "look_ahead", "remark"), _TEXT),
+        "lanes": _WHOLE,
     },
     "trace": {"types": _MAPPING, "file": _TEXT},
 }  # fmt: skip

@@ -128,7 +128,7 @@ def _serve(invitation: Any, out: pathlib.Path | None, port: int, open_it: bool) 
     try:
         from quickstudy.web.serving import play_forever
     except ModuleNotFoundError as error:
-        raise UsageError(f"play --browser needs {error.name}; pip install 'quickstudy[web]'") from error
+        raise UsageError(f"play --browser needs {error.name}; pip install -e '.[web]' in the repository") from error
     play_forever(invitation, out, port, open_it, say)
 
 

@@ -38,7 +38,11 @@ def run(
     out: pathlib.Path = typer.Option(pathlib.Path("results"), "--out", "-o", help="Results folder."),
     convention: str = CONVENTION,
     root: int = typer.Option(0, "--root", help="Root seed of all random streams."),
-    set_: list[str] = typer.Option([], "--set", help="A parameter of the protocol: --set sequences=600."),
+    set_: list[str] = typer.Option(
+        [],
+        "--set",
+        help="A parameter of the protocol: --set sequences=600, or of one family's: --set language.sequences=600.",
+    ),
     controls: bool = typer.Option(True, help="Also run each task's controls and oracle."),
     measure: list[str] = MEASURE,
     workers: int | None = typer.Option(

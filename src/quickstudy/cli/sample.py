@@ -57,7 +57,8 @@ def sample(
     include_files(include)
     if count is not None and count < 1:
         raise UsageError(f"count must be at least 1, got {count}")
-    name, made = task.partition(":")[0], catalogue.typed_task(task, convention)
+    made = catalogue.typed_task(task, convention)
+    name = made.id
     if text and (inputs is not None or not isinstance(made, ExampleTask)):
         raise UsageError(f"{name} writes no strings; leave --text out")
     streams = Streams(seed, made.id, 0)

@@ -21,7 +21,7 @@ def serve(
     try:
         from quickstudy.web.serving import serve_forever
     except ModuleNotFoundError as error:
-        raise UsageError(f"serve needs {error.name}; pip install 'quickstudy[web]'") from error
+        raise UsageError(f"serve needs {error.name}; pip install -e '.[web]' in the repository") from error
     include_files(include)
     places = folders or [pathlib.Path("results")]
     for place in places:

@@ -127,6 +127,8 @@ def show(
         "parameters": _parameters(found, convention),
         **_declared(found),
     }
+    if kind == "file":
+        facts.pop("usual", None)  # the table of parameters has it
     if kind == "measure":
         facts["scores"] = {score.name: score.as_facts() for score in found.scores}
     if json:
@@ -245,13 +247,28 @@ def _parameters(found: Any, convention: str) -> list[dict[str, Any]]:
     from quickstudy.base.parameters import all_parameters, check_convention, configure
 
     check_convention(convention)
-    if not isinstance(found, type) or not dataclasses.is_dataclass(found):
+    if callable(found) and not dataclasses.is_dataclass(found):
+        return _host_parameters(found)
+    if not isinstance(found, type):
         return []
     values = all_parameters(configure(found.__name__, found, {}, convention))
     return [
         {"name": field.name, "value": values[field.name], "range": _range(field.metadata)}
         for field in dataclasses.fields(found)
     ]
+
+
+def _host_parameters(found: Any) -> list[dict[str, Any]]:
+    """Of a host class: what can be set in its name, and where the default depends on what is asked, all of these."""
+    from quickstudy.base.task import ASKED
+    from quickstudy.learners.choice import shown_parameters
+
+    by_kind = {asked: shown_parameters(found, asked) for asked in ASKED}
+    rows = []
+    for name, value in by_kind["symbols"].items():
+        others = {asked: own[name] for asked, own in by_kind.items() if own[name] != value}
+        rows.append({"name": name, "value": value, "range": ", ".join(f"{a}: {v}" for a, v in others.items())})
+    return rows
 
 
 def _range(bounds: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +11,16 @@ from typing import Any
 
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.file_origin import Origin
-from quickstudy.base.learner import Learner, pace_of
+from quickstudy.base.learner import Learner, Pace, pace_of
 from quickstudy.base.origin import object_origin
 from quickstudy.base.parameters import changed_parameters, configure, parameters_of, write_assignments
 
 LANES = (1, 2, 3, 6, 12, 25, 50, 100)
 """Repetitions that may run side by side in one call: each size is a program of its own, so they are few. Each is about
 half of the next; 6 is the usual number of seeds."""
+
+PACE = ("passes", "batch")
+"""Parameters of a host class that set its pace."""
 
 
 @dataclass(frozen=True)
@@ -111,19 +115,49 @@ def whole_learner(name: str, found: Any, given: Mapping[str, Any], convention: s
         return Choice(label, what, "learner", lambda _: made, programs, compiled, most, ready=ready, counting=counting)
     parameters = {parameter: _literal(value) for parameter, value in given.items()}
     _check_host(name, found, parameters)
-    defaults = _defaults(found)
+    defaults = _defaults(found, asked)
     parameters = {parameter: _like(defaults.get(parameter), value) for parameter, value in parameters.items()}
     changed = {parameter: value for parameter, value in parameters.items() if not _same(value, parameter, defaults)}
     what = {"id": name, "version": version, "parameters": {**defaults, **{n: _plain(v) for n, v in changed.items()}}}
-    pace_of(found)  # one that makes no sense is said now
-    hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found)
+    pace = _pace(found, {**defaults, **parameters}, asked)  # one that makes no sense is refused now
+    hosted = Hosted(lambda brief, seed: found(brief, seed, **parameters), found, given=pace)
     return Choice(labelled(name, changed), what, "learner", lambda _: hosted)
 
 
-def _defaults(found: Any) -> dict[str, Any]:
-    """The parameters of a host class that have a plain default: what it is when nobody says otherwise."""
-    parameters = list(inspect.signature(found).parameters.values())[2:]
-    return {one.name: one.default for one in parameters if _is_plain(one.default)}
+def host_parameters(found: Any) -> dict[str, inspect.Parameter]:
+    """The parameters of a host class besides brief and seed, as its constructor has them."""
+    every = list(inspect.signature(found).parameters.values())[2:]
+    return {one.name: one for one in every if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)}
+
+
+def shown_parameters(found: Any, asked: str) -> dict[str, Any]:
+    """What a user can set in the name, with defaults: functions, such as `build`, are no parameters."""
+    defaults = _defaults(found, asked)
+    return {name: defaults.get(name) for name in host_parameters(found) if not callable(getattr(found, name, None))}
+
+
+def _defaults(found: Any, asked: str) -> dict[str, Any]:
+    """The parameters of a host class that have a plain default. Where that is None, its class may declare what is
+    usual for what is asked: `usual = {"symbols": {"rate": 0.001}, ...}`.
+    """
+    plain = {name: one.default for name, one in host_parameters(found).items() if _is_plain(one.default)}
+    usual = _usual(found, asked)
+    return {name: usual.get(name) if value is None else value for name, value in plain.items()}
+
+
+def _usual(found: Any, asked: str) -> dict[str, Any]:
+    """What is usual for what is asked; a class may also say its pace by itself, as `passes = 3`."""
+    declared = getattr(found, "usual", {})
+    usual = declared.get(asked, declared.get("symbols", {})) if isinstance(declared, Mapping) else {}
+    own = {name: getattr(found, name, None) for name in PACE}
+    return {**usual, **{name: value for name, value in own.items() if value is not None and _is_plain(value)}}
+
+
+def _pace(found: Any, parameters: Mapping[str, Any], asked: str) -> Pace:
+    """As its class says; parameters called `passes` and `batch` set it."""
+    usual = _usual(found, asked)
+    named = {name: parameters.get(name, usual.get(name)) for name in PACE}
+    return dataclasses.replace(pace_of(found), **{name: value for name, value in named.items() if value is not None})
 
 
 def _is_plain(value: Any) -> bool:
@@ -151,6 +185,13 @@ def _plain(value: Any) -> Any:
 def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
     if not callable(found):
         raise UsageError(f"{name}: a learner is a class with learn and predict, or something with begin, got {found!r}")
+    if any(kind.__module__.startswith("torch.nn.") for kind in getattr(found, "__mro__", ())[1:]) and not any(
+        hasattr(found, face) for face in ("learn", "predict", "act")
+    ):
+        raise UsageError(
+            f"{name}: a torch.nn.Module is not a learner by itself; wrap it: class Model(SequenceModel) with "
+            f"def build(self, brief): return {found.__name__}(...), from quickstudy.adapters.torch"
+        )
     faces = {face for face in ("learn", "predict", "act") if hasattr(found, face)}
     missing = sorted({"learn", "predict"} - faces)
     # What a function or a class with __getattr__ makes can only be seen once it is made.
@@ -160,11 +201,26 @@ def _check_host(name: str, found: Any, given: Mapping[str, Any]) -> None:
             f"{name}: a learner needs learn(inputs, targets) and predict(inputs), or act; "
             f"the class has no {' and no '.join(missing)}, it has {', '.join(own) or 'nothing'}"
         )
-    every = list(inspect.signature(found).parameters.values())[2:]
-    accepted = [one.name for one in every if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+    _check_made(name, found, given)
+    every = inspect.signature(found).parameters.values()
     for parameter in given if all(one.kind is not one.VAR_KEYWORD for one in every) else ():
-        if parameter not in accepted:
-            raise UsageError(f'{name}: no parameter "{parameter}"; {nearest(parameter, accepted)}')
+        if parameter not in host_parameters(found):
+            known = shown_parameters(found, "symbols")
+            raise UsageError(f'{name}: no parameter "{parameter}"; {nearest(parameter, known)}')
+
+
+def _check_made(name: str, found: Any, given: Mapping[str, Any]) -> None:
+    """Raises UsageError for what cannot be called with (brief, seed) and the parameters that have no default."""
+    signature = inspect.signature(found)
+    required = [one for one in host_parameters(found).values() if one.default is one.empty and one.name not in given]
+    if required and len(signature.parameters) > 2:
+        raise UsageError(f"{name}: parameter {required[0].name} has no default; type {name}:{required[0].name}=...")
+    try:
+        signature.bind_partial(None, None)
+    except TypeError:
+        raise UsageError(
+            f"{name}: a learner is made by {found.__name__}(brief, seed), and this one takes {signature}"
+        ) from None
 
 
 def _literal(value: Any) -> Any:

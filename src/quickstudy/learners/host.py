@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -36,17 +37,18 @@ MANY = 256
 class Hosted:
     """A learner made of make(brief, seed). One lane. declared: the class that says its pace and what it is for, if
     `make` is not that class itself. control: it is a rule of the task's, and may be shown what no learner is (see
-    `catalogue.control`).
+    `catalogue.control`). given: its pace, where parameters set it.
     """
 
     make: Callable[[Brief, int], HostLearner]
     declared: Any = None
     control: bool = False
+    given: Pace | None = None
 
     @property
     def pace(self) -> Pace:
-        """As its class says; once, and no batches, if it says nothing."""
-        return pace_of(self.declared or self.make)
+        """As its parameters or its class say; once, and no batches, if they say nothing."""
+        return self.given or pace_of(self.declared or self.make)
 
     def begin(self, brief: Brief, streams: Sequence[Streams]) -> HostPupil:
         """A fresh host learner, seeded from the stream `host`. Raises NotApplicable for spaces that it is not for."""
@@ -54,7 +56,12 @@ class Hosted:
         check_spaces(getattr(said, "id", getattr(said, "__name__", "")), said, brief.inputs, brief.outputs)
         if len(streams) != 1:
             raise UsageError(f"a host learner has one lane, not {len(streams)}")
-        return HostPupil(self.make(brief, streams[0].integer("host")), brief, self.control)
+        host = self.make(brief, streams[0].integer("host"))
+        if host is None:
+            raise LearnerFault(
+                f"{name_of(said)} returned None; what is called with (brief, seed) must return a learner"
+            )
+        return HostPupil(host, brief, self.control, self.pace.batch)
 
 
 class HostPupil:
@@ -66,13 +73,14 @@ class HostPupil:
 
     by_prediction: a step is a prediction for the whole prefix; who has whole sequences had better ask `answer`.
     is_rule: it is a control, whose predictions take no time worth mentioning.
+    batch: examples per update, for a host with `learn_many`; 0: the whole lesson.
     """
 
     lanes = 1
     by_prediction = True
 
-    def __init__(self, host: HostLearner, brief: Brief, control: bool = False) -> None:
-        self.host = host
+    def __init__(self, host: HostLearner, brief: Brief, control: bool = False, batch: int | None = None) -> None:
+        self.host, self._batch = host, batch
         self._brief, self._control, self.is_rule = brief, control, control
         usual = "order" if isinstance(brief.outputs, Tokens) else "values"
         self._scale = check_scale(getattr(host, "scale", usual), brief.outputs)
@@ -100,6 +108,7 @@ class HostPupil:
                     setattr(self, name, getattr(host, name))
             if own and hasattr(host, "judged"):
                 self.judged = self._judged
+        self.remark = getattr(host, "remark", lambda: "")
         if hasattr(host, "described"):
             self.described = host.described
 
@@ -114,8 +123,18 @@ class HostPupil:
         return self._scale
 
     def learn(self, lesson: Lesson, start: int, stop: int) -> None:
-        """Show the items one after another."""
+        """Show the items one after another, or in batches to a host with `learn_many`: an update is made
+        when its batch is full, as by the built-in trainings.
+        """
         face(self.host, HostLearner)
+        if hasattr(self.host, "learn_many"):
+            size = lesson.examples[0].count if self._batch == 0 else self._batch or 1
+            items = self._items(lesson, start // size * size, stop // size * size)
+            while some := list(itertools.islice(items, size)):
+                if there := [item for item in some if item is not None]:
+                    self.host.learn_many(there)
+            self._shown += stop - start
+            return
         for item in self._items(lesson, start, stop):
             if item is not None:
                 self.host.learn(*item)
@@ -187,7 +206,9 @@ class HostPupil:
         trained, fixed = parameters_counted(self.host)
         if trained is None and (self._control or not getattr(self.host, "learns", True)):
             trained = 0  # a rule has none
-        return [Cost(self._shown, self._shown, trained, fixed, bits=getattr(self.host, "bits", None))]
+        updates = getattr(self.host, "updates", self._shown)
+        made = updates if isinstance(updates, int) else self._shown
+        return [Cost(self._shown, made, trained, fixed, bits=getattr(self.host, "bits", None))]
 
     def close(self) -> None:
         """Let the host close what it has opened."""

@@ -18,6 +18,8 @@ from quickstudy.base.spaces import Space, Tokens, check_distributions
 
 def checked_rows(predicted: Any, length: int, outputs: Space, scale: str) -> NDArray[np.float64]:
     """(length, width) scores out of what `predict` gave. Raises LearnerFault where that is none, or no number."""
+    if predicted is None:
+        raise LearnerFault("predict returned None; it must return one row per input row")
     try:
         rows = np.asarray(predicted)
     except ValueError as error:

@@ -260,10 +260,50 @@ def _names(component: Any) -> set[str]:
 
 
 def place(text: str) -> str:
-    """The name of a learner, if it is in a file by the whole path of that: to be found from any folder."""
+    """The name of a learner. If it is in a file: with the whole path of that, to be found from any folder, and with
+    its class, also where the file has only one and the user has left it out.
+    """
     path, dot, rest = text.partition(".py")
     file = pathlib.Path(path + dot).expanduser()
-    return f"{file.absolute()}{rest}" if dot and text not in _brought and file.is_file() else text
+    if not dot or text in _brought or "=" in path or not file.is_file():
+        return text
+    name, assignments = _class_typed(rest)
+    name = name or next(iter(_only_learner(include(file))), "")
+    return ":".join(filter(None, (str(file.absolute()), name, assignments)))
+
+
+def with_parameters(text: str, assignments: str) -> str:
+    """The name of a learner with further parameters.
+
+    >>> with_parameters("lstm", "rate=1"), with_parameters("lstm:units=8", "rate=1")
+    ('lstm:rate=1', 'lstm:units=8,rate=1')
+    >>> with_parameters("model.py:Model", "rate=1")
+    'model.py:Model:rate=1'
+    """
+    given = "=" in (text.partition(".py:")[2] or text)
+    return f"{text}{',' if given else ':'}{assignments}"
+
+
+def _class_typed(rest: str) -> tuple[str, str]:
+    """Class and parameters, of what is typed after the name of a file; either may be missing."""
+    name, _, assignments = rest.removeprefix(":").partition(":")
+    return ("", rest.removeprefix(":")) if "=" in name else (name, assignments)
+
+
+def _only_learner(module: Any) -> list[str]:
+    """The name of the one learner of a file; nothing where there are several, or none."""
+    learning = [key for key in _made_there(module) if _learns(getattr(module, key))]
+    return learning if len(learning) == 1 else []
+
+
+def _made_there(module: Any) -> list[str]:
+    """The names of the classes, functions and partials that a file defines."""
+    return [
+        key
+        for key, value in vars(module).items()
+        if isinstance(value, functools.partial)
+        or (callable(value) and getattr(value, "__module__", None) == module.__name__)
+    ]
 
 
 def without_place(text: str) -> str:
@@ -279,21 +319,14 @@ def without_place(text: str) -> str:
 def _from_file(text: str, convention: str, asked: str) -> Choice:
     path, _, rest = text.partition(".py")
     file = pathlib.Path(path + ".py").expanduser()
-    rest = rest.removeprefix(":")
-    name, _, assignments = rest.partition(":")
-    if "=" in name:  # the name is left out, and parameters are given
-        name, assignments = "", rest
+    name, assignments = _class_typed(rest)
     if not file.is_file():
         raise UsageError(f'no file {file}, which the learner "{text}" names')
     module = include(file)
-    known = [
-        key
-        for key, value in vars(module).items()
-        if isinstance(value, functools.partial)
-        or (callable(value) and getattr(value, "__module__", None) == module.__name__)
-    ]
-    if not name and len(learning := [key for key in known if _learns(getattr(module, key))]) == 1:
-        name = learning[0]
+    known = _made_there(module)
+    classes = [key for key in known if isinstance(getattr(module, key), type)]
+    # One that cannot be a learner is refused by what it lacks.
+    name = name or next(iter(_only_learner(module) or (classes if len(classes) == 1 else [])), "")
     if name not in known:
         wanted = f'no learner "{name}" in {file}' if name else f"which learner of {file}?"
         raise UsageError(f"{wanted}; {nearest(name, known)}; type {file}:NAME")

@@ -131,10 +131,10 @@ class _Maker:
         root, repetition = seed_of(record)
         cost = {name: number(value) for name, value in record.cost.items() if value is not None}
         outcome = record.status, record.reason, self.book.of(record), cost, self._where[record.key]
-        facts = record.trace.get("facts", {})
+        facts, remark = record.trace.get("facts", {}), str(record.where.get("remark", ""))
         return Run(
             record.key, root, repetition, *outcome, str(record.where.get("look_ahead", "")),
-            tuple(map(str, facts.get("remarks", ()))), dict(facts.get("ceilings", {})),
+            (*map(str, facts.get("remarks", ())), *([f"{remark}."] if remark else [])), dict(facts.get("ceilings", {})),
         )  # fmt: skip
 
     def _trace(self, record: Record) -> Trace | None:

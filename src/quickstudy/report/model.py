@@ -23,7 +23,8 @@ _UNDEFINED = Contrast(None)
 @dataclass(frozen=True)
 class Run:
     """One record as a report lists it. place: number of its entry in `ReportData.places`. look_ahead: what was found
-    out about a learner from outside. remarks, ceilings: facts of its trace, see `Trace`.
+    out about a learner from outside. remarks: of its trace (see `Trace`) and of the learner, such as that it was hardly
+    trained. ceilings: facts of its trace.
     """
 
     key: str

@@ -49,9 +49,15 @@ def marks_of(data: ReportData) -> Marks:
     names: dict[str, set[str]] = {role: set() for role in ROLES}
     for row in (row for table in data.tables for row in table.rows):
         names[row.role].add(row.learner)
-    learning = sorted((name, role) for role in LEARNING for name in names[role])
-    learning += [(name, PERSON) for name in sorted(names[PERSON])]
-    found = {(role, name): Mark(role, index) for index, (name, role) in enumerate(learning)}
+    learning = sorted({name for role in LEARNING for name in names[role]})
+    # One number, and so one colour, for a learner, also where it has replay on some tasks alone.
+    found = {
+        (role, name): Mark(role, number)
+        for number, name in enumerate(learning)
+        for role in LEARNING
+        if name in names[role]
+    }
+    found |= {(PERSON, name): Mark(PERSON, len(learning) + n) for n, name in enumerate(sorted(names[PERSON]))}
     for role in (CONTROL, ORACLE):
         found |= {(role, name): Mark(role, index) for index, name in enumerate(sorted(names[role]))}
     return found

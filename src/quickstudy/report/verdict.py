@@ -71,7 +71,8 @@ def _remarks(table: TaskTable) -> Iterator[str]:
             if kind == "cannot be told" and row.learner not in untold.setdefault(reason, []):
                 untold[reason].append(row.learner)
     for reason, names in untold.items():
-        yield f"{listing(names)} could not be checked for looking ahead: {reason}."
+        again = "; another run of the same seed may give another number" if "two answers" in reason else ""
+        yield f"{listing(names)} could not be checked for looking ahead: {reason}{again}."
     scored_rows = [row for role in LEARNING for row in _ranked(table, role)]
     reasons = dict.fromkeys(row.scaled.reason for row in scored_rows if row.scaled.reason)
     yield from (f"No scaled score: {reason}." for reason in reasons)

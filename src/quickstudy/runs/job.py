@@ -101,7 +101,7 @@ def _call(
     place = {"versions": provenance.versions(origins), "device": parts.learner.device(), "lanes": lanes}
     unfinished = None if journal is None else UnfinishedCall(journal, [digest(what) for what in whats], place)
     learner: _Remembering | None = None
-    status, reason, look_ahead, traceback, passing = OK, "", "", "", False
+    status, reason, look_ahead, remark, traceback, passing = OK, "", "", "", "", False
     traces: list[Trace] = []
     kept: list[Snapshot] = []
     snapshots: list[Snapshot] = []
@@ -115,7 +115,7 @@ def _call(
         if keep_learners:
             shots = zip(filled, examination.snapshots(), strict=False)  # of some learners there are none
             kept = [_named(snapshot, seat.parts, seat.setting) for seat, snapshot in shots]
-        look_ahead = learner.look_ahead()
+        look_ahead, remark = learner.look_ahead(), learner.remark()
         traces, snapshots = list(examination.traces), kept
         if keep_answers and examination.last is not None:
             traces = [examination.last.kept_in(trace, lane) for lane, trace in enumerate(traces)]
@@ -138,7 +138,8 @@ def _call(
     # Libraries that were loaded on the way are there now.
     place = {**place, "versions": provenance.versions(origins), **provenance.code(origins, journal)}
     place["fingerprints"] = provenance.fingerprints(built_in(parts), measures)
-    noted = {**({"look_ahead": look_ahead} if look_ahead else {}), **({"passing": True} if passing else {})}
+    noted: dict[str, Any] = {"look_ahead": look_ahead, "remark": remark, "passing": passing}
+    noted = {name: value for name, value in noted.items() if value}
     for lane, (seat, what) in enumerate(zip(seats, whats, strict=True)):
         trace = traces[lane] if traces else None
         record = Record(
@@ -181,6 +182,10 @@ class _Remembering:
         """What was found out about the pupils from outside. Raises LearnerFault if one looks ahead."""
         found = {pupil.look_ahead() for pupil in self._pupils} if self._watched else set[str]()
         return min(found - {""}, default="")  # "cannot be told" comes before "nothing found"
+
+    def remark(self) -> str:
+        """What the last learner says of its run, such as that it was hardly trained."""
+        return str(getattr(self._pupils[-1], "remark", lambda: "")()) if self._pupils else ""
 
     def close(self) -> None:
         for pupil in self._pupils:

@@ -109,7 +109,7 @@ def _check_file(file: pathlib.Path, rest: str, name: str) -> list[Finding]:
         if found is None:
             raise UsageError(f'no task, core or learner "{wanted}" in {file}; {nearest(wanted, known)}')
         if isinstance(found, type) and _is_task(found):
-            return check_task(configure(rest, found, {}))
+            return check_task(configure(wanted, found, parse_assignments(rest.partition(":")[2])))
         if isinstance(found, type) and hasattr(found, "build") and not hasattr(found, "predict"):  # adapters build too
             from quickstudy.testing.cores import check_core
 

@@ -125,22 +125,23 @@ class Watch:
 
     @property
     def touched(self) -> list[str]:
-        """Which generators have moved."""
-        now = _states()
-        return [name for name, state in self._before.items() if now[name] != state]
+        """Which generators have moved; that of a library that was imported since, if it was drawn from."""
+        before = self._before if "torch" in self._before else {**self._before, **_undrawn_states()}
+        return [name for name, state in _states().items() if before[name] != state]
 
 
 @contextmanager
 def undisturbed() -> Iterator[Watch]:
     """Watch the shared generators, and put them back afterwards: a check must leave no trace of what it checked."""
     kept_numpy, kept_python = np.random.get_state(), random.getstate()  # noqa: NPY002  # looked at, not drawn from
-    torch = sys.modules.get("torch")  # a check imports the learner's file first, and loads nothing by itself
+    torch = sys.modules.get("torch")  # a check loads nothing by itself; the learner may
     kept_torch = torch.random.get_rng_state() if torch is not None else None
     try:
         yield Watch()
     finally:
+        torch = sys.modules.get("torch")
         if torch is not None:
-            torch.random.set_rng_state(kept_torch)
+            torch.random.set_rng_state(_unused(torch) if kept_torch is None else kept_torch)
         np.random.set_state(kept_numpy)  # noqa: NPY002
         random.setstate(kept_python)
 
@@ -153,7 +154,22 @@ def _states() -> dict[str, str]:
     torch = sys.modules.get("torch")
     if torch is not None:
         states["torch"] = torch.random.get_rng_state().numpy()
-    return {name: hashlib.sha256(repr(_plain(state)).encode()).hexdigest() for name, state in states.items()}
+    return {name: _digest(state) for name, state in states.items()}
+
+
+def _undrawn_states() -> dict[str, str]:
+    """The state of a generator that was never drawn from, of libraries that a learner may import on the way."""
+    torch = sys.modules.get("torch")
+    return {} if torch is None else {"torch": _digest(_unused(torch).numpy())}
+
+
+def _unused(torch: Any) -> Any:
+    """The state of PyTorch's generator as it was seeded, before any draw."""
+    return torch.Generator().manual_seed(torch.initial_seed()).get_state()
+
+
+def _digest(state: object) -> str:
+    return hashlib.sha256(repr(_plain(state)).encode()).hexdigest()
 
 
 def _plain(state: object) -> object:

@@ -289,7 +289,8 @@ def _tuning(found: Found) -> Block | None:
             lines.append(Text(f"{family.name}: one candidate, {choice.name or 'not run yet'}."))
             continue
         tried = ", ".join(f"{one} {value:.4g}" for one, value in choice.tried.items())
-        lines.append(Text(f"{family.name}: {choice.name}, by {choice.score} on {choice.task} ({tried})."))
+        tie = f"; {choice.tied} of them tied, and the usual setting was kept" if choice.tied > 1 else ""
+        lines.append(Text(f"{family.name}: {choice.name}, by {choice.score} on {choice.task} ({tried}){tie}."))
     return Details("How it was tuned: on tasks and seeds that are not reported", lines, open=True) if lines else None
 
 

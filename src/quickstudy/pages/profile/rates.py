@@ -15,7 +15,7 @@ from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import PLAIN
 from quickstudy.base.study import StudyRow
-from quickstudy.learners.naming import fitted
+from quickstudy.learners.naming import fitted, with_parameters
 from quickstudy.pages.cells import EMPTY, table
 from quickstudy.pages.profile.tuning import asked_on, family_of
 from quickstudy.pages.request import Request, Stage, by_protocol
@@ -119,8 +119,9 @@ def _is_rate(value: Any) -> bool:
 def names_of(request: Request, row: StudyRow, learner: str) -> dict[float, str]:
     """What a learner is called with each rate; nothing where its training has no rate there."""
     asked = asked_on(row.task, row.protocol, request.convention)
-    sign = "," if ":" in learner else ":"
-    found = {rate: fitted(f"{learner}{sign}rate={rate:g}", request.convention, asked) for rate in grid_of(request)}
+    found = {
+        rate: fitted(with_parameters(learner, f"rate={rate:g}"), request.convention, asked) for rate in grid_of(request)
+    }
     return {rate: one.name for rate, one in found.items() if "rate" not in one.left_out}
 
 

@@ -11,10 +11,10 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import alternatives, configure
 from quickstudy.base.study import StudyRow
 from quickstudy.base.task import asked_of
-from quickstudy.learners.naming import choose_learner, fitted
+from quickstudy.learners.naming import choose_learner, fitted, with_parameters
 from quickstudy.pages.request import Request
 from quickstudy.report.results import Runs, scores_of
-from quickstudy.report.statistics import best
+from quickstudy.report.statistics import best, middle
 from quickstudy.runs.setting import Setting, make_task, protocol_of
 
 AS_GIVEN, TUNED = "as given", "tuned"
@@ -43,7 +43,7 @@ class Tuning:
 @dataclass(frozen=True)
 class Chosen:
     """name: of the candidate that is reported, None while nothing has been run. tried: by candidate, the middle of the
-    score on the tuning task. cost: of all tuning runs of the family.
+    score on the tuning task. cost: of all tuning runs of the family. tied: how many were the best alike.
     """
 
     name: str | None
@@ -52,6 +52,7 @@ class Chosen:
     task: str = ""
     score: str = ""
     runs: int = 0
+    tied: int = 1
 
 
 def family_of(row: StudyRow) -> str:
@@ -87,8 +88,7 @@ def candidates(typed: str, request: Request, family: str) -> list[str]:
     if len(named) == 1 and "rate=" not in named[0]:
         usual = choose_learner(named[0], request.convention, task, asked).what["parameters"].get("rate")
         if isinstance(usual, float):
-            sign = "," if ":" in named[0] else ":"
-            named = [f"{named[0]}{sign}rate={usual * factor:.6g}" for factor in FACTORS]
+            named = [with_parameters(named[0], f"rate={usual * factor:.6g}") for factor in FACTORS]
     if len(named) > tuning.most:
         raise UsageError(
             f"{typed} stands for {len(named)} settings in {family}, and the budget is {tuning.most}; name fewer"
@@ -110,7 +110,9 @@ def tuning_seeds(request: Request) -> int:
 
 
 def chosen(request: Request, typed: str, family: str) -> Chosen:
-    """The candidate that did best on the tuning task, by its headline; the first among equals."""
+    """The candidate that did best on the tuning task, by its headline; among equals the one that is nearest to the
+    usual setting, then the first.
+    """
     names = candidates(typed, request, family)
     if len(names) == 1:
         return Chosen(names[0], {}, {})
@@ -120,12 +122,25 @@ def chosen(request: Request, typed: str, family: str) -> Chosen:
     values = {name: scores_of(found, headline) for name, found in runs.items()}
     records = [record for found in runs.values() for record in found.values()]
     read = request.found.score(headline, records)
+    tuning, costs = tuning_of(request, family), _cost([record.cost for record in records])
     tried = {name: sum(own.values()) / len(own) for name, own in values.items() if own}
     first = best({f"{place:03d}": values[name] for place, name in enumerate(names)}, read) if records else None
+    if first is None:
+        return Chosen(None, tried, costs, tuning.task, read.title, len(records))
+    level = middle(values[names[int(first)]], read)
+    tied = [name for name in names if values[name] and middle(values[name], read) == level]
     return Chosen(
-        None if first is None else names[int(first)], tried, _cost([record.cost for record in records]),
-        tuning_of(request, family).task, read.title, len(records),
+        min(tied, key=lambda name: _changes(request, family, name)), tried, costs, tuning.task, read.title,
+        len(records), len(tied),
     )  # fmt: skip
+
+
+def _changes(request: Request, family: str, name: str) -> int:
+    """How many parameters of a candidate are not as usual: its label has only those."""
+    tuning = tuning_of(request, family)
+    asked = asked_on(tuning.task, tuning.protocol, request.convention)
+    task = make_task(tuning.task, request.convention)
+    return choose_learner(name, request.convention, task, asked).label.count("=")
 
 
 def _setting(request: Request, family: str, name: str) -> Setting:

@@ -1,0 +1,60 @@
+"""Tuning: learners of a file, and candidates that are equally good."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from quickstudy.pages.profile import tuning
+from quickstudy.profiling import request_profile
+
+MODEL = """
+class Model:
+    def __init__(self, brief, seed, rate=0.003, width=8):
+        pass
+
+    def learn(self, inputs, targets):
+        pass
+
+    def predict(self, inputs):
+        pass
+"""
+
+
+@pytest.fixture
+def model(tmp_path):
+    file = tmp_path / "model.py"
+    file.write_text(MODEL)
+    return file
+
+
+@pytest.mark.parametrize(("typed", "before"), [("", ":"), (":Model", ":"), (":Model:width=4", ":width=4,")])
+def test_rates_around_the_usual_one_are_tried_for_a_learner_of_a_file(model, typed, before):
+    request = request_profile(f"{model}{typed}", tuned=True, families="dynamics")
+    examined = request.study.settings["examined"]
+    tried = [f"{model}:Model{before}rate={rate}" for rate in ("0.003", "0.0009", "0.009")]
+    assert tuning.candidates(examined, request, "dynamics") == tried
+
+
+def test_a_file_with_one_class_and_its_class_are_one_learner(model):
+    names = {request_profile(f"{model}{typed}").study.settings["examined"] for typed in ("", ":Model")}
+    assert names == {f"{model}:Model"}
+
+
+@pytest.mark.parametrize(
+    ("scores", "best", "tied"),
+    [((0.0, 0.0, 0.0), "0.003", 3), ((0.5, 0.0, 0.0), "0.001", 1), ((0.0, 0.5, 0.5), "0.003", 2)],
+)
+def test_the_usual_setting_is_kept_in_a_tie(model, monkeypatch, scores, best, tied):
+    typed = f"{model}:Model:rate=0.001|0.003|0.03"
+    request = request_profile(typed, tuned=True, families="grammar")
+    rates = dict(zip(("0.001", "0.003", "0.03"), scores, strict=True))
+    monkeypatch.setattr(tuning, "scores_of", lambda runs, headline: {(0, 0): rates[runs["rate"].name]})
+    found = SimpleNamespace(
+        of=lambda setting: {"rate": SimpleNamespace(name=setting.learner.rpartition("=")[2], cost={})},
+        score=lambda headline, records: tuning.catalogue.measure.get("b-index").scores[0],
+    )
+    monkeypatch.setattr(type(request), "found", found)
+    choice = tuning.chosen(request, typed, "grammar")
+    assert (choice.name, choice.tied) == (f"{model}:Model:rate={best}", tied)
