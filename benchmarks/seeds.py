@@ -1,9 +1,9 @@
-"""What one seed of the published language experiments costs on one core, and the page that says so.
+"""What one seed of the published language experiments costs on one core.
 
     python benchmarks/seeds.py [MODEL ...]
 
-Measures what is not yet in results/speed.jsonl (remove that file to begin anew) and writes docs/explanation/speed.md
-from all that is there. A cell is a whole run, from drawing the data to the last test, in CPU seconds. It runs again
+Measures what is not yet in results/speed.jsonl (remove that file to begin anew) and prints two tables
+of all that is there. A cell is a whole run, from drawing the data to the last test, in CPU seconds. It runs again
 with nothing kept but compiled programs: what the first run takes more is compilation.
 """
 
@@ -19,7 +19,6 @@ from clock import product_rate
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROWS = ROOT / "results" / "speed.jsonl"
-PAGE = ROOT / "docs" / "explanation" / "speed.md"
 TASKS = {1: "periodic", 3: "symbol-counting", 5: "qa", 10: "adjective-qa-counting"}
 LARGE = {2: "increasing-period", 4: "pattern-counting", 10: "adjective-qa-counting"}
 RULES = {1: 34, 2: 35, 3: 37, 4: 99, 5: 206, 10: 36}
@@ -27,60 +26,7 @@ RULES = {1: 34, 2: 35, 3: 37, 4: 99, 5: 206, 10: 36}
 EXAMINED = dict.fromkeys(("esn", "reca", "lstm"), ("thinned", "every")) | dict.fromkeys(
     ("rnn", "transformer"), ("thinned",)
 )
-# CPU seconds of the published programs for one seed on one core, by task.
-ORIGINAL = {
-    "esn": {1: 2.1, 3: 2.7, 5: 1.9, 10: 20},
-    "reca": {1: 1.9, 3: 1.7, 5: 0.5, 10: 4},
-    "rnn": {1: 5, 3: 42, 5: 37, 10: 287},
-    "lstm": {1: 2, 3: 57, 5: 49, 10: 420},
-    "transformer": {1: 4, 3: 54, 5: 58, 10: 147},
-}
-
-TEXT = """# How long one seed takes
-
-Whole runs of one seed under the convention `published`, on one core: drawing the data, building the learner, learning,
-and every test on the way. The seconds are CPU seconds of the process, the least of two runs (of one, for the exact
-schedule). Compilation is apart: it is done once for all seeds of a task, and kept on disk; the column says what it
-takes when nothing is kept, and is empty where it was not measured.
-
-- *original*: CPU seconds of the published programs for one seed, as quoted for one core; not measured here.
-- *thinned*: with the tests that `reproduce` makes; *exact*: with a test after every update (`schedule=every`).
-- *floor*: the multiply-adds that the learner cannot do without, at the rate of one large float32 product on this core.
-  Nothing else is counted in it: no sampling, no elementwise functions, no memory traffic.
-
-{table}
-
-## Memory
-
-Peak resident memory of a fresh process that runs one seed, in gigabytes, on the tasks with the most or the longest
-material: with the thinned schedule, and behind the stroke with the exact one, where that was measured.
-
-{memory}
-
-## The whole table on a GPU
-
-On a GPU a hundred seeds run side by side in one call, and three workers share the device. Table 4 as published, 100
-seeds a cell, thinned schedule, on one H200 with nothing else on the machine and no compiled programs kept: all 50 cells
-in 827 seconds, in two commands. The first was killed after 600 seconds, with 44 cells done; the second found them and
-took 227 seconds. Seconds of the three workers, by model: ReCA 222, ESN 280, RNN 361, Transformer 534, LSTM 751. At
-most 84 GB of the device's memory were in use. Since then the Transformer's noise is drawn in another way (version 2 of
-the core), which has not been timed there. [Which published conclusions stand](what-stands.md) has the numbers.
-
-## How it was measured
-
-On a shared virtual machine with two cores of a 2.6 GHz server processor, while other programs ran on it: the same cell
-varied by a quarter from one measurement to the next. JAX is held to one thread. `make bench` measures again, and so
-does, for this page alone:
-
-```sh
-python benchmarks/seeds.py
-```
-
-Why seeds are cheap: sequences are packed, so that no padding is computed, and nothing is read after the last question
-of a sequence; the last layer of a Transformer works at the questions only; test sequences run in groups of about equal
-length; a core that is never trained is run once; dropout draws as few random bits as its rate needs.
-[The same numbers](same-numbers.md) says what may not change with all this.
-"""
+MODELS = ("esn", "reca", "rnn", "lstm", "transformer")
 
 
 def setting(model, task, schedule):
@@ -171,12 +117,12 @@ def peak(model, task, schedule):
 
 
 def main(arguments):
-    """Measure what is missing, and write the page after every row."""
+    """Measure what is missing, and print the tables."""
     if arguments[:1] == ["--peak"]:
         return peak(*arguments[1:])
     rows = [json.loads(line) for line in ROWS.read_text().splitlines()] if ROWS.exists() else []
     known = {(row["model"], row["task"], row["schedule"]) for row in rows}
-    for model in arguments or ORIGINAL:
+    for model in arguments or MODELS:
         cells = [(task, schedule) for task in TASKS for schedule in ("thinned", "every")]
         cells += [(task, f"memory, {schedule}") for task in LARGE for schedule in EXAMINED[model]]
         for task, schedule in cells:
@@ -190,27 +136,19 @@ def main(arguments):
             with ROWS.open("a") as file:
                 file.write(json.dumps(row) + "\n")
             print(row, flush=True)
-            PAGE.write_text(page(rows), encoding="utf-8")
-    PAGE.write_text(page(rows), encoding="utf-8")
+    print("\n".join([*_table(rows), "", *_memory(rows)]))
     return None
 
 
-def page(rows):
-    """The page, as Markdown."""
-    return TEXT.format(table="\n".join(_table(rows)), memory="\n".join(_memory(rows)))
-
-
 def _table(rows):
-    numbers = "original", "thinned", "times", "exact", "times", "compilation", "floor, thinned", "floor, exact"
+    numbers = "thinned", "exact", "compilation", "floor, thinned", "floor, exact"
     yield f"| model | task | {' | '.join(numbers)} |"
     yield f"|---|---|{'---:|' * len(numbers)}"
     by_key = {(row["model"], row["task"], row["schedule"]): row for row in rows}
-    for model, seconds in ORIGINAL.items():
-        for task, original in seconds.items():
+    for model in MODELS:
+        for task, name in TASKS.items():
             thin, exact = (by_key.get((model, task, schedule)) for schedule in ("thinned", "every"))
-            cells = [model, f"{task} {TASKS[task]}", f"{original:g}"]
-            for row in (thin, exact):
-                cells += [f"{row['seconds']:.2f}", f"{original / row['seconds']:.1f}"] if row else ["", ""]
+            cells = [model, f"{task} {name}", *(f"{row['seconds']:.2f}" if row else "" for row in (thin, exact))]
             cells.append(f"{thin['compilation']:.1f}" if thin and thin["compilation"] is not None else "")
             cells += [f"{row['floor']:.2f}" if row else "" for row in (thin, exact)]
             yield f"| {' | '.join(cells)} |"
@@ -220,7 +158,7 @@ def _memory(rows):
     found = {(row["model"], row["task"], row["schedule"]): row.get("gigabytes") for row in rows}
     yield f"| model | {' | '.join(f'{task} {name}' for task, name in LARGE.items())} |"
     yield f"|---|{'---:|' * len(LARGE)}"
-    for model in ORIGINAL:
+    for model in MODELS:
         both = [[found.get((model, task, f"memory, {kind}")) for kind in ("thinned", "every")] for task in LARGE]
         cells = [" / ".join(f"{value:.2f}" for value in pair if value is not None) for pair in both]
         yield f"| {model} | {' | '.join(cells)} |"

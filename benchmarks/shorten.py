@@ -40,7 +40,7 @@ def right(network, task, file):
     marking = Marking("det" if counted else "cat", (0.0,))
     (column,) = marking.columns()
     strings = TestList(task, "released", 0, 2000 if counted and len(task.grammar.stops) == 1 else 5000)
-    (found,) = outcomes(pupil, strings, task.grammar, marking, lambda so_far: bool(so_far[0][column].any()))
+    (found,) = outcomes(pupil, strings, task.grammar, marking, lambda _, so_far: bool(so_far[column].any()))
     return not found[column].any()
 
 

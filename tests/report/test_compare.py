@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from quickstudy.base.errors import UsageError
-from quickstudy.report.compare import compare
+from quickstudy.report.compare import compare, table_of
+from quickstudy.report.family_tests import detectable_effect
+from quickstudy.report.ranking import overall
+from quickstudy.stats.paired import stratified_sign_flips
 
 Make = Callable[..., Any]
 
@@ -35,17 +40,61 @@ def test_pairs_are_by_seed_and_the_numbers_are_right(make_record: Make, save: Ma
     assert other.better == "a"
 
 
-def test_holm_over_tasks_takes_a_verdict_back(make_record: Make, save: Make, tmp_path: Path) -> None:
+def test_six_seeds_decide_over_the_tasks_of_a_family(make_record: Make, save: Make, tmp_path: Path) -> None:
     records = []
     for number, task in enumerate(("language/qa", "language/periodic")):
         records += scored(make_record, "a", *[0.5 + 0.01 * seed + 0.1 * number for seed in range(6)], task=task)
         records += scored(make_record, "b", *[0.4] * 6, task=task)
     rows = compare(save(tmp_path, records), "a", "b")
     assert [row.p for row in rows] == pytest.approx([1 / 32, 1 / 32])
+    assert [row.family.p for row in rows] == pytest.approx([2 / 2**12] * 2)  # twelve pairs, all of one sign
+    assert [(row.better, row.adjusted) for row in rows] == [("a", 2 / 2**12)] * 2
+    assert (
+        rows[0].family.as_text()
+        == "language (corrected): a is better (over 2 tasks, 12 pairs, p 0.000488, Holm 0.000488)"
+    )
+
+
+def test_families_are_corrected_for_their_number(make_record: Make, save: Make, tmp_path: Path) -> None:
+    records = []
+    for task in ("language/qa", "grammar/an-bn"):
+        records += scored(make_record, "a", *[0.5 + 0.01 * seed for seed in range(6)], task=task)
+        records += scored(make_record, "b", *[0.4] * 6, task=task)
+    rows = compare(save(tmp_path, records), "a", "b")
     assert [row.adjusted for row in rows] == pytest.approx([1 / 16, 1 / 16])
-    assert [row.better for row in rows] == ["", ""]
-    assert [row.needed for row in rows] == [7, 7]  # 2 / 2**7 * 2 is below 0.05, 2 / 2**6 * 2 is not
-    assert rows[0].as_text()[-1] == "no verdict: 6 pairs are too few, 7 could tell"
+    assert {row.family.verdict() for row in rows} == {"no verdict: 6 pairs are too few, 7 are needed"}
+    assert all(math.isnan(row.detectable) for row in rows)  # where nothing can be found, no difference is detectable
+
+
+def test_two_protocols_of_a_task_share_their_data_and_are_one_test(
+    make_record: Make, save: Make, tmp_path: Path
+) -> None:
+    records = []
+    for sequences in (600, 1200):
+        protocol = {"sequences": sequences}
+        records += scored(make_record, "a", *[0.5 + 0.01 * seed for seed in range(6)], protocol=protocol)
+        records += scored(make_record, "b", *[0.4] * 6, protocol=protocol)
+    rows = compare(save(tmp_path, records), "a", "b")
+    assert len(rows) == 2
+    assert [(row.family.tasks, row.family.pairs, row.family.p) for row in rows] == [(1, 6, 1 / 32)] * 2
+
+
+def test_one_pass_is_not_ranked_against_replay(make_record: Make, save: Make, tmp_path: Path) -> None:
+    records = [
+        *scored(make_record, "a", *[0.9] * 6),
+        *scored(make_record, "b", *[0.4] * 6, passes=10),
+        *scored(make_record, "a", *[0.9] * 6, task="language/periodic", passes=10),
+        *scored(make_record, "b", *[0.4] * 6, task="language/periodic", passes=10),
+    ]
+    save(tmp_path, records)
+    by_task = {row.task: row for row in compare(tmp_path, "a", "b")}
+    assert by_task["language/qa"].remark == "one pass is not ranked against replay"
+    assert by_task["language/periodic"].remark == ""
+    assert by_task["language/periodic"].family.tasks == 1
+    found = overall(table_of(tmp_path), ["a", "b"])
+    assert (list(found.tasks), list(found.mixed)) == (["language/periodic (corrected)"], ["language/qa (corrected)"])
+    (alone,) = compare(save(tmp_path / "alone", records[:12]), "a", "b")
+    assert (alone.better, alone.family.verdict()) == ("", "no verdict: one pass is not ranked against replay")
 
 
 @pytest.mark.parametrize(
@@ -116,10 +165,10 @@ def test_a_difference_that_does_not_matter_is_called_so_and_is_seen(
     (row,) = compare(save(tmp_path / "plain", records), "a", "b")
     assert row.better == "a"
     assert row.as_text()[3] == "difference +0.00012 [+0.00012, +0.00012]"
-    assert row.as_text()[-1] == "a is better, by too little to matter"
+    assert row.family.verdict() == "a is better, by too little to matter"
     records = runs(make_record, "a", "error", *[1e-9] * 6) + runs(make_record, "b", "error", *[1.0012e-9] * 6)
     (row,) = compare(save(tmp_path / "log", records), "a", "b")
-    assert (row.as_text()[3], row.as_text()[-1]) == (
+    assert (row.as_text()[3], row.family.verdict()) == (
         "ratio 0.9988 [0.9988, 0.9988]",
         "a is better, by too little to matter",
     )
@@ -131,7 +180,7 @@ def test_a_difference_that_does_not_matter_is_called_so_and_is_seen(
 def test_without_a_direction_nobody_is_better(make_record: Make, save: Make, tmp_path: Path) -> None:
     records = runs(make_record, "a", "depth", *[1.0] * 6) + runs(make_record, "b", "depth", *[2.0] * 6)
     (row,) = compare(save(tmp_path, records), "a", "b", score="depth")
-    assert (row.better, row.as_text()[-1]) == ("", "no verdict: direction unknown")
+    assert (row.better, row.family.verdict()) == ("", "no verdict: direction unknown")
 
 
 def test_scores_that_were_added_in_a_copy_of_a_folder_are_compared(
@@ -143,3 +192,11 @@ def test_scores_that_were_added_in_a_copy_of_a_folder_are_compared(
     for places in (folders, folders[::-1]):
         (row,) = compare(places, "a", "b", score="depth")
         assert (row.pairs, row.first_mean, row.second_mean) == (3, 2.0, 3.0)
+
+
+def test_the_detectable_difference_is_found_four_times_out_of_five_at_the_corrected_level() -> None:
+    rng, tests = np.random.default_rng(3), 3
+    effect = detectable_effect(12, 2, tests)
+    said = [stratified_sign_flips(rng.normal(effect, 1.0, (2, 6)), rng=0).p <= 0.05 / tests for _ in range(600)]
+    assert 0.72 < np.mean(said) < 0.92
+    assert math.isnan(detectable_effect(6, 1, 2))

@@ -48,6 +48,9 @@ def test_verdicts(scored: Make, make_record: Make, make_report: Make) -> None:
         make_report([*control, *weak]).tables[0].verdict.text
         == "No learner is above the best control, copy (0.200); weak is below it."
     )
+    # An interval that holds more than what matters does not show that a learner is not above.
+    open_text = make_report([*control, *level]).tables[0].verdict.text
+    assert open_text.startswith("No learner is shown to be above the best control, copy (0.200) (6 runs); level cannot")
     assert "no control was run" in make_report(strong).tables[0].verdict.text
     assert "there is no learner" in make_report(control).tables[0].verdict.text
     assert "nothing to compare" in make_report([make_record(status="failed")]).tables[0].verdict.text

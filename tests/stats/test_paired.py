@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quickstudy.base.errors import UsageError
-from quickstudy.stats.paired import LARGEST_EXACT, paired_permutation_test, signed_ranks
+from quickstudy.stats.paired import LARGEST_EXACT, paired_permutation_test, signed_ranks, stratified_sign_flips
 
 
 def test_three_pairs_by_hand():
@@ -102,3 +102,25 @@ def test_signed_ranks_by_hand():
     never = float("inf")
     assert signed_ranks([1, 5, never, never, 2], [3, 4, 1, never, 4]).tolist() == [-2.5, 1, 4, 0, -2.5]
     assert signed_ranks([never, 1], [1, never]).tolist() == [1.5, -1.5]
+
+
+def test_every_task_counts_the_same_and_every_pair_is_flipped():
+    # Differences (1, 1) and (-100, 100): scaled, all have size 1 and their sum is 2. The sum of 10 of 16 flips is not 0.
+    found = stratified_sign_flips([[1.0, 1.0], [-100.0, 100.0]], rng=0)
+    assert (found.difference, found.p, found.pairs, found.exact) == (0.5, 10 / 16, 4, True)
+    assert stratified_sign_flips([[0.0, 0.0], [1.0, 1.0]], rng=0).p == 0.5  # a task that is level decides nothing
+    assert math.isnan(stratified_sign_flips([[1.0], [math.inf]], rng=0).p)
+    with pytest.raises(UsageError, match="at least one task"):
+        stratified_sign_flips([], rng=0)
+
+
+def test_flips_over_tasks_are_seldom_wrong_and_find_what_one_task_cannot():
+    # Two tasks of very different spread and skew, six seeds each, corrected for three families.
+    rng = np.random.default_rng(5)
+
+    def found(shift):
+        one, other = rng.normal(shift, 1.0, 6), 100 * (rng.exponential(size=6) - rng.exponential(size=6) + shift)
+        return stratified_sign_flips([one, other], rng=0).p <= 0.05 / 3
+
+    assert np.mean([found(0.0) for _ in range(1000)]) < 0.03
+    assert np.mean([found(2.0) for _ in range(300)]) > 0.9

@@ -36,13 +36,13 @@ def compare(
     ),
     score: str | None = typer.Option(None, "--score", help="Which number; default: the family's headline."),
     fail_if_worse: bool = typer.Option(
-        False, "--fail-if-worse", help="Exit status 3 if any is worse than the first on some task, for CI."
+        False, "--fail-if-worse", help="Exit status 3 if any is worse than the first in some family, for CI."
     ),
     page: pathlib.Path | None = typer.Option(None, "--page", help="Also write a page with pictures: compare.html."),
     json: bool = JSON,
     include: list[str] = INCLUDE,
 ) -> None:
-    """Compare learners, paired by task and seed: difference, interval, permutation test, effect size, Holm; ranks."""
+    """Compare learners, paired by task and seed: differences by task, a test by family (Holm), ranks."""
     from quickstudy.pages.profile.index import one_ruleset
     from quickstudy.report.compare import folders_in, table_of
     from quickstudy.report.page import check_ours
@@ -64,6 +64,7 @@ def compare(
             say_left_out(len(read_results(place).damage), place)
         raise
     rows = found.rows
+    tests = list(dict.fromkeys(row.family for row in rows if row.family is not None))
     say_left_out(rows[0].left_out, places[0])
     if json:
         print_lines([*(row.as_facts() for row in rows), *([{"overall": found.facts()}] if len(names) > 2 else [])])
@@ -71,11 +72,14 @@ def compare(
         for line in dict.fromkeys(line for row in rows for line in row.compared()) if len(names) == 2 else ():
             say(line)
         for row in rows:
-            task, title, *numbers, verdict = row.as_text()
+            task, title, *numbers, remark = row.as_text()
             say(f"{task}  {title}" + (f"  {row.first} against {row.second}" if len(names) > 2 else ""))
             for line in textwrap.wrap(", ".join(map(visible, filter(None, numbers))), _WIDTH - 2):
                 say(f"  {line}")
-            say(f"  {verdict}")
+            if remark:
+                say(f"  {remark}")
+        for test in tests:
+            say((f"{test.first} against {test.second}, " if len(names) > 2 else "") + test.as_text())
         for line in found.lines() if len(found.tasks) > 1 or len(names) > 2 else ():
             say(line)
     if page is not None:
@@ -86,10 +90,11 @@ def compare(
         write_output(page, lambda file: file.write(text))
         if not json:
             say(f"Page: {page}")
-    worse = [row for row in rows if row.worse and row.named[0] == first]
+    of_first = {row.family for row in rows if row.named[0] == first}
+    worse = [test for test in tests if test.worse and test in of_first]
     if fail_if_worse and worse:
-        for row in worse:
-            say(f"{row.second} is worse than {row.first} on {row.task}", err=True)
+        for test in worse:
+            say(f"{test.second} is worse than {test.first} in {test.family} ({test.convention})", err=True)
         raise typer.Exit(WORSE)
 
 

@@ -2,7 +2,9 @@
 
 A claim is an entry of the study's `claims`: `text`; `score`, of the printed table it was drawn from; `by`, the score of
 the runs that it is judged by, if that is another; columns that are `better` `than` others; the `rows` it is about, by
-the number that begins their labels (all, if none are given); `wants`: `all` (the default), `most` or `some` of the
+the number that begins their labels (all, if none are given); `compared`: `mean` (the default) or `median` of the paired
+differences, for a score that is 0 in most runs, of which the interval of a mean does not hold its 95 % (benchmarks/
+stored_coverage.py); `wants`: `all` (the default), `most` or `some` of the
 rows; `every = true` if every one of the better columns must be above every other, where otherwise one that is above all
 of them is enough. A column that has no learner stands for its published number, unless that comes from another formula
 (`otherwise_scored` of the study: a human).
@@ -11,24 +13,24 @@ A score must be able to say what the claim says. That somebody learns faster is 
 that never learns has WADE too. That somebody reaches a higher accuracy is judged by the final one: the maximum of a
 single run is over many noisy tests, and is above 1/2 for a learner that guesses.
 
-On one row, a claim holds if the intervals of paired differences say so, is contradicted if they say the opposite, and
-is open otherwise, or has too few runs to say, or is about a number that was not printed or is not comparable. It stands
-if enough rows hold, falls if so many are contradicted that not enough are left, is not comparable if all rows are, and
-cannot be told otherwise.
+On one row, a claim holds if the intervals of paired differences say so and the differences are large enough to matter,
+is contradicted if they say the opposite, and is open otherwise, or has too few runs to say, or is about a number that
+was not printed or is not comparable. It stands if enough rows hold, falls if so many are contradicted that not enough
+are left, is not comparable if all rows are, and cannot be told otherwise.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from quickstudy.base.blocks import Cell, Made, Section, Text
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
-from quickstudy.base.measure import Score
+from quickstudy.base.measure import MEAN, MEDIAN, Score
 from quickstudy.base.study import StudyRow, find_study
 from quickstudy.pages.cells import a_cell, compare, table
 from quickstudy.pages.request import CONVENTIONS, Request, Stage
@@ -61,8 +63,11 @@ class Claim:
     wants: str = "all"
     every: bool = False
     by: str = ""
+    compared: str = MEAN
 
     def __post_init__(self) -> None:
+        if self.compared not in (MEAN, MEDIAN):
+            raise UsageError(f'a claim is compared by {MEAN} or {MEDIAN}, got "{self.compared}"')
         if self.wants not in _WANTS:
             raise UsageError(f'a claim wants {", ".join(_WANTS)} of its rows, got "{self.wants}"')
 
@@ -132,7 +137,7 @@ class Claims:
         for one in judged:
             said = one.verdicts | dict.fromkeys(unrun, NOT_RUN)
             cells = {name: said[name] if name in unrun else _cell(said[name], one.found[name]) for name in said}
-            title = request.score(one.claim.judged_by).title
+            title = request.score(one.claim.judged_by).title + ", median" * (one.claim.compared == MEDIAN)
             for lines, shown in ((rows, cells), (data, said)):
                 lines.append([one.claim.text, shown["printed"], title, *(shown[name] for name in CONVENTIONS)])
             data[-1] += [one.found[name].get(label, "") for name in one.found for label in labels]
@@ -164,7 +169,7 @@ class _Judged(NamedTuple):
         }
         for convention in CONVENTIONS:
             found[convention] = {
-                row.label: claim.on_row(_by_runs(request.under(convention), row, claim.judged_by, printed, otherwise))
+                row.label: claim.on_row(_by_runs(request.under(convention), row, claim, printed, otherwise))
                 for row in request.rows
                 if claim.about(row.label)
             }
@@ -222,9 +227,10 @@ def _by_numbers(row: StudyRow, one: str, other: str) -> str | None:
     return ABOVE if first > second else BELOW if first < second else LEVEL
 
 
-def _by_runs(request: Request, row: StudyRow, score: str, printed: Printed, otherwise: Sequence[str]) -> Standing:
-    learners = request.learners(row)
+def _by_runs(request: Request, row: StudyRow, claim: Claim, printed: Printed, otherwise: Sequence[str]) -> Standing:
+    learners, score = request.learners(row), claim.judged_by
     read = request.found.score(score, (run for one in learners.values() for run in request.runs(row, one).values()))
+    read = replace(read, shown=MEDIAN) if claim.compared == MEDIAN else read
     published = printed.get(score, {}).get(row.label)
 
     def compared(one: str, other: str) -> str | None:
@@ -233,7 +239,11 @@ def _by_runs(request: Request, row: StudyRow, score: str, printed: Printed, othe
             number = published.published[column].value if published and column in published.published else None
             if column not in learners and rival in learners and isinstance(number, float):
                 values[column] = dict.fromkeys(values[rival], number)
-        return compare(values[one], values[other], read).standing if {one, other} <= set(values) else None
+        if not {one, other} <= set(values):
+            return None
+        found = compare(values[one], values[other], read)
+        tiny = found.standing in (ABOVE, BELOW) and not found.matters(read)
+        return LEVEL if tiny else found.standing
 
     return _standing(read, otherwise, compared)
 

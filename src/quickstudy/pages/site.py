@@ -7,10 +7,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from quickstudy.base.blocks import CONTROL, ORACLE, Block, Cell, Name, Number, Page, Section, Table, Terms, Text
+from quickstudy.base.blocks import (
+    CONTROL,
+    HALF,
+    ORACLE,
+    REPLAY,
+    Block,
+    Cell,
+    Column,
+    Group,
+    Line,
+    Name,
+    Number,
+    Page,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
 from quickstudy.base.errors import UsageError
 from quickstudy.base.record import OK, Record
-from quickstudy.pages.cells import EMPTY, table
+from quickstudy.pages.cells import EMPTY
 from quickstudy.pages.profile.index import one_ruleset, read_index
 from quickstudy.render.files import write_page
 from quickstudy.report.build import build_report, days_of, gather
@@ -78,7 +95,7 @@ def _plain(cell: Cell) -> Any:
 
 
 def _board(family: str, tables: Sequence[TaskTable]) -> Table:
-    """Learners by tasks, best first."""
+    """Learners by tasks, best first; those with replay on some task in a group of their own."""
     scaled = [table for table in tables if any(row.scaled.value is not None for row in table.of_role(*LEARNING))]
     learners = dict.fromkeys(row.learner for table in tables for row in table.of_role(*LEARNING))
     found = []
@@ -87,21 +104,28 @@ def _board(family: str, tables: Sequence[TaskTable]) -> Table:
         own = [_sample(table, row) for table, row in zip(tables, rows, strict=True) if row is not None]
         known = [one for one in own if one is not None]
         number = scaled_mean(known) if known else Contrast(None, reason="no task has a scale")
-        found.append((len(known), number, learner, rows))
-    # Whoever lacks a task is not ranked with those who have them all.
-    found.sort(key=lambda one: (-one[0], -(one[1].value if one[1].value is not None else -9e9), one[2]))
-    lines: list[list[Cell]] = []
-    for count, number, learner, rows in found:
+        replay = any(row is not None and row.role == REPLAY for row in rows)
+        found.append((replay, len(known), number, learner, rows))
+    # A learner that lacks a task is not ranked with those that have them all.
+    found.sort(key=lambda one: (-one[1], -(one[2].value if one[2].value is not None else -9e9), one[3]))
+    groups: dict[bool, list[Line]] = {}
+    for replay, count, number, learner, rows in sorted(found, key=lambda one: one[0]):
         cells = [
             EMPTY if row is None else Number(row.scaled.value, row.scaled.interval, note=_failed(row)) for row in rows
         ]
         share = "" if count == len(scaled) else f"{count} of {len(scaled)} tasks"
-        lines.append([Name(learner), Number(number.value, number.interval, strong=not share, note=share), *cells])
+        overall = Number(number.value, number.interval, strong=not share, note=share)
+        groups.setdefault(replay, []).append(Line([Name(learner, note="replay" if replay else ""), overall, *cells]))
     without = [table.task for table in tables if table not in scaled]
     caption = f"{family}: scaled, ± half the 95 % interval over seeds"
     caption += f". Without a scale: {listing(without)}" if without else ""
     scores = ["all tasks", *(table.task for table in tables)]
-    return table(f"board-{family}", caption, ["learner", *scores], lines, better=dict.fromkeys(scores, "higher"))
+    if len(groups) > 1:
+        caption += ". Learners with replay are ranked apart from those that see every example once"
+    titles = {False: "", True: "With replay"}
+    columns = [Column("learner"), *(Column(title, "higher", numeric=True) for title in scores)]
+    made = [Group(lines, titles[replay]) for replay, lines in groups.items()]
+    return Table(f"board-{family}", caption, columns, made, HALF, paper=True)
 
 
 def _sample(table: TaskTable, row: Row) -> tuple[Values, Values, Values, Any] | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from quickstudy.base.blocks import CONTROL, ORACLE, REPLAY, ROLES
+from quickstudy.base.blocks import CONTROL, ORACLE, ROLES
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import QuickstudyError, UsageError
 from quickstudy.base.legend import Legend
@@ -19,7 +19,7 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.trace import Trace
 from quickstudy.report.curves import example_run, learning_curve
 from quickstudy.report.model import Change, ChangeRow, Place, ReportData, Row, Run, TaskTable
-from quickstudy.report.records import ScoreBook, number, open_book, role_of, seed_of
+from quickstudy.report.records import ScoreBook, number, open_book, played, seed_of
 from quickstudy.report.results import read_folders
 from quickstudy.report.statistics import Contrast, advantage, best, difference, estimate, scaled
 from quickstudy.report.verdict import judge
@@ -113,11 +113,9 @@ class _Maker:
             for name in sorted({name for scores in by_run for name in scores})
         }
         traces = tuple(trace for record in finished if (trace := self._trace(record)) is not None)
-        roles = [role_of(record, legend.replay_apart) for record in records]
         return Row(
             learner=group.title,
-            # Runs that failed go with those that show what the learner does.
-            role=REPLAY if REPLAY in roles else roles[0],
+            role=played(records, legend),
             setting={name: part for name, part in records[0].what.items() if name not in ("root", "repetition")},
             runs=runs,
             scores={name: found for name in values if (found := estimate(values[name], legend.score(name)))},

@@ -1,5 +1,5 @@
-"""Learners side by side, two by two: paired by task and seed, with an interval, a test, an effect size and a verdict.
-`report/ranking.py` says how they stand over all tasks together.
+"""Learners compared two by two: by task, paired by seed, with an interval and an effect size; by family, with a test
+and a verdict (`report/family_tests.py`). `report/ranking.py` describes how they rank over all tasks together.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quickstudy.base.canonical import spelled
 from quickstudy.base.errors import UsageError, nearest
@@ -23,28 +24,22 @@ from quickstudy.base.record import OK
 from quickstudy.base.task import ASKED
 from quickstudy.learners.naming import choose_learner, fitted
 from quickstudy.render.numbers import magnitude, scored, written
-from quickstudy.report.records import ScoreBook, open_book, seed_of
+from quickstudy.report.family_tests import MIXED, UNREAD, FamilyTest, Key, TaskPairs, family_tests
+from quickstudy.report.model import LEARNING
+from quickstudy.report.records import ScoreBook, open_book, played, seed_of
 from quickstudy.report.results import Merged, read_folders
-from quickstudy.report.statistics import ALPHA, difference, fewest, middle, stream
+from quickstudy.report.statistics import difference, middle, stream
 from quickstudy.runs.folder import RUNS
 from quickstudy.runs.identity import LearnerGroup, TaskGroup, label_of, task_groups, version_of
-from quickstudy.stats.paired import (
-    cliffs_delta,
-    cohens_d_paired,
-    detectable,
-    holm,
-    paired_permutation_test,
-    signed_ranks,
-)
+from quickstudy.stats.paired import cliffs_delta, cohens_d_paired, paired_permutation_test, signed_ranks
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One task: mean of (first - second) over the seeds both have, its interval, p-values, effect size and verdict.
+    """One task: mean of (first - second) over the seeds both have, its interval, effect size and uncorrected p.
 
-    adjusted: p after Holm's correction over all tasks compared. better: the label of the better learner, or an empty
-    text when the corrected test does not tell them apart; whether by enough to matter is said in words. needed: the
-    fewest pairs with which it could, for as many tasks as were compared.
+    A single task has no verdict of its own. family: the test of its family, in which it takes part unless `remark` says
+    why not. adjusted, better, needed: those of that test.
 
     statistic: `mean`, or `median` where the score is shown so or is infinite in some run: then the numbers are medians,
     the test is of signed ranks, and the effect is Cliff's delta. Where orders of magnitude count, means are geometric,
@@ -52,10 +47,10 @@ class Comparison:
 
     task, first, second: titles as the report prints them; versions: of the task, the protocol and the two learners.
     protocol: its parameters. left_out: damaged lines of the folders, which nothing here rests on.
-    detectable: the smallest true difference that so many pairs, with such a spread, would tell from none four times out
-    of five at 5 %, before any correction; nan where nothing can be said. improvement: the chance that a run of the
-    first is better than one of the second, 0.5 where they are level; nan where the direction is unknown. named: the two
-    as they were asked for.
+    detectable: the smallest true difference on this task that the family's test finds four times out of five, corrected
+    as its verdict is, if all tasks of the family differ by as many standard deviations; nan where there is none.
+    improvement: the chance that a run of the first is better than one of the second, 0.5 where they are level; nan
+    where the direction is unknown. named: the two as they were asked for.
     """
 
     task: str
@@ -82,26 +77,17 @@ class Comparison:
     detectable: float = math.nan
     improvement: float = math.nan
     named: tuple[str, str] = ("", "")
-
-    @property
-    def worse(self) -> bool:
-        """Whether the second is worse than the first, and by enough to matter."""
-        return bool(self.better) and self.better == self.first and not abs(self.difference) < self.read.least
+    family: FamilyTest | None = None
+    remark: str = ""
 
     def as_facts(self) -> dict[str, Any]:
         """Plain mapping."""
         entries = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {**entries, "read": self.read.read, "direction": self.read.better}
+        family = None if self.family is None else self.family.as_facts()
+        return {**entries, "read": self.read.read, "direction": self.read.better, "family": family}
 
     def as_text(self) -> tuple[str, ...]:
-        """Cells of a table; the last is the verdict."""
-        verdict = f"{self.better} is better" if self.better else "cannot be told apart"
-        if not self.read.sign:
-            verdict = "no verdict: direction unknown"
-        elif not self.better and self.pairs < self.needed:
-            verdict = f"no verdict: {self.pairs} pairs are too few, {self.needed} could tell"
-        elif self.better and abs(self.difference) < self.read.least:
-            verdict = f"{self.better} is better, by too little to matter"
+        """Cells of a table; the last is the remark."""
         means = " against ".join(written(scored(self.read, value)) for value in (self.first_mean, self.second_mean))
         effect = "d" if self.statistic == MEAN else "delta"
         return (
@@ -109,15 +95,15 @@ class Comparison:
             self.score,
             means if self.statistic == MEAN else f"median {means}",
             self._difference(),
-            f"p {self.p:.3g} (Holm {self.adjusted:.3g})",
+            f"p {self.p:.3g} uncorrected",
             f"{effect} {self.effect:+.2f}" if not math.isnan(self.effect) else f"{effect} undefined",
             f"{self.pairs} pairs",
             self._seen(),
-            verdict,
+            self.remark,
         )
 
     def compared(self) -> tuple[str, str]:
-        """What stands on the two sides, with the versions."""
+        """The two learners, with their versions."""
         sides = {side: (getattr(self, side), f"version {self.versions.get(side, '?')}") for side in ("first", "second")}
         first, second = (
             f"{side}: {title}" + ("" if version in title else f", {version}")
@@ -126,12 +112,12 @@ class Comparison:
         return first, second
 
     def _seen(self) -> str:
-        """What so many pairs would tell from nothing."""
+        """The detectable difference in words."""
         if not self.detectable > 0:
             return ""
         logarithms = self.read.read == LOG
         size = f"ratio of {_ratio(10.0**self.detectable)}" if logarithms else f"difference of {_size(self.detectable)}"
-        return f"a {size} would be seen"
+        return f"a {size} is detectable"
 
     def _difference(self) -> str:
         numbers = (self.difference,) if math.isnan(self.low) else (self.difference, self.low, self.high)
@@ -171,9 +157,9 @@ def compare(
     """Every two of some learners on every task that both have run, by the family's headline score or the one named.
 
     A learner is named as it is typed, or as the report prints it. Runs are told apart as in the report: two protocols
-    are two comparisons, and a name that means two versions of a learner is refused. Holm's correction is over all
-    comparisons that are made. Raises UsageError when a learner or score is unknown, or when nobody shares a task with
-    another with two seeds or more.
+    are two comparisons, and a name that means two versions of a learner is refused. Verdicts are by family, corrected
+    by Holm's method over all families and pairs of learners. Raises UsageError when a learner or score is unknown, or
+    when no two share a task with two seeds or more.
     """
     return comparisons(table_of(folders), (first, second, *others), score)
 
@@ -204,11 +190,40 @@ def comparisons(merged: Merged, names: Sequence[str], score: str | None = None) 
         pairs += [pair for table in found if (pair := _pairs(table, book, (first, second), own, score))]
     if not pairs:
         raise UsageError(f"{' and '.join(names)} share no task with two seeds or more")
-    rows = [replace(_compare(pair), needed=fewest(len(pairs)), left_out=len(merged.damage)) for pair in pairs]
-    return [
-        replace(row, adjusted=float(p), better=row.better if p <= ALPHA else "")
-        for row, p in zip(rows, holm([row.p for row in rows]), strict=True)
-    ]
+    rows = [replace(_compare(pair), left_out=len(merged.damage)) for pair in pairs]
+    members: dict[Key, list[TaskPairs]] = {}
+    for pair, row in zip(pairs, rows, strict=True):
+        members.setdefault(_key(pair, row), []).append(_part(pair, row))
+    tests = family_tests(members)
+    return [_judged(pair, row, tests[_key(pair, row)]) for pair, row in zip(pairs, rows, strict=True)]
+
+
+def _key(pair: _Pairs, row: Comparison) -> Key:
+    return pair.table.family, pair.table.convention, row.first, row.second
+
+
+def _part(pair: _Pairs, row: Comparison) -> TaskPairs:
+    """What a task brings to the test of its family."""
+    if row.statistic == MEAN:
+        differences = row.read.sign * np.subtract(*_places(pair).T)
+    else:
+        differences = row.read.sign * signed_ranks(*_places(pair).T)
+    by_seed = dict(zip(pair.seeds, differences.tolist(), strict=True))
+    id = str(pair.learners[0].records[0].part("task").get("id"))
+    return TaskPairs(id, by_seed, row.remark, not abs(row.difference) < row.read.least, pair.keys)
+
+
+def _judged(pair: _Pairs, row: Comparison, test: FamilyTest) -> Comparison:
+    """A row with the result of its family's test."""
+    if row.remark:
+        return replace(row, family=test, adjusted=math.nan, better="", needed=test.needed)
+    spread = float(np.subtract(*_places(pair).T).std(ddof=1)) if row.statistic == MEAN else math.nan
+    seen = test.detectable * spread
+    return replace(row, family=test, adjusted=test.adjusted, better=test.better, needed=test.needed, detectable=seen)
+
+
+def _places(pair: _Pairs) -> NDArray[np.float64]:
+    return np.array([[pair.read.place(value) for value in both] for both in pair.values])
 
 
 def identities(merged: Merged, names: Sequence[str]) -> dict[str, set[str]]:
@@ -249,6 +264,7 @@ class _Pairs(NamedTuple):
     read: Score
     values: list[tuple[float, float]]
     keys: list[str]
+    seeds: list[tuple[int, int]]
 
 
 def _pairs(
@@ -270,7 +286,7 @@ def _pairs(
         return None
     values = [(one[seed][0], other[seed][0]) for seed in common]
     keys = [runs[seed][1] for runs in (one, other) for seed in common]
-    return _Pairs(table, names, (first, second), legend.score(asked), values, keys)
+    return _Pairs(table, names, (first, second), legend.score(asked), values, keys, common)
 
 
 def _only(table: TaskGroup, name: str, identities: set[str]) -> LearnerGroup | None:
@@ -287,9 +303,9 @@ def _by_seed(learner: LearnerGroup, book: ScoreBook, score: str) -> dict[tuple[i
 
 
 def _compare(pairs: _Pairs) -> Comparison:
-    """One comparison by itself: nothing is corrected yet, and better is who is ahead at all."""
-    table, named, learners, read, values, keys = pairs
-    places = np.array([[read.place(value) for value in pair] for pair in values])
+    """One task by itself, without a verdict."""
+    table, named, learners, read, values, keys, _ = pairs
+    places = _places(pairs)
     statistic = MEAN if read.shown == MEAN and np.isfinite(places).all() else MEDIAN
     one, other = ({(0, seed): value for seed, value in enumerate(column)} for column in zip(*values, strict=True))
     own = replace(read, shown=statistic)
@@ -297,9 +313,8 @@ def _compare(pairs: _Pairs) -> Comparison:
     low, high = gap.interval or (math.nan, math.nan)
     first, second = places.T if statistic == MEAN else (signed_ranks(*places.T), np.zeros(len(places)))
     test = paired_permutation_test(first, second, rng=stream(keys, "permutation"))
-    ahead = read.sign * test.difference
     titles = [learner.title for learner in learners]
-    apart = places[:, 0] - places[:, 1] if np.isfinite(places).all() else np.full(1, np.nan)
+    roles = {role for learner in learners if (role := played(learner.records, table.legend)) in LEARNING}
     runs = [learner.records[0] for learner in learners]
     return Comparison(
         task=table.title,
@@ -314,8 +329,8 @@ def _compare(pairs: _Pairs) -> Comparison:
         p=test.p,
         adjusted=test.p,
         effect=cohens_d_paired(first, second) if statistic == MEAN else cliffs_delta(*places.T),
-        better=titles[0] if ahead > 0 else titles[1] if ahead < 0 else "",
-        needed=fewest(),
+        better="",
+        needed=0,
         statistic=statistic,
         read=own,
         first=titles[0],
@@ -325,7 +340,7 @@ def _compare(pairs: _Pairs) -> Comparison:
             **{side: version_of(run, "learner") for side, run in zip(("first", "second"), runs, strict=True)},
         },
         protocol=runs[0].parameters("protocol"),
-        detectable=detectable(apart) if statistic == MEAN else math.nan,
         improvement=(1 + read.sign * cliffs_delta(*places.T)) / 2 if read.sign else math.nan,
         named=named,
+        remark=MIXED if len(roles) > 1 else "" if read.sign else UNREAD,
     )

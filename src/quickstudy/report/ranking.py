@@ -34,21 +34,23 @@ from quickstudy.base.blocks import (
 from quickstudy.base.canonical import spelled
 from quickstudy.report.build import build_report
 from quickstudy.report.compare import Comparison, comparisons, identities
-from quickstudy.report.model import Row, TaskTable
+from quickstudy.report.model import LEARNING, Row, TaskTable
 from quickstudy.report.results import Merged
 from quickstudy.report.statistics import CLOSEST, middle, stream
 from quickstudy.report.words import counted, listing
 from quickstudy.stats.ranks import Ranking, improvement, performance_profile, ranking
 
+_UNDER = "Paired by task and seed; verdicts by sign flips within a family, corrected by Holm over all families."
 LEVELS = np.round(np.arange(-0.5, 1.2001, 0.02), 6)
 """Of the scaled score, at which performance profiles are drawn."""
 
 
 @dataclass(frozen=True)
 class Overall:
-    """learners: as they were named. tasks: that all of them have run, with a known direction. ranking: over these.
-    improvements: by (one, other), the chance that a run of the one is better, and its interval. profiles: by learner,
-    the share of runs above each level of the scaled score, on tasks that have a scale.
+    """learners: as they were named. tasks: that all of them have run, with a known direction, all in one pass or all
+    with replay. ranking: over these. improvements: by (one, other), the chance that a run of the one is better, and its
+    interval. profiles: by learner, the share of runs above each level of the scaled score, on tasks that have a scale.
+    mixed: tasks left out because some learners saw every example once and others had replay.
     """
 
     learners: Sequence[str]
@@ -58,12 +60,14 @@ class Overall:
     improvements: Mapping[tuple[str, str], tuple[float, float, float]]
     profiles: Mapping[str, Any]
     scaled_tasks: Sequence[str]
+    mixed: Sequence[str] = ()
 
     def facts(self) -> dict[str, Any]:
         """Everything in plain types."""
         return {
             "learners": list(self.learners),
             "tasks": list(self.tasks),
+            "one_pass_and_replay": list(self.mixed),
             "mean_ranks": None if self.ranking is None else self.ranking.ranks.tolist(),
             "friedman_p": None if self.ranking is None else self.ranking.p,
             "critical_difference": None if self.ranking is None else self.ranking.critical,
@@ -80,20 +84,17 @@ class Overall:
 
     def lines(self) -> Iterator[str]:
         """What it says, for a terminal."""
+        if self.mixed:
+            which = counted(len(self.mixed), "task")
+            yield f"Not ranked on {which}, where some see every example once and others have replay."
         if not self.tasks:
-            yield f"No task has two runs of each of {listing(self.learners)}: nothing can be said of all together."
+            yield f"No task has two comparable runs of each of {listing(self.learners)}: there is no ranking."
             return
-        yield f"Over {counted(len(self.tasks), 'task')} that all have run:"
+        yield f"Over {counted(len(self.tasks), 'task')} that all have run (a description; verdicts are by family):"
         if self.ranking is not None and len(self.learners) > 1:
             order = np.argsort(self.ranking.ranks, kind="stable")
             ranks = ", ".join(f"{self.learners[place]} {self.ranking.ranks[place]:.2f}" for place in order)
             yield f"  mean ranks, 1 is the best: {ranks}"
-            if not math.isnan(self.ranking.p):
-                told = "differ" if self.ranking.p <= 0.05 else "cannot be told apart"
-                yield (
-                    f"  Friedman's test: p {self.ranking.p:.3g}, they {told}; mean ranks further apart than "
-                    f"{self.ranking.critical:.2f} differ (Nemenyi, 5 %)"
-                )
         for (one, other), (value, low, high) in self.improvements.items():
             yield f"  a run of {one} is better than one of {other} with probability {value:.2f} [{low:.2f}, {high:.2f}]"
 
@@ -104,7 +105,8 @@ def overall(merged: Merged, names: Sequence[str], score: str | None = None) -> O
     wanted = identities(merged, names)
     # Without their traces, from which nothing here is drawn, and which take minutes to read where they are many.
     tables = build_report([replace(one, trace={}) for one in merged.records.values()], merged.trace).tables
-    shared, runs, scaled = [], dict[str, dict[str, list[float]]](), dict[str, dict[str, list[float]]]()
+    shared, mixed = [], list[str]()
+    runs, scaled = dict[str, dict[str, list[float]]](), dict[str, dict[str, list[float]]]()
     for table in tables:
         own = {name: _row(table, wanted[name]) for name in names}
         name = score or table.headline or ""
@@ -113,6 +115,9 @@ def overall(merged: Merged, names: Sequence[str], score: str | None = None) -> O
         if not read.sign or len(values) < len(names) or min(map(len, values.values())) < 2:
             continue
         title = f"{table.task} ({table.convention})"
+        if len({row.role for row in own.values() if row is not None} & set(LEARNING)) > 1:
+            mixed.append(title)
+            continue
         shared.append((title, [read.sign * read.place(middle(values[one], read)) for one in names]))
         runs[title] = {one: [read.sign * read.place(value) for value in values[one].values()] for one in names}
         if score is None and (ends := _ends(table)) is not None:
@@ -135,6 +140,7 @@ def overall(merged: Merged, names: Sequence[str], score: str | None = None) -> O
         {one: performance_profile({task: own[one] for task, own in scaled.items()}, LEVELS) for one in names}
         if scaled else {},
         list(scaled),
+        mixed,
     )  # fmt: skip
 
 
@@ -161,12 +167,20 @@ def comparison_page(found: Overall, command: str = "") -> Page:
         blocks.append(_critical(found, found.ranking))
     if found.profiles:
         blocks.append(_profiles(found))
-    blocks.append(_table(found.rows))
+    blocks += [*_verdicts(found.rows), _table(found.rows)]
     if command:
         blocks.append(Text(command, "command"))
     title = f"{listing(found.learners)} compared"
-    return Page(title, blocks, ["Paired by task and seed; p corrected by Holm over all comparisons of this page."],
+    return Page(title, blocks, [_UNDER],
                 "quickstudy comparison", found.facts())  # fmt: skip
+
+
+def _verdicts(rows: Sequence[Comparison]) -> Iterator[Text]:
+    """The verdict of every family, each once."""
+    several = len({(row.first, row.second) for row in rows}) > 1
+    for test in dict.fromkeys(row.family for row in rows):
+        if test is not None:
+            yield Text((f"{test.first} and {test.second}, " if several else "") + test.as_text())
 
 
 def _critical(found: Overall, ranks: Ranking) -> Plot:
@@ -181,8 +195,8 @@ def _critical(found: Overall, ranks: Ranking) -> Plot:
     ]  # fmt: skip
     ticks = [(number, found.learners[place]) for number, place in enumerate(order)]
     caption = (
-        f"Mean rank over {counted(ranks.tasks, 'task')}, 1 is the best; whiskers are half the critical difference to "
-        "either side: two whose whiskers do not touch differ at 5 % (Nemenyi)"
+        f"Mean rank over {counted(ranks.tasks, 'task')}, 1 is the best; whiskers are half of Nemenyi's critical "
+        "difference at 5 % to either side. A description: verdicts are by family"
     )
     told = ", ".join(f"{found.learners[place]} {ranks.ranks[place]:.2f}" for place in order)
     return Plot(
@@ -209,14 +223,14 @@ def _profiles(found: Overall) -> Plot:
 
 def _table(rows: Sequence[Comparison]) -> Table:
     columns = [Column(title, numeric=numeric) for title, numeric in (
-        ("task", False), ("first", False), ("second", False), ("score", False), ("difference", True), ("p", True),
-        ("Holm", True), ("effect", True), ("improvement", True), ("detectable", True), ("pairs", True),
-        ("verdict", False),
+        ("task", False), ("first", False), ("second", False), ("score", False), ("difference", True),
+        ("p, uncorrected", True), ("effect", True), ("improvement", True), ("detectable", True), ("pairs", True),
+        ("remark", False),
     )]  # fmt: skip
     lines = []
     for row in rows:
         interval = None if math.isnan(row.low) else (row.low, row.high)
-        numbers = [row.p, row.adjusted, row.effect, row.improvement, row.detectable]
+        numbers = [row.p, row.effect, row.improvement, row.detectable]
         lines.append(
             Line(
                 [

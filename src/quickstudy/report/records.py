@@ -126,6 +126,12 @@ def role_of(record: Record, replay_apart: bool = True) -> str:
     return REPLAY if again else LEARNER
 
 
+def played(records: Iterable[Record], legend: Legend) -> str:
+    """The role of the runs of one learner: replay if any of them had it. A run that failed may not show it."""
+    roles = [role_of(record, legend.replay_apart) for record in records]
+    return REPLAY if REPLAY in roles else roles[0]
+
+
 def _material(record: Record) -> float:
     """How much there was to be shown, in what the learner is shown one at a time; 0 where that is not known."""
     facts = record.trace.get("facts", {})

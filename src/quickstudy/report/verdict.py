@@ -132,7 +132,12 @@ def _against_control(ranked: Sequence[Row], table: TaskTable) -> str:
     gains = [f"{row.learner} {_gain(row, table)}" for row in sides[ABOVE]]
     # One that is above by too little would contradict a plain no.
     clearly = "clearly " if slight[ABOVE] else ""
-    parts = [f"Above {control}: {listing(gains)}" if gains else f"No learner is {clearly}above {control}"]
+    # Not to be shown above is not to be level: that needs an upper end below what matters.
+    highs = [row.advantage.interval.high if row.advantage.interval else math.inf for row in ranked]
+    shown = "" if clearly or max(highs) < table.judged.least else "shown to be "
+    runs = f" ({span([_runs(row, table) for row in ranked])} runs)" if shown else ""
+    none = f"No learner is {clearly or shown}above {control}{runs}"
+    parts = [f"Above {control}: {listing(gains)}" if gains else none]
     parts += [_slightly(rows, table, side) for side, rows in slight.items() if rows]
     if level := [*sides[LEVEL], *sides[UNTOLD]]:
         few = dict.fromkeys(row.advantage.reason for row in level if row.advantage.reason)

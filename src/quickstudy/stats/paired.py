@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quickstudy.base.errors import UsageError
-from quickstudy.stats.intervals import student_quantile
 
 LARGEST_EXACT = 14
 """Up to this many pairs all 2^n sign flips are gone through."""
@@ -69,10 +69,43 @@ def paired_permutation_test(
     differences = paired_differences(first, second)
     if resamples < 1:
         raise UsageError(f"resamples must be at least 1, got {resamples}")
+    if not np.isfinite(differences).all():
+        return PairedTest(math.nan, math.nan, len(differences), len(differences) <= LARGEST_EXACT)
+    return _flipped(differences, rng, resamples)
+
+
+def stratified_sign_flips(
+    strata: Sequence[ArrayLike], *, rng: np.random.Generator | int, resamples: int = 99_999
+) -> PairedTest:
+    """Do two learners differ over several tasks? strata: by task, the differences of its pairs, positive where the
+    first is better.
+
+    Runs of different tasks have separate random streams, so that every pair of every task can be flipped by itself:
+    n pairs on each of k tasks have 2^(n k) flips, exact up to 14 pairs in all, `resamples` random ones beyond. Every
+    task counts the same: its differences are divided by their root mean square, which no flip changes. `difference` is
+    the mean of what remains, between -1 and 1. It is nan, and so is p, where a difference is not finite.
+
+    >>> stratified_sign_flips([[1.0, 2.0, 3.0], [10.0, 20.0, 30.0]], rng=0).p  # all six of one sign: 2 of 64
+    0.03125
+    """
+    if not len(strata):
+        raise UsageError("a test over tasks needs at least one task")
+    tasks = [np.asarray(one, dtype=np.float64) for one in strata]
+    if any(one.ndim != 1 or not len(one) for one in tasks):
+        raise UsageError(f"every task needs a list of differences, got shapes {[one.shape for one in tasks]}")
+    if resamples < 1:
+        raise UsageError(f"resamples must be at least 1, got {resamples}")
+    pairs = sum(map(len, tasks))
+    if not all(np.isfinite(one).all() for one in tasks):
+        return PairedTest(math.nan, math.nan, pairs, pairs <= LARGEST_EXACT)
+    sizes = [math.sqrt(float(np.mean(one**2))) or 1.0 for one in tasks]
+    return _flipped(np.concatenate([one / size for one, size in zip(tasks, sizes, strict=True)]), rng, resamples)
+
+
+def _flipped(differences: NDArray[np.float64], rng: np.random.Generator | int, resamples: int) -> PairedTest:
+    """The share of sign flips that are as far from 0 as the differences themselves."""
     pairs = len(differences)
     exact = pairs <= LARGEST_EXACT
-    if not np.isfinite(differences).all():
-        return PairedTest(math.nan, math.nan, pairs, exact)
     if exact:
         flips = (np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1
     else:
@@ -114,21 +147,6 @@ def cliffs_delta(first: ArrayLike, second: ArrayLike) -> float:
     below = np.searchsorted(other, one, side="left").sum()
     above = (len(other) - np.searchsorted(other, one, side="right")).sum()
     return float((below - above) / (len(one) * len(other)))
-
-
-def detectable(differences: ArrayLike, power: float = 0.8, level: float = 0.95) -> float:
-    """The smallest true mean difference that as many pairs, with the spread of these, tell from 0 with that power:
-    (t of the test + t of the power) standard errors, as is usual. nan below two pairs and where one is not finite.
-
-    >>> round(detectable([1.0, 2.0, 3.0, 4.0]), 2)  # standard error 0.645, 3 degrees of freedom: 3.182 and 0.978
-    2.69
-    """
-    found = np.asarray(differences, dtype=np.float64)
-    if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
-        return math.nan
-    freedom = len(found) - 1
-    reach = student_quantile(freedom, level) + student_quantile(freedom, 2 * power - 1)
-    return reach * float(found.std(ddof=1)) / math.sqrt(len(found))
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
