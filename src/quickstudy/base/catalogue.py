@@ -216,9 +216,9 @@ def typed_task(name: str, convention: str = "corrected") -> Any:
     file, is_file, rest = name.partition(".py:")
     if is_file:
         kind, _, assignments = rest.partition(":")
-        found = getattr(include(f"{file}.py"), kind, None)
-        if getattr(found, "id", None) not in task:
+        found: Any = getattr(include(f"{file}.py"), kind, None)
+        if getattr(found, "id", "") not in task:
             raise UsageError(f'no task "{kind}" in {file}.py')
-        return configure(found.id, found, parse_assignments(assignments), convention)  # type: ignore[union-attr]
+        return configure(found.id, found, parse_assignments(assignments), convention)
     id, _, assignments = name.partition(":")
     return configure(id, task.get(id), parse_assignments(assignments), convention)

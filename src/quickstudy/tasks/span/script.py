@@ -44,7 +44,7 @@ class Script:
         """Rewards for actions from step `start` on: 1 where right, and 0 after the taught steps."""
         steps = np.arange(start, start + len(actions))
         right = self.action[steps] == np.asarray(actions)
-        return (right & (steps < self.taught)).astype(np.float32)
+        return np.asarray(right & (steps < self.taught), np.float32)
 
     def counts(self, right: NDArray[np.bool_], parts: int, bins: int) -> NDArray[np.int64]:
         """(part, bin): how many scored steps are `right`."""
