@@ -40,14 +40,15 @@ class ListenerItem(SequenceItem):
     one-hot instead of real numbers, no decision is asked for in the support, and query games have
     no feedback.
 
-    longest: most values per dimension.
+    longest: most values per dimension. With 8, 1,500 sequences left lstm, gru, rnn, esn and
+    transformer at chance (spans 1.0 to 1.2, two seeds); with 4, lstm had 2.6 and 2.8.
     """
 
     least: ClassVar[int] = 1
     unit: ClassVar[str] = "values per dimension"
     can: ClassVar[str] = "understands new combinations of {} values per dimension"
     family: ClassVar[str] = "games"
-    longest: int = parameter(8, at_least=2, at_most=8)
+    longest: int = parameter(4, at_least=2, at_most=8)
 
     @property
     def inputs(self) -> Reals:
