@@ -262,6 +262,8 @@ class HostLearner(Protocol):
     `predict` is asked again after every step, with one more row), and with them, if it likes, `unroll(state, inputs)`,
     many steps (time, row, ...) in one call, and `same(state, other)`, whether the same comes after both; `predict_many
     (list of inputs)`, which gives a list of what `predict` gives to each, and is asked instead of it in exams;
+    `learn_many(list of (inputs, targets))`, one update on a batch, which is called instead of `learn`;
+    `updates`, how many updates it has made, and `remark()`, a line about its run that reports print;
     `learning(inputs, targets)`, an iterator that, gone through, does what `learn` does, and between two of its steps
     can be kept, so that a fresh host set back to that and given the same sequence goes on there (for a `learn` that
     takes minutes); `snapshot()`, which gives a `Snapshot` or the arrays alone by name, and `restore(snapshot)`, which
