@@ -17,7 +17,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # A part imports from parts of a lower rank only, or from itself.
 RANKS = {
-    **dict.fromkeys(("base", "studies"), 0),
+    **dict.fromkeys(("base", "studies", "norms"), 0),
     **dict.fromkeys(("gateway", "compiled", "data"), 1),
     **dict.fromkeys(("tasks", "cores", "measures", "machines", "stats"), 2),
     "learners": 3,

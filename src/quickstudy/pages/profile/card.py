@@ -64,6 +64,7 @@ class Profile:
     def blocks(self, request: Request) -> Made:
         """The card."""
         found, norms = profile_of(request, examined(request)), load_norms()
+        norms = norms.without(found.learner) if norms else None
         others = [profile_of(request, one) for one in request.study.settings.get("beside", [])]
         name = request.study.settings.get("card", "card")
         blocks: list[Block] = [

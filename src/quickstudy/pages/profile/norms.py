@@ -58,12 +58,20 @@ class Norms:
         stored = self.facts["subjects"].get(item.name)
         return self.items.get(item.name) if stored == dict(item.subject) else None
 
+    def without(self, learner: str) -> Norms:
+        """The norms without a learner that is one of the references itself."""
+        items = {
+            name: ItemNorms({who: own for who, own in item.learners.items() if who != learner}, item.marks)
+            for name, item in self.items.items()
+        }
+        return Norms(items, self.facts)
+
     def nearest(self, profile: Profile, most: int = 2) -> tuple[list[str], list[str]]:
         """The reference learners most and least like a learner, by the shares of all axes that both have."""
         own = {item.name: float(item.spans.shares.mean()) for item in profile.items if not item.why and self.of(item)}
         if len(own) < 3:
             return [], []
-        names = set.intersection(*(set(self.items[name].learners) for name in own)) - {profile.learner}
+        names = set.intersection(*(set(self.items[name].learners) for name in own))
         apart = {
             name: float(np.mean([abs(float(self.items[item].learners[name].shares.mean()) - share)
                                  for item, share in own.items()]))
