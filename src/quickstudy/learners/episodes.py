@@ -72,6 +72,8 @@ def among_others(control: Callable[[Any, Brief], Any], task: Any, brief: Brief) 
 class RulePupil:
     """Plays whole episodes, many at once, and never learns."""
 
+    learns = False
+
     def __init__(self, rule: Any, streams: Sequence[Streams]) -> None:
         self.lanes = len(streams)
         self._rule = rule
