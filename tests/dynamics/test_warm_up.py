@@ -11,7 +11,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.protocols.dynamics import run_on
 
 
-@pytest.mark.parametrize(("before", "read"), [(300, 300), (1000, 1000), (1500, 1000)])
+@pytest.mark.parametrize(("before", "read"), [(300, 300), (800, 800), (1000, 1000), (1500, 1000)])
 def test_a_short_series_is_read_whole(before, read):
     seen = []
 
@@ -21,6 +21,6 @@ def test_a_short_series_is_read_whole(before, read):
 
     values = lambda rng, steps: (np.zeros((steps, 1)),)  # noqa: E731
     task = SimpleNamespace(climate=5, exponents=(0.9,), interval=1.0, values=values)
-    series = SimpleNamespace(inputs=np.arange(before + 50.0)[:, None], test=50)
+    series = SimpleNamespace(inputs=np.arange(before + 300.0)[:, None], test=300)
     run_on(task, SimpleNamespace(exponents=exponents), [series], [Streams(0, "warm", 0)])
     assert seen == [list(np.arange(before - read, before, dtype=float))]
