@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.api import check_seeds
-from quickstudy.base.blocks import Page
+from quickstudy.base.blocks import Page, with_file_names
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.machine import energy_joules
@@ -117,12 +117,13 @@ def profile(
     if before is not None and after is not None and execution.ok:
         request = _with(request, energy=_note(request, max(0.0, after - before)))
     page = page_of(request, command)
+    name = f"card-{slug(settings['examined'])}"
     page = dataclasses.replace(
         page,
         title=f"{without_place(settings['examined'])}: {request.study.title}, {settings['ruleset']}",
         eyebrow="quickstudy card",
+        blocks=with_file_names(page.blocks, name),
     )
-    name = f"card-{slug(settings['examined'])}"
     path = write_page(page, request.folder, name)
     facts = json.dumps(plain(page.facts["card"]), indent=1).encode()
     write_aside(request.folder / f"{name}.json", str(os.getpid()), lambda file: file.write(facts))

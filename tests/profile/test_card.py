@@ -99,7 +99,7 @@ def test_a_person_who_has_played_stands_on_the_card(made: tuple[Path, Any, Any])
     assert sitting.keep() is not None
     card = qs.profile(First, seeds=2, out=folder, families=FAMILIES, progress=False)
     page = card.path.read_text()
-    beside = page[page.index('id="beside"') :]
+    beside = page[page.index('-beside"') :]
     row = next(part for part in beside.split("<tr>") if "name=" in part)
     values = re.findall(r'<td class="number"(?: data-value="([^"]*)")?>', row.partition("</tr>")[0])
     assert values == ["", "0.0"]  # no task of words was played; silence passes nothing, no more than the best rule

@@ -7,7 +7,7 @@ blocks; `render` has one renderer per form. All text is plain: a renderer escape
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from quickstudy.base.trace import Trace
@@ -345,6 +345,25 @@ def every(blocks: Sequence[Block]) -> Iterator[Block]:
             yield from every(block.blocks)
         elif isinstance(block, Steps):
             yield from every([one for _, inside in block.steps for one in inside])
+
+
+def with_file_names(blocks: Sequence[Block], prefix: str) -> list[Block]:
+    """The same blocks, with `PREFIX-` before the name of every table and picture that is also written as a file.
+
+    Pages that share a folder would otherwise overwrite each other's files.
+    """
+
+    def renamed(block: Block) -> Block:
+        if isinstance(block, Section | Details):
+            return replace(block, blocks=with_file_names(block.blocks, prefix))
+        if isinstance(block, Steps):
+            steps = [(title, with_file_names(inside, prefix)) for title, inside in block.steps]
+            return replace(block, steps=steps)
+        if isinstance(block, Table | Picture) and block.name:
+            return replace(block, name=f"{prefix}-{block.name}")
+        return block
+
+    return [renamed(block) for block in blocks]
 
 
 @dataclass(frozen=True)
