@@ -211,3 +211,13 @@ def test_payoffs_are_not_for_everybody() -> None:
         Trained(CORE, Adam()).begin(replace(BRIEF, loss="payoff"), streams(1))
     with pytest.raises(NotApplicable):
         Trained(CORE, Bandit()).begin(BRIEF, streams(1))
+
+
+def test_a_restored_learner_answers_by_the_same_program() -> None:
+    """Bit for bit: the programs for streams and for single lessons differ in the last bits."""
+    training = Adam(rate=0.01, batch=8, passes=1)
+    pupil, fresh = (training.begin(CORE, BRIEF, streams(2)) for _ in range(2))
+    pupil.learn(lessons(True), 0, 24)
+    fresh.restore(pupil.snapshot())
+    exam = Exam([drawn(10, 5), drawn(11, 9)])
+    np.testing.assert_array_equal(fresh.answer(exam), pupil.answer(exam))

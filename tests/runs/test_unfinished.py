@@ -326,7 +326,7 @@ def test_a_packed_folder_holds_nothing_unfinished(interrupted):
 
 
 @pytest.mark.parametrize("fault", ["cannot be kept", "kept as objects", "cannot be set back"])
-def test_a_learner_that_cannot_be_kept_begins_anew(interrupted, monkeypatch, handed, fault):
+def test_a_learner_that_cannot_be_kept_begins_anew(interrupted, monkeypatch, handed, capfd, fault):
     folder, path, setting, whole = interrupted
     kind = vars(include(LONG))["Slow"]
 
@@ -342,6 +342,8 @@ def test_a_learner_that_cannot_be_kept_begins_anew(interrupted, monkeypatch, han
     (outcome,) = examine(setting, [0], journal=Journal(folder))
     assert numbers(outcome) == numbers(whole)
     assert "resumed" not in outcome.record.where
+    said = "restore failed, so its interrupted run restarts: ValueError: cannot be set back"
+    assert (said in capfd.readouterr().err) == (fault == "cannot be set back")
 
 
 def test_a_short_call_writes_nothing(tmp_path, monkeypatch):

@@ -281,7 +281,10 @@ def _from_text(text: str, kind: Any) -> Any:
     if kind in (int, float):
         return kind(text)
     if typing.get_origin(kind) is tuple:  # `3/5/7`: commas separate parameters already
-        return tuple(_from_text(part, typing.get_args(kind)[0]) for part in text.split("/"))
+        parts = text.split("/")
+        if text.startswith("[") and text.endswith("]"):  # `[3, 5, 7]`, as reports print it
+            parts = [part.strip(" '\"") for part in text[1:-1].split(",")] if text[1:-1].strip() else []
+        return tuple(_from_text(part, typing.get_args(kind)[0]) for part in parts)
     raise ValueError(text)
 
 

@@ -144,6 +144,7 @@ class AdamPupil(SteppingPupil):
         self._plain_losses = of_tokens if self._tokens else of_values
         self._losses = with_aside(self._plain_losses, self._aside)
         self._streamed: tuple[Lesson, Batches] | None = None
+        self._by_stream = False  # answers come from the program that fits how it has learned
         self._tested: tuple[Exam, Batches] | None = None
         self._lesson: tuple[Lesson, _Lesson] | None = None
         self._exam: tuple[Exam, tuple[GroupedExam, tuple[int, ...] | None] | None] | None = None
@@ -172,6 +173,7 @@ class AdamPupil(SteppingPupil):
         """The same for a lesson that is one of many: an update is a call."""
         if self._streamed is None or self._streamed[0] is not lesson:
             self._streamed = lesson, Batches.of_lesson(lesson, self._training.batch, self._core.stops)
+            self._by_stream = True
             known = self._known.all()
             self._new = np.zeros_like(self._known, np.int64) if known else first_answers(lesson, self._known.shape[1])
         bounds = np.array([start, stop]) // self._training.batch
@@ -232,7 +234,7 @@ class AdamPupil(SteppingPupil):
         return state, self._among_known(scores[..., : self._known.shape[1]])
 
     def _answered(self, exam: Exam) -> NDArray[np.float32]:
-        if self._streamed is not None:
+        if self._by_stream:
             return self._answered_stream(exam)
         if self._exam is None or self._exam[0] is not exam:
             large = not self._leaks and is_large(exam, *self._widths)
@@ -268,13 +270,16 @@ class AdamPupil(SteppingPupil):
     def snapshot(self) -> Snapshot:
         """Model, moments and keys, with the lane axis."""
         counts = {"shown": self._shown.copy(), "known": self._known.copy()}
-        return Snapshot({**named_arrays(self._everything), **counts})
+        # The two programs that answer differ in the last bits: a restored learner must use the same one.
+        facts = {"by_stream": True} if self._by_stream else {}
+        return Snapshot({**named_arrays(self._everything), **counts}, facts)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Be as at the snapshot."""
         *learned, self._keys = with_arrays(self._everything, snapshot.arrays)
         self._arrays, self._frame = Frame.of(tuple(learned))
         self._shown, self._known = (snapshot.arrays[name].copy() for name in ("shown", "known"))
+        self._by_stream = bool(snapshot.facts.get("by_stream", False))
 
     @property
     def _everything(self) -> tuple[Any, ...]:

@@ -72,6 +72,8 @@ def among_others(control: Callable[[Any, Brief], Any], task: Any, brief: Brief) 
 class RulePupil:
     """Plays whole episodes, many at once, and never learns."""
 
+    learns = False
+
     def __init__(self, rule: Any, streams: Sequence[Streams]) -> None:
         self.lanes = len(streams)
         self._rule = rule
@@ -179,6 +181,25 @@ def opened(world: Any, keys: Any, numbers: Any) -> Any:
     return jax.vmap(world.reset)(keys)
 
 
+def action_keys(noise: Any, numbers: Any) -> Any:
+    """(episode,) keys of the actor, from its own noise: fold in the time (`at_time`) to draw an action.
+
+    Never hand one to `world.step`: a world that draws there would then draw what the actor has just drawn.
+    """
+    return jax.vmap(lambda number: jax.random.fold_in(noise, number))(numbers)
+
+
+def step_keys(key: Any, numbers: Any) -> Any:
+    """(episode,) keys of the world, from the lane's key: fold in the time (`at_time`) to take a step."""
+    return jax.vmap(lambda number: episode_keys(key, number)[1])(numbers)
+
+
+def at_time(keys: Any, time: Any) -> Any:
+    """(episode,) keys for one step of the episodes; time: the same for all, or one for each."""
+    times = jnp.broadcast_to(time, keys.shape)
+    return jax.vmap(jax.random.fold_in)(keys, times)
+
+
 def play(
     world: Any, state: Any, step: Callable[..., Any], key: Any, noise: Any, numbers: Any, begun: Any = None
 ) -> tuple[Any, Transcript]:
@@ -191,13 +212,12 @@ def play(
     what a training needs of its own choices it keeps in the state.
     """
     first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
-    own = jax.vmap(lambda number: jax.random.fold_in(noise, number))(numbers)
+    own = action_keys(noise, numbers)
 
     def turn(carry: Any, time: Any) -> Any:
         state, places, observation = carry
-        of_actor, of_world = (jax.vmap(lambda key: jax.random.fold_in(key, time))(keys) for keys in (own, later))
-        state, action = step(state, observation, key=of_actor)
-        places, said = jax.vmap(world.step)(of_world, places, action)
+        state, action = step(state, observation, key=at_time(own, time))
+        places, said = jax.vmap(world.step)(at_time(later, time), places, action)
         return (state, places, said.observation), Transcript(action, said.reward, said.done, said.info)
 
     begun = opened(world, first, numbers) if begun is None else begun
@@ -214,9 +234,8 @@ def play_until(world: Any, state: Any, act: Callable[..., Any], key: Any, number
     first, later = jax.vmap(lambda number: episode_keys(key, number))(numbers)
 
     def turn(time: Any, state: Any, places: Any, observation: Any) -> Any:
-        keys = jax.vmap(lambda key: jax.random.fold_in(key, time))(later)
         state, action = act(state, observation)
-        places, said = jax.vmap(world.step)(keys, places, action)
+        places, said = jax.vmap(world.step)(at_time(later, time), places, action)
         return state, places, said.observation, Transcript(action, said.reward, said.done, said.info)
 
     begun = (state, *opened(world, first, numbers))

@@ -22,11 +22,14 @@ from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.episodes import (
     EpisodePupil,
     Lived,
+    action_keys,
     as_rows,
+    at_time,
     begin_episodes,
     by_player,
     play,
     played_in_parts,
+    step_keys,
 )
 from quickstudy.learners.lanes import over_lanes, rounded
 from quickstudy.learners.slots import in_batches
@@ -166,14 +169,17 @@ def _live(world: Any, actors: Any, begun: Any, keys: Any, numbers: Any, lanes: i
     """Play episodes by drawn actions, until all are over: what comes behind is zeros, and done."""
 
     def single(actor: Any, begun: Any, keys: Any, numbers: Any) -> Lived:
+        world_key, noise = keys
+        own, later = action_keys(noise, numbers), step_keys(world_key, numbers)
+
         def turn(carry: Any, time: Any) -> Any:
             memory, places, seen, over = carry
             memory, features = actor.core.step(memory, as_rows(world, seen))
             policy = Policy(world.outputs, by_player(world, actor.policy(features)))
-            own = jax.vmap(lambda number: jax.random.fold_in(jax.random.fold_in(keys[1], number), time))(numbers)
-            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(own)
+            of_actor, of_world = at_time(own, time), at_time(later, time)
+            uniform = jax.vmap(lambda key: jax.random.uniform(key, policy.scores.shape[1:]))(of_actor)
             action = policy.draw(uniform)
-            places, said = jax.vmap(world.step)(own, places, action)
+            places, said = jax.vmap(world.step)(of_world, places, action)
             expected = by_player(world, actor.value(features)[:, 0])
             lived = Lived(seen, action, policy.log_probability(action), expected, said.reward, said.done, said.info)
             return (memory, places, said.observation, over | said.done), lived

@@ -164,10 +164,11 @@ class R2D2Pupil:
         room = few if stop - start <= few else many  # few shapes: what is drawn and not played costs little
         for first in range(start, stop, room):
             numbers = jnp.tile(jnp.arange(first, first + room), (self.lanes, 1))
-            parts.append(self._lesson(world, drawn(rehearsal, numbers), first, min(room, stop - first)))
+            material = drawn(rehearsal, numbers)
+            parts.append(self._lesson(world, rehearsal.keys, material, first, min(room, stop - first)))
         return jax.tree.map(lambda *rows: np.concatenate(rows, axis=1), *parts)  # type: ignore[no-any-return]
 
-    def _lesson(self, world: Any, material: Any, first: int, episodes: int) -> Transcript:
+    def _lesson(self, world: Any, keys: Any, material: Any, first: int, episodes: int) -> Transcript:
         """Play so many episodes that were drawn, and learn from them."""
         batch, stop = self._training.batch, jnp.int32(episodes)
         logs: list[Any] = []
@@ -175,7 +176,7 @@ class R2D2Pupil:
         actors = entered(world, self._network, material, stop, batch, self.lanes)
         while not logs or not actors.slots.over(episodes):
             actors, pieces, log = lived(
-                world, self._network, material, actors, self._noise, jnp.int32(first), stop, self._steps,
+                world, self._network, material, actors, (keys, self._noise), jnp.int32(first), stop, self._steps,
                 self._settings, self._layout, self.lanes,
             )  # fmt: skip
             learning = self._network, self._trusted, self._moments, self._replay

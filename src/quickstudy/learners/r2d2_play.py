@@ -11,7 +11,7 @@ from quickstudy.base.spaces import Reals
 from quickstudy.base.task import players_of
 from quickstudy.gateway import eqx, jax, jnp, lax
 from quickstudy.learners.action_values import ActionValues, written
-from quickstudy.learners.episodes import play
+from quickstudy.learners.episodes import action_keys, at_time, play, step_keys
 from quickstudy.learners.lanes import over_lanes
 from quickstudy.learners.replay import Pieces, Replay, Sequences
 from quickstudy.learners.slots import Slots, laid_out, restarted
@@ -146,16 +146,17 @@ def entered(world: Any, networks: Any, material: Any, stop: Any, actors: int, la
 
 @eqx.filter_jit
 def lived(
-    world: Any, networks: Any, material: Any, actors: Actors, noise: Any, first: Any, stop: Any, before: Any,
+    world: Any, networks: Any, material: Any, actors: Actors, keys: Any, first: Any, stop: Any, before: Any,
     settings: Settings, layout: Layout, lanes: int,
 ) -> Any:  # fmt: skip
     """Some steps of all actors, each with its own share of blind actions: actors after them, what was lived, in pieces,
     and the same as (number of the episode, its time, what happened), by step. first: the number of the lesson's first
-    episode. before: (lane,) steps that were made in the world before.
+    episode. before: (lane,) steps that were made in the world before. keys: (lane,) of the world, and of the learner.
     """
     count, players = actors.slots.number.shape[1], players_of(world)
 
-    def single(network: Any, material: Any, actors: Actors, noise: Any, before: Any) -> Any:
+    def single(network: Any, material: Any, actors: Actors, keys: Any, before: Any) -> Any:
+        world_key, noise = keys
         row, begun = laid_out(world, material)
         floor = FLOOR ** (1 + 2 * jnp.arange(count) / max(1, count - 1))
         nothing = network.start(count * players, world.horizon), Before.fresh(world, count)
@@ -168,9 +169,8 @@ def lived(
             inputs = _read(world, layout, slots.seen, before_it)
             memory, features = network.step(memory, flat(inputs))
             scores = network.scores(world.outputs, features).reshape(count, players, -1)
-            own = jax.vmap(lambda number, time: jax.random.fold_in(jax.random.fold_in(noise, number), time))(
-                first + slots.number, slots.time
-            )
+            own = at_time(action_keys(noise, first + slots.number), slots.time)
+            of_world = at_time(step_keys(world_key, first + slots.number), slots.time)
             uniform = jax.vmap(lambda key: jax.random.uniform(key, (players, scores.shape[-1] + 1)))(own)
             share = floor + (1 - floor) * jnp.exp(-(before + time * count) / settings.exploring)
             blind = uniform[..., -1] < share[:, None]
@@ -181,7 +181,7 @@ def lived(
             action = jax.tree.map(lambda one, other: jnp.where(blind, other, one).astype(jnp.int32), best, drawn)
             number = jnp.where(slots.ended, -1, slots.number)
             now = slots.time
-            slots, said, fresh = slots.step(row, begun, own, _for_world(world, action), stop)
+            slots, said, fresh = slots.step(row, begun, of_world, _for_world(world, action), stop)
             rewards = _with_players(world, said.reward)
             kept = Sequences(inputs, action, rewards, jnp.where(number < 0, -1, first + number), None)
             happened = number, now, Transcript(_for_world(world, action), said.reward, said.done, said.info)
@@ -200,7 +200,7 @@ def lived(
         actors, (pieces, happened) = lax.scan(piece, actors, jnp.arange(layout.pieces(world)))
         return actors, pieces, jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), happened)
 
-    return over_lanes(single, lanes)(networks, material, actors, noise, before)
+    return over_lanes(single, lanes)(networks, material, actors, keys, before)
 
 
 @eqx.filter_jit

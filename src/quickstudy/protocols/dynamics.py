@@ -229,6 +229,10 @@ def _step_by_step(stepping: Any, wanted: Sequence[Any]) -> NDArray[np.float64]:
     return reached
 
 
+WARM_UP = 1000
+"""Steps before the test that are read before a learner runs free; all of them where there are fewer."""
+
+
 def run_on(
     task: Any, pupil: Any, series: Sequence[Series], streams: Sequence[Streams]
 ) -> list[dict[str, NDArray[Any]]]:
@@ -239,9 +243,8 @@ def run_on(
     steps = int(getattr(task, "climate", 0))
     if not steps or not hasattr(pupil, "exponents"):
         return [{} for _ in series]
-    warm = np.stack(
-        [lane.inputs[len(lane.inputs) - lane.test - 1000 : len(lane.inputs) - lane.test] for lane in series]
-    )
+    ends = [len(lane.inputs) - lane.test for lane in series]
+    warm = np.stack([lane.inputs[max(0, end - WARM_UP) : end] for lane, end in zip(series, ends, strict=True)])
     found, answers = pupil.exponents(warm, len(task.exponents), steps)
     for part in (found, answers):
         finite("the learner's answers", part, " when it runs free")

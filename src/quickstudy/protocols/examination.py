@@ -27,11 +27,13 @@ from quickstudy.base.learner import (
     Snapshot,
     face,
     finite,
+    name_of,
     pace_of,
 )
 from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.trace import ANSWERS, SoFar, Trace, Unfinished, answer_arrays
+from quickstudy.base.wording import described
 from quickstudy.tasks.sampling import Split, check_drawn, draw_unique, split
 
 PIECE_SECONDS = 5.0
@@ -195,13 +197,18 @@ def _can_be_kept(pupil: Pupil) -> bool:
 
 
 def begun(begin: Callable[[], Pupil], unfinished: Unfinished) -> tuple[Pupil, SoFar | None]:
-    """A pupil as an interrupted call has left it, with what that call had so far; else a fresh one, and None."""
+    """A pupil as an interrupted call has left it, with what that call had so far; else a fresh one, and None.
+
+    A learner whose `restore` fails restarts its run, and the failure is reported on standard error.
+    """
     pupil = begin()
     if unfinished.found is None:
         return pupil, None
     try:
         face(pupil, Keeping).restore(unfinished.found.pupil)
-    except Exception:  # a learner that cannot be set back has lost its time, not its run
+    except Exception as error:  # a learner that cannot be set back has lost its time, not its run
+        reason = described(error)
+        sys.stderr.write(f"{name_of(pupil)}: restore failed, so its interrupted run restarts: {reason}\n")
         unfinished.found = None
         return begin(), None
     return pupil, unfinished.found

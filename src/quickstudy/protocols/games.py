@@ -288,8 +288,8 @@ def _longest(task: Any) -> int:
 
 
 def _is_rule(pupil: Any) -> bool:
-    """Whether it plays, and can do nothing else."""
-    return hasattr(pupil, "perform") and not hasattr(pupil, "answer") and not hasattr(pupil, "snapshot")
+    """Whether it plays and declares that it never learns: a control, tested once and taught nothing."""
+    return hasattr(pupil, "perform") and getattr(pupil, "learns", True) is False
 
 
 def _decisions(outputs: Any) -> int:

@@ -15,6 +15,7 @@ from quickstudy.base.lesson import Rehearsal, Transcript
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import spaces_of
 from quickstudy.tasks.sampling import check_within
+from quickstudy.testing.dice import ROLLS, check_guesses, dice_for
 from quickstudy.testing.examinee import Examinee
 from quickstudy.testing.faces import faces_of, stored
 from quickstudy.testing.finding import Broken, Promise, as_bytes, check_names
@@ -165,6 +166,7 @@ class RehearsingChecks(_Checks):
             ("same seed and keys, same episodes", self._same_episodes),
             ("rehearses the same in two calls as in one", self._two_calls),
             ("learns nothing when it performs", self._performs),
+            ("cannot guess what the world draws next", self._no_shared_key),
             *self.keeps(),
         ]
 
@@ -201,6 +203,17 @@ class RehearsingChecks(_Checks):
         rehearsed = self.played(pupil.rehearse, 0, cut)
         _check_alike(rehearsed, _part(self.rehearsed, 0, cut), "having performed, it rehearses differently")
 
+    def _no_shared_key(self) -> str:
+        dice = dice_for(self.task)
+        if dice is None:
+            return "not checked: only actions that are single symbols of one player are"
+        stride = self.examinee.stride
+        count = -(-ROLLS // dice.horizon // stride) * stride
+        pupil, keys = self.begin(), self._rehearsal(dice)
+        rehearsed = check_guesses(dice, pupil.rehearse(keys, 0, count), "rehearses")
+        performed = check_guesses(dice, pupil.perform(keys, count, 2 * count), "performs")
+        return f"{rehearsed}; {performed}"
+
     def _begins(self, pupil: Any) -> None:
         self.played(pupil.rehearse, 0, self._episodes // 3)
 
@@ -209,9 +222,12 @@ class RehearsingChecks(_Checks):
 
     def played(self, method: Any, start: int, stop: int) -> Transcript:
         """A transcript of some episodes, by one of the two methods."""
+        return method(self._rehearsal(self.task), start, stop)  # type: ignore[no-any-return]
+
+    def _rehearsal(self, world: Any) -> Rehearsal:
         from quickstudy.gateway import jnp
 
-        return method(Rehearsal(self.task, jnp.stack([self.streams.jax("data")])), start, stop)  # type: ignore[no-any-return]
+        return Rehearsal(world, jnp.stack([self.streams.jax("data")]))
 
 
 def _part(transcript: Transcript, start: int, stop: int) -> Transcript:

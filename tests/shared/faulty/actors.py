@@ -117,20 +117,21 @@ class _Player:
             self._values = jnp.asarray(snapshot.arrays["values"][0])
 
     def _play(self, rehearsal: Rehearsal, number: int) -> Any:
-        shift = rehearsal.world.levers if self._fault == "outside" else 0
-        return _played(rehearsal.world, jax.random.fold_in(rehearsal.keys[0], number), self._noise, self._values, shift)
+        shift = rehearsal.world.outputs.size if self._fault == "outside" else 0
+        key = jax.random.fold_in(rehearsal.keys[0], number)
+        return _played(rehearsal.world, key, self._noise, self._values, shift, self._fault == "shares its key")
 
 
-def _episode(world: Any, key: Any, noise: Any, values: Any, shift: Any) -> Any:
+def _episode(world: Any, key: Any, noise: Any, values: Any, shift: Any, shares: bool) -> Any:
     """(transcript, values): the best action or, every other time, another; rewards, less a little, add to its value."""
     noise = jax.random.fold_in(noise, jax.random.bits(key))
 
     def step(carry: Any, number: Any) -> Any:
         state, seen, values = carry
         own, chance = jax.random.split(jax.random.fold_in(noise, number))
-        other = jax.random.randint(own, (), 0, world.levers)
+        other = jax.random.randint(own, (), 0, world.outputs.size)
         action = jnp.where(jax.random.uniform(chance) < 0.5, other, values[seen].argmax())
-        state, turn = world.step(jax.random.fold_in(key, number), state, action)
+        state, turn = world.step(own if shares else jax.random.fold_in(key, number), state, action)
         values = values.at[seen, action].add(turn.reward - 0.1)
         return (state, turn.observation, values), (action + shift, turn.reward, turn.done, turn.info)
 
@@ -139,7 +140,7 @@ def _episode(world: Any, key: Any, noise: Any, values: Any, shift: Any) -> Any:
     return happened, values
 
 
-_played = jax.jit(_episode, static_argnums=0)
+_played = jax.jit(_episode, static_argnums=(0, 5))
 
 
 def _stacked(played: list[Any]) -> Transcript:
@@ -151,6 +152,7 @@ PLAYERS = {
     "unseeded": "same seed and keys, same episodes",
     "hasty": "rehearses the same in two calls as in one",
     "restless": "learns nothing when it performs",
+    "shares its key": "cannot guess what the world draws next",
     "forgets": "comes back from a snapshot",
 }
 """Every fault of `FaultyPlayer`, and the finding that is about it (episodes)."""
