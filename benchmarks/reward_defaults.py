@@ -30,8 +30,9 @@ class LateWorld(ScriptWorld):
 
     _owed = 0.0
 
-    def compiled_with(self, others: Any) -> None:
-        """The compiled form pays at once, so there is none."""
+    def compiled_with(self, others: Any) -> Any:
+        """None: the compiled form pays at once."""
+        return None
 
     def step(self, action: Any) -> Turn:
         """The reward of the action before."""
@@ -96,8 +97,5 @@ def share_right(task: Any, name: str, seed: int) -> float:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        means = {
-            world: np.mean([share_right(task, name, seed) for seed in range(3)])
-            for world, task in WORLDS.items()
-        }
+        means = {world: np.mean([share_right(task, name, seed) for seed in range(3)]) for world, task in WORLDS.items()}
         print(name, *(f"{world} {mean:.2f}" for world, mean in means.items()), flush=True)
