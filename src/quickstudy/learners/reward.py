@@ -42,8 +42,9 @@ class ActorCritic:
     """
 
     # A small entropy bonus lets the policy collapse, and it does not explore again when the world
-    # changes; a long credit assignment rewards the actions before a lucky one. `benchmarks/reward_defaults.py`
-    # has worlds that belong to no study, on which these settings were chosen.
+    # changes; a long credit assignment rewards the actions before a lucky one. Chosen on worlds that belong to no
+    # study (`benchmarks/reward_defaults.py`): a gru is right in 0.63, 0.95 and 0.42 of the steps there, and with
+    # every=8, discount=0.8, entropy=0.01 in 0.33, 0.61 and 0.64; the last world pays one step late.
     window: int = parameter(32, at_least=1)
     every: int = parameter(2, at_least=1)
     rate: float = parameter(0.005, above=0)
