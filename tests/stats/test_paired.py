@@ -105,7 +105,8 @@ def test_signed_ranks_by_hand():
 
 
 def test_every_task_counts_the_same_and_every_pair_is_flipped():
-    # Differences (1, 1) and (-100, 100): scaled, all have size 1 and their sum is 2. The sum of 10 of 16 flips is not 0.
+    # Differences (1, 1) and (-100, 100): scaled, all have size 1 and their sum is 2.
+    # The sum of 10 of 16 flips is not 0.
     found = stratified_sign_flips([[1.0, 1.0], [-100.0, 100.0]], rng=0)
     assert (found.difference, found.p, found.pairs, found.exact) == (0.5, 10 / 16, 4, True)
     assert stratified_sign_flips([[0.0, 0.0], [1.0, 1.0]], rng=0).p == 0.5  # a task that is level decides nothing
