@@ -117,7 +117,7 @@ def test_who_hears_nothing_guesses_in_a_run(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "kinds"),
-    [("s2b-figure1", [Graph]), ("s2b-figure2", [Graph]), ("s2b-figure3", [Plot]), ("s2b-figure4", [HeatMap] * 6)],
+    [("s2b-figure3", [Plot]), ("s2b-figure4", [HeatMap] * 6)],
 )
 def test_figures_are_drawn(name, kinds, tmp_path):
     made = qs.reproduce(name, out=tmp_path / "study", workers=0, seeds=1)

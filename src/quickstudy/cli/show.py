@@ -152,8 +152,8 @@ def show(
 def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bool) -> None:
     from quickstudy.base.blocks import Graph
     from quickstudy.base.errors import NotApplicable
+    from quickstudy.figures.machines import machine_page
     from quickstudy.machines.finite import machine_of
-    from quickstudy.pages.curriculum.machines import machine_page
     from quickstudy.render.svg import svg_file
     from quickstudy.runs.setting import make_task
 
