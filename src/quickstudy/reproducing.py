@@ -17,6 +17,7 @@ from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import check_convention
 from quickstudy.base.registry import included_files
 from quickstudy.base.study import find_study
+from quickstudy.learners.outside import reached_by_study
 from quickstudy.pages.page import page_of
 from quickstudy.pages.request import Request, blocks_of, by_protocol, changed_protocol, stages_of
 from quickstudy.render.files import write_page
@@ -72,6 +73,7 @@ def reproduce(
     limit_seconds: float | None = None,
     progress: bool | Report | None = None,
     command: str = "",
+    trust: bool = False,
 ) -> StudyPage:
     """Run a study, or what is missing of it, and make its page: published beside measured, or what else its kind says.
 
@@ -83,6 +85,7 @@ def reproduce(
     - protocol: parameters of the protocol, over the study's own. exact: test as often as the publication did.
     - controls: also run each task's controls and oracle.
     - command: what to type to have the same again, for the page.
+    - trust: allow a study that runs code from a file, starts programs, opens connections or reads files.
 
     All else is as with `run`. Raises UsageError for a name or value that cannot be, before anything is run.
     """
@@ -90,6 +93,11 @@ def reproduce(
         study, seeds=seeds, out=out, convention=convention, root=root, only=only, protocol=protocol, exact=exact,
         controls=controls,
     )  # fmt: skip
+    if (found := reached_by_study(request.study)) and not trust:
+        raise UsageError(
+            f"{request.study.id} reaches outside this package: {', '.join(found)}; if you trust it, "
+            "add --trust (in Python trust=True)"
+        )
     execution, repetitions = run_stages(request, workers, retry_failed, limit_seconds, progress)
     folder = request.folder
     # All rows of which there are runs: a few must not take the place of a page that showed more.

@@ -32,6 +32,7 @@ import selectors
 import shlex
 import subprocess
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,13 @@ class ZeroMQ:
     """A program that speaks the original ZeroMQ protocol. port, address: where it connects to; command: starts it, with
     the port behind; seconds: that it may take for a reply; connect: to connect.
     """
+
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"opens port {given.get('port', 5556)}" + (
+            f", starts {given['command']}" if given.get("command") else ""
+        )
 
     def __init__(
         self, brief: Brief, seed: int, port: int = 5556, address: str = "127.0.0.1", command: str = "",
@@ -134,6 +142,11 @@ class ZeroMQ:
 @learner("lines", version=1)
 class Lines:
     """A program that reads and writes lines. command: starts it; seconds: that it may take for a reply."""
+
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"starts {given.get('command') or 'a program'}"
 
     def __init__(self, brief: Brief, seed: int, command: str = "", seconds: float = 60.0, edition: int = 1) -> None:
         lives = brief.loss == "reward"

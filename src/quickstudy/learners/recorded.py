@@ -83,6 +83,11 @@ class Recorded:
             raise ValueError(f"{self.file} has changed: its content is {found}, not {self.content}")
         object.__setattr__(self, "content", found)
 
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"reads {given.get('file')}"
+
     @property
     def pace(self) -> Pace:
         """Of the learner that was recorded."""
