@@ -95,7 +95,20 @@ def test_so_is_a_study_whose_tasks_read_paths_or_run_code(here, parts):
 
 def test_a_study_that_is_trusted_starts_its_program(here):
     with pytest.raises(SystemExit) as left:
-        main(["reproduce", study("lines:command=touch TOUCHED"), "--trust", "--set", "sequences=20", "-s", "1", "-q", "-j", "0"])
+        main(
+            [
+                "reproduce",
+                study("lines:command=touch TOUCHED"),
+                "--trust",
+                "--set",
+                "sequences=20",
+                "-s",
+                "1",
+                "-q",
+                "-j",
+                "0",
+            ]
+        )
     assert left.value.code == 1  # the program ends without an answer
     assert (here / "TOUCHED").exists()
 

@@ -45,6 +45,7 @@ def writing_fault(error: OSError, path: str | os.PathLike[str]) -> QuickstudyErr
 def prepare_folder(folder: pathlib.Path) -> None:
     """Make the folder, its rooms and its marker, where they are missing; UsageError if that cannot be."""
     check_format(folder)
+    refuse_links(folder)
     for room in (folder, folder / RUNS, folder / TRACES):
         try:
             make_folder(room)
@@ -67,6 +68,17 @@ def check_format(folder: pathlib.Path) -> None:
         raise UsageError(
             f"{folder} has format {found}, this quickstudy reads up to {FORMAT}; install a later quickstudy"
         )
+
+
+def refuse_links(folder: pathlib.Path) -> None:
+    """Raise UsageError if a room of the folder is a link: what we write, move or delete there would
+    be outside the folder.
+    """
+    for room in (*ROOMS, FORGOTTEN):
+        if (folder / room).is_symlink():
+            raise UsageError(
+                f"{folder / room} is a link; make it a folder of its own, or link the whole results folder"
+            )
 
 
 def read_marker(folder: pathlib.Path) -> int:

@@ -30,6 +30,7 @@ from quickstudy.runs.folder import (
     TRACES,
     host_name,
     make_folder,
+    refuse_links,
     sync_folder,
     write_aside,
     writing_fault,
@@ -182,6 +183,7 @@ class Journal:
 
     def _open(self) -> io.FileIO:
         if self._file is None:
+            refuse_links(self.folder)
             make_folder(self.path.parent)
             self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115  (open as long as the process writes)
             for _ in range(_TRIES):  # a repair that has just asked holds it for a moment

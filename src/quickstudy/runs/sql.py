@@ -27,7 +27,7 @@ from quickstudy.base.errors import MissingExtra, QuickstudyError, UsageError
 from quickstudy.base.learner import Cost
 from quickstudy.base.legend import read_legend
 from quickstudy.base.record import Record
-from quickstudy.runs.folder import RUNS, SEALED, check_format, write_aside
+from quickstudy.runs.folder import RUNS, SEALED, check_format, refuse_links, write_aside
 from quickstudy.runs.identity import task_groups
 from quickstudy.runs.journal import checksum_of
 from quickstudy.runs.reader import read_results
@@ -84,6 +84,7 @@ class QueryResult(NamedTuple):
 def seal(folder: str | pathlib.Path) -> list[pathlib.Path]:
     """Make the Parquet files, whatever is there. Gives their paths."""
     folder = pathlib.Path(folder)
+    refuse_links(folder)
     with tempfile.TemporaryDirectory(prefix="quickstudy-") as aside:
         _make(folder, pathlib.Path(aside), traces=True)
         return _keep(folder, pathlib.Path(aside))
@@ -97,6 +98,7 @@ def query(folder: str | pathlib.Path, sql: str) -> QueryResult:
     """
     folder = pathlib.Path(folder)
     check_format(folder)
+    refuse_links(folder)
     duckdb = _duckdb()
     asked_for_traces = asks_for_traces(sql)
     with _tables(folder, asked_for_traces) as (place, left_out), duckdb.connect() as connection:
