@@ -66,7 +66,7 @@ def here(tmp_path, monkeypatch):
 def test_a_study_without_trust_runs_nothing_and_is_named_by_dry_run(here, learner, capsys):
     os.mkfifo("FIFO")  # to read it would wait for a writer
     name = study(learner)
-    with pytest.raises(UsageError, match="reaches outside this package: .*--trust"):
+    with pytest.raises(UsageError, match=r"reaches outside this package: .*--trust"):
         reproduce(name, seeds=1, workers=0, progress=False)
     with pytest.raises(SystemExit) as left:
         main(["reproduce", name, "--dry-run"])
@@ -151,6 +151,6 @@ def test_a_kept_learner_reaches_nothing_unless_it_is_named(here, id, parameters)
 
 
 def test_a_kept_learner_that_is_named_starts_its_program(here):
-    with pytest.raises(Exception, match="^the learner "):
+    with pytest.raises(Exception, match=r"^the learner "):
         revive(kept("lines", command="touch TOUCHED", seconds=5.0), trust="lines")
     assert (here / "TOUCHED").exists()
