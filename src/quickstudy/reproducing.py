@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 
 from quickstudy.api import check_seeds, default_workers, defined_here
 from quickstudy.base.blocks import Page
@@ -33,6 +34,9 @@ from quickstudy.runs.scoring import check_scores
 
 PACKED = f"{RUNS}.zip"
 """What `quickstudy pack` made of a results folder, where one is stored so."""
+MOST_UNPACKED, MOST_TIMES = 1 << 28, 200
+"""An archive that unpacks to more bytes than the first is refused where it grows by more than the
+second: journals shrink to a thirtieth."""
 
 
 @dataclass(frozen=True)
@@ -176,8 +180,13 @@ def take_over(stored: pathlib.Path, folder: pathlib.Path) -> int:
     """
     packed = stored / PACKED
     try:
+        if packed.is_file():
+            with zipfile.ZipFile(packed) as archive:
+                unpacked = sum(entry.file_size for entry in archive.infolist())
+            if unpacked > max(MOST_UNPACKED, MOST_TIMES * packed.stat().st_size):
+                raise UsageError(f"{packed} unpacks to {unpacked:,} bytes, far more than runs take; get it again")
         return _taken_over(zipfile.Path(packed) if packed.is_file() else None, stored, folder)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise UsageError(f"{packed} cannot be unpacked ({error}); get it again") from error
 
 
@@ -190,7 +199,8 @@ def _taken_over(archive: zipfile.Path | None, stored: pathlib.Path, folder: path
     targets = {folder / path.parent.name / path.name: path for path in files}
     missing = {target: path for target, path in targets.items() if not target.exists()}
     for target, path in missing.items():
-        write_aside(target, str(os.getpid()), partial(_write, path.read_bytes()))
+        with path.open("rb") as content:
+            write_aside(target, str(os.getpid()), partial(shutil.copyfileobj, content))
     return len(missing)
 
 
@@ -198,7 +208,3 @@ def _files(room: Any) -> list[Any]:
     """The files of a folder on disk or in an archive, in the order of their names; none where it is not there."""
     found = [path for path in room.iterdir() if path.is_file()] if room.is_dir() else []
     return sorted(found, key=lambda path: str(path.name))
-
-
-def _write(content: bytes, file: BinaryIO) -> None:
-    file.write(content)

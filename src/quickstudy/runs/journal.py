@@ -30,6 +30,7 @@ from quickstudy.runs.folder import (
     TRACES,
     host_name,
     make_folder,
+    open_ordinary,
     refuse_links,
     sync_folder,
     write_aside,
@@ -230,7 +231,7 @@ def lock(file: io.FileIO) -> bool:
 def checksum_of(path: pathlib.Path) -> str:
     """SHA-256 of a file; nothing where it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open_ordinary(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""

@@ -14,6 +14,7 @@ import numpy as np
 
 from quickstudy.base.blocks import Edge, Graph, Node
 from quickstudy.base.errors import UsageError
+from quickstudy.data.tables import read_json
 from quickstudy.learners.mdl.coding import Desk, code_data
 from quickstudy.learners.mdl.evaluation import Room, Tree, connect
 from quickstudy.learners.mdl.genes import (
@@ -74,11 +75,7 @@ class Network:
     @classmethod
     def read(cls, path: str | pathlib.Path) -> Network:
         """From a JSON file, or one of those that come with the package, by its name: `bliss-an-bn`."""
-        try:
-            facts = json.loads((shipped(path) or pathlib.Path(path)).read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
-        return cls.from_facts(facts, str(path))
+        return cls.from_facts(read_json(shipped(path) or path), str(path))
 
     @classmethod
     def of_row(cls, row: Rows, symbols: int) -> Network:

@@ -13,6 +13,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.catalogue import task
 from quickstudy.base.errors import UsageError
 from quickstudy.base.parameters import parameter
+from quickstudy.data.tables import read_content
 from quickstudy.tasks.grammar import released
 from quickstudy.tasks.grammar.counting import Counting
 from quickstudy.tasks.grammar.derivation import WRONG_ARROWS, wrapped
@@ -232,8 +233,8 @@ class Written(StringTask):
     def __post_init__(self) -> None:
         if _is_file(self.rules):
             try:
-                text = pathlib.Path(self.rules).expanduser().read_text(encoding="utf-8-sig")
-            except (OSError, UnicodeDecodeError) as error:
+                text = read_content(pathlib.Path(self.rules).expanduser()).decode()
+            except (UsageError, UnicodeDecodeError) as error:
                 raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {error}') from error
             object.__setattr__(self, "rules", _rules_in(self.rules, text))
         read_grammar(self.rules)
