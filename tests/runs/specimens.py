@@ -3,6 +3,7 @@
 import contextlib
 import os
 import pathlib
+import resource
 import signal
 import stat
 import sys
@@ -110,6 +111,8 @@ def _trouble(learner: str) -> None:
             os.kill(os.getpid(), signal.SIGSEGV)
         case "pipes" | "pipes-pickle" | "pipes-long":
             _into_the_pipe(learner)
+        case "small-files":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
         case "prints":
             sys.stdout.write("a learner speaks\n")
             os.write(1, b"and so does its C library\n")

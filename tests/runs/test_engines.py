@@ -135,6 +135,14 @@ def test_messages_come_back_and_nothing_else_is_one(message):
             read_message(other)
 
 
+def test_a_learner_that_limits_the_size_of_files_costs_its_own_run_only(lab, tmp_path):
+    assert counts(lab.run(tmp_path, ["small-files", "good"], 3, workers=1)) == (5, 1, 0)
+    assert lab.by_repetition(tmp_path, "small-files")[1] == (
+        "failed",
+        "worker died (exit status 1)",
+    )
+
+
 def test_what_learners_print_stays_out_of_the_output(lab, tmp_path, capfd):
     for workers in (0, 1):
         assert counts(lab.run(tmp_path / str(workers), ["prints"], 2, workers)) == (2, 0, 0)

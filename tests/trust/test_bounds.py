@@ -20,6 +20,7 @@ from quickstudy.reproducing import take_over
 from quickstudy.runs.doctor import examine_folder, repair
 from quickstudy.runs.folder import prepare_folder
 from quickstudy.runs.journal import Journal
+from quickstudy.runs.pack import pack
 from quickstudy.runs.reader import read_results
 from quickstudy.tasks.curriculum.courses import FromFile
 from quickstudy.tasks.grammar.languages import Written
@@ -83,6 +84,44 @@ def test_an_odd_curriculum_is_refused(tmp_path, content):
     (tmp_path / "odd.json").write_text(content)
     with pytest.raises(UsageError):
         FromFile(path=str(tmp_path / "odd.json"))
+
+
+def test_a_recording_with_odd_parts_is_refused(tmp_path):
+    for pace in ({"by_question": []}, {"passes": [1]}, DEEP):
+        run = {"task": "t", "version": 1, "root": 0, "repetition": 0, "protocol": "", "pace": pace}
+        (tmp_path / "a.jsonl").write_text(json.dumps({"run": run, "seed": 0}))
+        with pytest.raises(ValueError, match="line 1: a run must be as"):
+            read_recording(str(tmp_path / "a.jsonl"))
+
+
+def test_a_drive_with_another_start_or_rate_is_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    task = "dynamics/memory:training=300,test=100,washout=50"
+    with pytest.raises(SystemExit) as left:
+        main(["drive", task, "-o", "drive.csv"])
+    assert left.value.code == 0
+    heading, *rows = (tmp_path / "drive.csv").read_text().splitlines()
+    mark, _, header = heading.partition("{")
+    facts = json.loads("{" + header)
+    states = ["a,b", *(f"{row % 7},{row * row % 11}" for row in range(facts["samples"]))]
+    (tmp_path / "states.csv").write_text("\n".join(states))
+    first, *others = facts["segments"]
+    changes = ({"segments": [{**first, "start": 7}, *others]}, {"rate": "fast"}, {"rate": 10**400})
+    for change in changes:
+        lines = [mark + json.dumps({**facts, **change}), *rows]
+        (tmp_path / "drive.csv").write_text("\n".join(lines))
+        refused(capsys, "score", "dynamics", "states.csv", "--drive", "drive.csv")
+    del facts["rate"]
+    (tmp_path / "drive.csv").write_text("\n".join([mark + json.dumps(facts), *rows]))
+    refused(capsys, "score", "dynamics", "states.csv", "--drive", "drive.csv")
+
+
+def test_a_link_to_itself_is_not_packed(tmp_path):
+    prepare_folder(tmp_path / "results")
+    loop = tmp_path / "results" / "runs" / "loop.jsonl"
+    loop.symlink_to(loop)
+    with pytest.raises(UsageError, match=r"loop.jsonl is no ordinary file"):
+        pack(tmp_path / "results")
 
 
 def archive(path, write):

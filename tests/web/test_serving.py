@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
 import threading
 import time
@@ -47,7 +48,11 @@ def request(port, path, body="", **headers):
     method = "POST" if body else "GET"
     content = body.encode()
     head = f"{method} {path} HTTP/1.1\r\n{lines}Content-Length: {len(content)}\r\n\r\n"
-    return int(sent(port, head.encode("latin-1") + content).split(b" ")[1])
+    return sent(port, head.encode("latin-1") + content)
+
+
+def status(answer):
+    return int(answer.split(b" ")[1])
 
 
 def test_half_a_request_is_not_held_for_ever(tmp_path, monkeypatch):
@@ -58,7 +63,7 @@ def test_half_a_request_is_not_held_for_ever(tmp_path, monkeypatch):
             began = time.monotonic()
             assert client.recv(100) == b""
             assert time.monotonic() - began < 8
-        assert request(port, "/") == 200
+        assert status(request(port, "/")) == 200
 
 
 def test_connections_are_bounded(tmp_path, monkeypatch):
@@ -68,9 +73,9 @@ def test_connections_are_bounded(tmp_path, monkeypatch):
             for _ in range(5):
                 held.enter_context(socket.create_connection((LOOPBACK[0], port)))
             time.sleep(0.5)
-            assert request(port, "/") == 503
+            assert status(request(port, "/")) == 503
         time.sleep(0.5)
-        assert request(port, "/") == 200
+        assert status(request(port, "/")) == 200
 
 
 @pytest.mark.parametrize(
@@ -91,7 +96,7 @@ def test_connections_are_bounded(tmp_path, monkeypatch):
 def test_a_malformed_request_prints_no_traceback(tmp_path, capfd, content):
     with running(application([tmp_path], list(LOOPBACK))) as port:
         sent(port, content)
-        assert request(port, "/") == 200
+        assert status(request(port, "/")) == 200
     assert "Traceback" not in capfd.readouterr().err
 
 
@@ -100,6 +105,9 @@ def test_a_body_that_cannot_be_sent_back_is_refused(capfd, body):
     room = Room(Invitation("language/qa"), None)
     with running(player(room, WORD)) as port:
         own = {"Origin": f"http://127.0.0.1:{port}", "Content_Type": "application/json"}
-        for path in (f"/{WORD}/sit", f"/{WORD}/seat/1/answer"):
-            assert request(port, path, body, **own) in (400, 404)
+        sat = request(port, f"/{WORD}/sit", "{}", **own)
+        name = json.loads(sat.partition(b"\r\n\r\n")[2])["name"]
+        seat = f"/{WORD}/seat/{name}"
+        assert status(request(port, f"{seat}/answer", body, **own)) in (400, 422)
+        assert status(request(port, seat)) == 200
     assert "Traceback" not in capfd.readouterr().err

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import pathlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -22,6 +21,8 @@ from quickstudy.data.tables import check_finite, read_content, read_table
 
 MARK = "# quickstudy drive "
 FORMAT = 1
+MOST_RATE = 1e15
+"""Samples a second."""
 _SEGMENT = {"task": str, "convention": str, "role": str, "sha256": str, "version": int, "repetition": int}
 _SEGMENT |= {"start": int, "washout": int, "training": int}
 """What is read of every segment in the header of a drive."""
@@ -93,7 +94,7 @@ def _check_header(header: Mapping[str, Any]) -> None:
     for name in ("seed", "samples"):
         check(header, name, int)
     rate = header.get("rate", "nothing")
-    if rate is not None and (type(rate) not in (int, float) or not 0 < rate < math.inf):
+    if rate is not None and (type(rate) not in (int, float) or not 0 < rate < MOST_RATE):
         raise ValueError(f"rate must be a number above 0, or null, got {str(rate)[:40]}")
     before = ""
     for segment in header["segments"]:
