@@ -135,3 +135,16 @@ def test_the_audit_has_every_cell_and_its_printed_number():
     assert printed["O=16 S=1"].value == 0.6492
     assert printed["pair O=4 S=2"].value == 0.5158
     assert printed["Table 4"].value == 0.86
+
+
+@pytest.mark.parametrize("field", ["values", "renamed", "listener", "target", "decisions"])
+def test_a_huge_number_is_named_in_one_line(typed, tmp_path, field):
+    _, out, _ = typed("sample", TASK, "--count", 1, "--json")
+    line = json.loads(out.splitlines()[0])
+    line["decisions"] = [None] * 3
+    owner = line["games"][0] if field in line["games"][0] else line
+    first, *others = owner[field]
+    owner[field] = [10**400 if not isinstance(first, list) else [10**400, *first[1:]], *others]
+    (tmp_path / "huge.jsonl").write_text(json.dumps(line))
+    status, _, err = typed("replay", "huge.jsonl")
+    assert (status, err.count("\n"), "huge.jsonl, line 1" in err) == (2, 1, True), err

@@ -21,6 +21,7 @@ from quickstudy.cli.output import (
     print_page,
     print_table,
     say,
+    write_text,
 )
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bo
         picture = next((block for block in page.blocks if isinstance(block, Graph)), None)
         if picture is None:
             raise UsageError(f"{name}: {page.facts['states']:,} states are too many to draw; reduce the task")
-        svg.write_text(svg_file(picture), encoding="utf-8")
+        write_text(svg, svg_file(picture))
     if json:
         print_json(page.facts)
     else:
