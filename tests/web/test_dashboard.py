@@ -216,3 +216,46 @@ def test_everything_on_it_is_in_the_results(results):
         _, page, _ = get(f"{address}/rules/report")
     facts = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
     assert facts
+
+
+def test_only_the_script_of_the_page_may_run(results):
+    with served(results.parent) as address:
+        _, page, headers = get(f"{address}/")
+        again = get(f"{address}/")[2]["Content-Security-Policy"]
+    policy = headers["Content-Security-Policy"]
+    nonce = re.search(r"script-src 'nonce-([^']+)'", policy)[1]
+    assert f'nonce="{nonce}"' in page
+    assert policy != again
+    assert "script-src 'unsafe-inline'" not in page
+
+
+def test_the_front_page_names_what_a_folder_holds_and_rules_come_last(tmp_path):
+    run(["language/periodic"], ["bag"], seeds=1, out=tmp_path / "own", workers=0, protocol={"sequences": 20})
+    with served(tmp_path) as address:
+        front, runs = (get(f"{address}/{path}")[1].replace("<wbr>", "") for path in ("", "own/"))
+    assert "language/periodic" in front
+    assert ">bag<" in front
+    assert "periodic-oracle" not in front
+    roles = re.findall(r">(learner|control|oracle)<", runs)
+    assert roles[:2] == ["learner", "learner"]  # the heading of the column, and the first run
+    assert "learner" not in roles[2:]
+
+
+def test_a_connection_that_asks_nothing_is_closed(monkeypatch):
+    from quickstudy.web import serving
+
+    monkeypatch.setattr(serving.Patient, "patience", 0.2)
+    servers = []
+    make = serving.uvicorn.Server
+    monkeypatch.setattr(serving.uvicorn, "Server", lambda settings: servers.append(make(settings)) or servers[0])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serving._run, args=(application([]), listener))
+        thread.start()
+        try:
+            with socket.create_connection(listener.getsockname()) as half:
+                half.settimeout(30)
+                half.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+                assert half.recv(100) == b""
+        finally:
+            servers[0].should_exit = True
+            thread.join()

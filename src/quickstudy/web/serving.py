@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import pathlib
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 import uvicorn
 from starlette.applications import Starlette
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from quickstudy.base.errors import UsageError
 from quickstudy.play.keeping import Invitation
@@ -52,8 +54,27 @@ def play_forever(
         _run(player(Room(invitation, folder), word), listener)
 
 
+class Patient(H11Protocol):
+    """Closes a connection that has not sent a whole request head within `patience` seconds: the server's own time limit
+    begins only after the first request.
+    """
+
+    patience = 20.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock."""
+        super().connection_made(transport)
+        self.loop.call_later(self.patience, self._give_up)
+
+    def _give_up(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
+
+
 def _run(app: Starlette, listener: socket.socket) -> None:
-    settings = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False, access_log=False)
+    settings = uvicorn.Config(
+        app, http=Patient, log_level="warning", lifespan="off", server_header=False, access_log=False
+    )
     uvicorn.Server(settings).run(sockets=[listener])
 
 
