@@ -331,6 +331,20 @@ def test_the_second_opinion_is_the_protocols_and_goes_by_its_direction(make_reco
     assert "; by size better (50) is not above the best control, short (40)" in text
 
 
+def test_of_two_that_are_level_the_second_score_says_who_is_ahead(make_record: Make, make_report: Make) -> None:
+    """Two that pass a task are level, though one needs 57 steps and the other 11,095."""
+    sizes = {"better": "lower", "shown": "median", "least": 1.0, "words": {"inf": "never"}}
+    legend = {**LEGEND, "scores": {"waves": {**LEGEND["scores"]["waves"], "size": sizes}}}
+    slow = waves(make_record, "slow", [0.1] * 6, size=11_095.0, legend=legend)
+    quick = waves(make_record, "quick", [0.1] * 6, size=57.0, legend=legend)
+    table = make_report([*slow, *quick]).tables[0]
+    assert "cannot be told apart, but by size quick (57) is ahead of slow (11,095)" in table.verdict.text
+    third = waves(make_record, "alike", [0.1] * 6, size=11_095.0, legend=legend)
+    table = make_report([*slow, *third, *quick]).tables[0]
+    assert [row.learner for row in table.rows] == ["quick", "alike", "slow"]
+    assert "but by size" not in make_report([*slow, *third]).tables[0].verdict.text
+
+
 @pytest.mark.parametrize(("apart", "role"), [(True, REPLAY), (False, LEARNER)])
 def test_whether_replay_is_a_class_of_its_own_is_the_protocols_to_say(
     make_record: Make, make_report: Make, apart: bool, role: str

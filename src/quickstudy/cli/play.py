@@ -66,7 +66,7 @@ def play(
     if seat.reference:
         say(seat.reference)
     while not seat.over:
-        shown = seat.shown()
+        shown = sitting.shown()
         say(shown.text)
         if sys.stdin.isatty() and shown.ask:
             say(shown.ask)
@@ -76,7 +76,7 @@ def play(
                 say(left)
             break
         try:
-            said = seat.answer(line)
+            said = sitting.answer(line)
         except UsageError as error:
             say(str(error), err=True)
             continue
@@ -110,7 +110,7 @@ def _record(path: pathlib.Path, sitting: Any) -> None:
     from quickstudy.play.words import WordsSeat
 
     seat = sitting.seat
-    trace = seat.trace()
+    trace = sitting.trace()
     if isinstance(seat, BytesSeat):
         lines, again = seat.sessions(), f"see it again: quickstudy replay {path}"
     else:
