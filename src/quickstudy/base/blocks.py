@@ -268,7 +268,7 @@ class HeatMap(Picture):
 
     low, high: words for the ends of the colours. scaled: "row" where every row has its own colours, else
     "all". marks: (row, column, part, words) of cells that are framed. fine: a field of many small cells, of which some
-    rows and columns have a name and none is framed.
+    rows and columns have a name and none is framed. texts[row][column]: what is written in a cell, for its number.
     """
 
     rows: Sequence[str]
@@ -280,6 +280,7 @@ class HeatMap(Picture):
     marks: Sequence[tuple[int, int, int, str]] = ()
     data: Sequence[Sequence[Any]] = ()
     fine: bool = False
+    texts: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True)
