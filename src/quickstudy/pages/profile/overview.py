@@ -67,7 +67,7 @@ def _map(found: Sequence[Profile], name: str) -> HeatMap:
     caption = f"Spans in natural units, coloured by their share of the item's axis. {units}"
     label = "One row per learner, one column per item, with its span"
     return HeatMap(f"{name}-map", caption, label, [one.learner for one in found], [item.label for item in items],
-                   shares, "lowest share", "highest share", texts=texts, data=span_table(found))  # fmt: skip
+                   shares, "share", "", texts=texts, data=span_table(found))  # fmt: skip
 
 
 def _share(item: Item) -> float | None:
