@@ -80,6 +80,7 @@ DECLARED: dict[str, Any] = {
     "question": "",
     "headline": "",
     "second": "",
+    "outcome": (),
     "columns": (),
     "exact": {},
     "usual": {},
