@@ -66,13 +66,13 @@ def json_in(path: str | pathlib.Path, content: bytes) -> Any:
     try:
         return json.loads(content.decode("utf-8"))
     except RecursionError:
-        raise UsageError(f"{path} is nested too deeply") from None
+        raise UsageError(f"{path} is not JSON that can be read: it is nested too deeply") from None
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is no text: {error.reason} at byte {error.start}") from None
     except json.JSONDecodeError as error:
-        raise UsageError(f"{path}, line {error.lineno}: no JSON: {error.msg}") from None
+        raise UsageError(f"{path} is not JSON: line {error.lineno}, {error.msg}") from None
     except ValueError as error:
-        raise UsageError(f"{path} is no JSON: {error}") from None
+        raise UsageError(f"{path} is not JSON: {error}") from None
 
 
 def _saved(path: str | pathlib.Path) -> NDArray[np.float64]:

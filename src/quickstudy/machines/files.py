@@ -140,9 +140,9 @@ def read_sequence(path: str | pathlib.Path, history: int | None = None, level: f
     level = content.get("level", LEVEL) if level is None else level
     whole = isinstance(history, int) and not isinstance(history, bool)
     if history is not None and not (whole and abs(history) < _MOST):
-        raise UsageError(f"{path}: history must be a whole number below {_MOST:,}, got {str(history)[:40]}")
+        raise UsageError(f"{path}: history must be a whole number, got {repr(history)[:40]}")
     if isinstance(level, bool) or not isinstance(level, int | float) or not abs(level) < _MOST:
-        raise UsageError(f"{path}: level must be a number, got {str(level)[:40]}")
+        raise UsageError(f"{path}: level must be a number, got {repr(level)[:40]}")
     outputs, inputs = (_symbols(path, name, content.get(name)) for name in ("outputs", "inputs"))
     return reconstructed(outputs or [], inputs, history, float(level))
 
