@@ -239,23 +239,3 @@ def test_the_front_page_names_what_a_folder_holds_and_rules_come_last(tmp_path):
     roles = re.findall(r">(learner|control|oracle)<", runs)
     assert roles[:2] == ["learner", "learner"]  # the heading of the column, and the first run
     assert "learner" not in roles[2:]
-
-
-def test_a_connection_that_asks_nothing_is_closed(monkeypatch):
-    from quickstudy.web import serving
-
-    monkeypatch.setattr(serving.Patient, "patience", 0.2)
-    servers = []
-    make = serving.uvicorn.Server
-    monkeypatch.setattr(serving.uvicorn, "Server", lambda settings: servers.append(make(settings)) or servers[0])
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=serving._run, args=(application([]), listener))
-        thread.start()
-        try:
-            with socket.create_connection(listener.getsockname()) as half:
-                half.settimeout(30)
-                half.sendall(b"GET / HTTP/1.1\r\nHost: 127")
-                assert half.recv(100) == b""
-        finally:
-            servers[0].should_exit = True
-            thread.join()

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from quickstudy.base.errors import UsageError
-from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_files, say
+from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_files, say, write_text
 
 
 def play(
@@ -120,7 +120,7 @@ def _record(path: pathlib.Path, sitting: Any) -> None:
         if isinstance(seat, WordsSeat):
             lines[0] |= {"given": seat.given, "wade": seat.game.score(seat.right)}
             again = f"score it again: quickstudy score wade {path} --thresholds {seat.game.series}"
-    path.write_text("".join(json.dumps(plain(line)) + "\n" for line in lines), encoding="utf-8")
+    write_text(path, "".join(json.dumps(plain(line)) + "\n" for line in lines))
     say(f"wrote {path}; {again}")
 
 

@@ -251,6 +251,7 @@ async def _asked(request: Request) -> dict[str, Any]:
             raise HTTPException(413, "too long")
     try:
         given = json.loads(body or b"{}")
+        json.dumps(given, ensure_ascii=False).encode()  # what cannot be sent back is not taken
     except (ValueError, RecursionError) as error:
         raise HTTPException(400, "no JSON") from error
     if not isinstance(given, dict):
