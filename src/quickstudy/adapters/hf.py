@@ -32,6 +32,8 @@ from quickstudy.base.spaces import Tokens
 
 PIECE = 1 << 16
 """Bytes that are read of a file in one place, for its fingerprint."""
+_NOTHING_ELSE = {"local_files_only": True, "trust_remote_code": False}
+"""Nothing is fetched, and no code of the folder is run; without the second, transformers asks a user on a terminal."""
 PLACES = 64
 """In how many places, evenly spaced, a large file is read: the weights of a model take minutes to read whole."""
 
@@ -204,9 +206,9 @@ def _loaded(folder: str, content: str, precision: str, device: str) -> tuple[Any
     try:
         with torch.random.fork_rng(devices=[]):  # weights are drawn before they are read
             model = transformers.AutoModelForCausalLM.from_pretrained(
-                path, local_files_only=True, dtype=getattr(torch, precision)
+                path, dtype=getattr(torch, precision), **_NOTHING_ELSE
             )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(path, local_files_only=True)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(path, **_NOTHING_ELSE)
         return torch, model.to(device).eval(), tokenizer
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         raise UsageError(f"hf: {folder} cannot be read: {' '.join(str(error).split())[:200]}") from error
