@@ -134,6 +134,7 @@ def test_a_system_of_ones_own():
 
 def test_exponents_are_known_for_the_usual_constants_alone():
     assert make("lorenz-63").lyapunov == 0.9056
+    assert make("lorenz-63", beta=2.6667).lyapunov == 0.9056  # 8/3, as it is typed
     assert make("lorenz-63", rho=35.0).lyapunov is None
     assert make("mackey-glass-17").lyapunov == 0.0065
     assert make("mackey-glass-17", delay=30.0).lyapunov is None

@@ -350,6 +350,20 @@ def test_the_second_opinion_is_the_protocols_and_goes_by_its_direction(make_reco
     assert "; by size better (50) is not above the best control, short (40)" in text
 
 
+def test_of_two_that_are_level_the_second_score_says_who_is_ahead(make_record: Make, make_report: Make) -> None:
+    """Two that pass a task are level, though one needs 57 steps and the other 11,095."""
+    sizes = {"better": "lower", "shown": "median", "least": 1.0, "words": {"inf": "never"}}
+    legend = {**LEGEND, "scores": {"waves": {**LEGEND["scores"]["waves"], "size": sizes}}}
+    slow = waves(make_record, "slow", [0.1] * 6, size=11_095.0, legend=legend)
+    quick = waves(make_record, "quick", [0.1] * 6, size=57.0, legend=legend)
+    table = make_report([*slow, *quick]).tables[0]
+    assert "cannot be told apart, but by size quick (57) is ahead of slow (11,095)" in table.verdict.text
+    third = waves(make_record, "alike", [0.1] * 6, size=11_095.0, legend=legend)
+    table = make_report([*slow, *third, *quick]).tables[0]
+    assert [row.learner for row in table.rows] == ["quick", "alike", "slow"]
+    assert "but by size" not in make_report([*slow, *third]).tables[0].verdict.text
+
+
 @pytest.mark.parametrize(("apart", "role"), [(True, REPLAY), (False, LEARNER)])
 def test_whether_replay_is_a_class_of_its_own_is_the_protocols_to_say(
     make_record: Make, make_report: Make, apart: bool, role: str
@@ -401,3 +415,13 @@ def test_learners_that_are_tied_on_a_task_share_its_rank(scored: Make, make_repo
     text = FORMS["text"](make_report(records))
     first = [line.split()[0] for line in text.splitlines() if line.split()[:1] in (["a"], ["b"])]
     assert first[:2] == ["b", "a"]
+
+
+def test_an_interval_as_wide_as_the_scale_is_only_named_so(scored: Make, make_report: Make) -> None:
+    records = [
+        *scored("copy", 0.3, 0.5, role="control"),
+        *scored("esn", 0.1, 0.9),
+        *scored("best", 0.9, 1.0, role="oracle"),
+    ]
+    (line,) = [one for one in FORMS["text"](make_report(records)).splitlines() if one.startswith("esn  ")][:1]
+    assert "± more than 1" in line

@@ -44,6 +44,9 @@ def run(
         help="A parameter of the protocol: --set sequences=600, or of one family's: --set language.sequences=600.",
     ),
     controls: bool = typer.Option(True, help="Also run each task's controls and oracle."),
+    control_seeds: int | None = typer.Option(
+        None, "--control-seeds", help="Repetitions of controls and oracle; default: as --seeds."
+    ),
     measure: list[str] = MEASURE,
     workers: int | None = typer.Option(
         None, "--workers", "-j", help="Processes; 0 for none. Default: one per core, three on a GPU."
@@ -81,6 +84,7 @@ def run(
         "convention": convention,
         "root": root,
         "controls": controls,
+        "control_seeds": control_seeds,
         "protocol": parse_assignments(",".join(set_)),
     }
     if dry_run:

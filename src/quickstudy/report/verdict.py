@@ -223,10 +223,24 @@ def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
     own, other = (row.values(table.headline or "") for row in foremost)
     gap = difference(own, other, table.judged)
     if gap.standing not in (ABOVE, BELOW):
-        return f"; {first.learner} and {second.learner} cannot be told apart", None
+        return f"; {first.learner} and {second.learner} cannot be told apart{_by_second(*foremost, table)}", None
     if gap.matters(table.judged):
         return f"; {first.learner} is clearly ahead of {second.learner}", first if table.judged.sign else None
     return f"; {first.learner} is ahead of {second.learner} by too little to matter", None
+
+
+def _by_second(one: Row, other: Row, table: TaskTable) -> str:
+    """Which of two that the headline does not tell apart is ahead by the score that is asked then."""
+    name = table.legend.second
+    score = table.legend.score(name) if name else PLAIN
+    unequal = score.unit.endswith(PER_STEP) and one.cost.get("examples") != other.cost.get("examples")
+    if name == table.headline or not score.sign or unequal:
+        return ""
+    gap = difference(one.values(name), other.values(name), score)
+    if gap.standing not in (ABOVE, BELOW) or not gap.matters(score):
+        return ""
+    ahead, behind = (one, other) if (gap.standing == ABOVE) == (score.sign > 0) else (other, one)
+    return f", but by {score.title} {_valued(ahead, name, table)} is ahead of {_valued(behind, name, table)}"
 
 
 def _too_few(few: Sequence[Row], table: TaskTable) -> str:

@@ -12,7 +12,7 @@ from quickstudy.base.catalogue import task
 from quickstudy.base.examples import Series
 from quickstudy.base.parameters import parameter
 from quickstudy.compiled import njit
-from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, taxonomy
+from quickstudy.tasks.dynamics.series import RULES, Floats, Forecast, is_setting, taxonomy
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Logistic(Iterated):
     @property
     def lyapunov(self) -> float | None:  # type: ignore[override]  # known for one setting
         """Per step, where it is known."""
-        return 0.496 if self.rate == 3.9 else None
+        return 0.496 if is_setting((self.rate,), (3.9,)) else None
 
     def raw_values(self, first: float, count: int, rng: np.random.Generator) -> Floats:
         """By the formula."""
