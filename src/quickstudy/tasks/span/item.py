@@ -6,6 +6,7 @@ Lessons mix all difficulties; tests have equally many sequences in every bin.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -19,6 +20,8 @@ GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 """Difficulties of every item, as far as its own axis goes. Point j stands for the bin (d_{j-1}, d_j]."""
 RULES = ("rote", "by-last", "by-length", "by-length-parity", "by-position", "by-bigram", "by-bag")
 """Baselines of every item of symbols: tables fitted to one shallow feature, and a rote memoriser."""
+
+_MARK = re.compile(r"([a-z][a-z-]+) (\d+(?:\.\d+)?)\b")
 
 
 class Axis:
@@ -44,6 +47,12 @@ class Axis:
         """The sizes that belong to a level: above the grid point before, up to its own."""
         before = self.grid[level - 1] if level else self.least
         return range(before + 1, self.grid[level] + 1)
+
+    @classmethod
+    def marks(cls) -> dict[str, float]:
+        """Baselines that go far, with their spans: those after `Marks:` on the sheet (`by-bag 2.1`)."""
+        sheet = (cls.__doc__ or "").partition("Marks:")[2].partition("\n\n")[0]
+        return {name: float(value) for name, value in _MARK.findall(sheet)}
 
 
 class SequenceItem(Axis, ABC):
@@ -98,3 +107,15 @@ class SymbolItem(SequenceItem):
     @abstractmethod
     def solve(self, tokens: Sequence[int]) -> int:
         """The right answer after these tokens; -1 where nothing can be asked."""
+
+
+def numbered(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of each size among the equal ones, in their order.
+
+    >>> numbered(np.array([3, 5, 3, 3])).tolist()
+    [0, 0, 1, 2]
+    """
+    order = np.argsort(sizes, kind="stable")
+    found = np.empty(len(sizes), np.int64)
+    found[order] = np.arange(len(sizes)) - np.searchsorted(sizes[order], sizes[order])
+    return found
