@@ -104,7 +104,6 @@ def main(names: list[str]) -> None:
         found = {**stored(), name: made}
         STORED.parent.mkdir(parents=True, exist_ok=True)
         STORED.write_text("".join(f"{json.dumps(found[one])}\n" for one in sorted(found)), encoding="utf-8")
-        print(name, {part: made[part] for part in ("chance", "best_control", "rote", "untrained")}, flush=True)
 
 
 if __name__ == "__main__":

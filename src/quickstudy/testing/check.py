@@ -14,9 +14,9 @@ from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, include
 from quickstudy.data.tables import read_content
 from quickstudy.learners.naming import choose_learner, learner_names
+from quickstudy.tasks.span.item import Axis
 from quickstudy.testing.finding import Broken, Finding, examine, under
 from quickstudy.testing.learners import LEARNS_NOTHING, check_learner
-from quickstudy.tasks.span.item import Axis
 from quickstudy.testing.shortcuts import MARGIN, Shortcut, find_shortcuts
 from quickstudy.testing.span_rules import RuleSpan, find_span_rules
 from quickstudy.testing.tasks import check_task

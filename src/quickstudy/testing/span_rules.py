@@ -26,7 +26,7 @@ from quickstudy.tasks.span.item import Axis, SequenceItem
 SEEDS = 12
 """Of a check. The mean span of a table varies by about 0.05 between sets of so many."""
 NEAR = 0.15
-"""How far a measured ln(1 + span) may be from the one on the sheet."""
+"""How far a measured ln(1 + span) may be above the one on the sheet."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class RuleSpan:
         return f"{self.span:.2f}" + ("" if self.marked is None else f"  ({self.marked:g} on the sheet)")
 
     def open(self, item: Axis) -> bool:
-        """Whether it is a shortcut that the sheet does not mark, or not with this span."""
+        """Whether it is a shortcut that the sheet does not mark, or marks with a shorter span."""
         if self.span < item.grid[1]:
             return False
-        return self.marked is None or abs(np.log1p(self.span) - np.log1p(self.marked)) > NEAR
+        return self.marked is None or bool(np.log1p(self.span) - np.log1p(self.marked) > NEAR)
 
 
 def rules_of(task: Any) -> list[str]:

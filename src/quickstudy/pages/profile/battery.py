@@ -33,9 +33,10 @@ class Battery:
         facts = facts_of(request, found, load_anchors())
         together, whole = facts["together"], facts["all"]
         words = (
-            f"{together['pairs']} of {together['of']} pairs of the {len(facts['learners'])} learners of the gallery are "
-            "told apart by the number of a family: their 95 % intervals over seeds are disjoint. Of all "
-            f"{len(whole['learners'])} learners, {whole['together']['pairs']} of {whole['together']['of']} pairs."
+            f"{together['pairs']} of {together['of']} pairs of the {len(facts['learners'])} learners of the "
+            "gallery are told apart by the number of a family: their 95 % intervals over seeds are disjoint. "
+            f"Of all {len(whole['learners'])} learners, "
+            f"{whole['together']['pairs']} of {whole['together']['of']} pairs."
         )
         lines = [Text(one.words) for one in failures(facts)]
         made = [Text(words, "verdict"), *_families(facts), *lines, _spans(found), *_items(facts)]
@@ -71,7 +72,7 @@ class Failure(NamedTuple):
 def failures(facts: Mapping[str, Any]) -> list[Failure]:
     """All demands that are not met over the gallery, with the numbers."""
     return [
-        Failure(name, part, f"{kind} {name} does not have {words}: {_figure(own[part])}.")
+        Failure(name, part, f"{kind} {name}: {_figure(own[part])}. Demanded: {words}.")
         for kind, group in (("Family", "families"), ("Item", "items"))
         for name, own in facts[group].items()
         for part, words in own["fails"].items()

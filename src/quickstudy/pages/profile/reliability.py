@@ -110,7 +110,8 @@ def item_statistics(items: Sequence[Item], found: Sequence[Profile], anchors: Ma
 
     item_rest: rank correlation with the mean of the rest of its family. learned: share of the learners
     whose interval is above the untrained network. rote, best_control: spans of the anchors; second: the
-    second difficulty, which they should not reach; marked: the baselines on the sheet. fails: which demands the item does not meet.
+    second difficulty, which they should not reach; marked: the baselines on the sheet. fails: which
+    demands the item does not meet.
     """
     known = [(item, one) for item, one in zip(items, found, strict=True) if not item.why]
     values = [item.spans.shares for item, _ in known]
@@ -174,27 +175,36 @@ Demand = tuple[str, Callable[[Mapping[str, Any]], bool], str]
 """A statistic, whether it is good enough where it is known, and the demand in words."""
 FAMILY: Sequence[Demand] = (
     ("pairs", lambda own: own["pairs"] >= 50 / 78 * own["of"], "at least 50 of 78 pairs told apart"),
-    ("split_half", lambda own: own["split_half"] >= 0.9, "a split-half correlation of 0.9"),
+    ("split_half", lambda own: own["split_half"] >= 0.9, "a split-half correlation of at least 0.9"),
     ("floor", lambda own: own["floor"] <= 2 / 13 * own["learners"], "at most 2 of 13 learners at the floor"),
     ("ceiling", lambda own: own["ceiling"] <= 2 / 13 * own["learners"], "at most 2 of 13 learners at the ceiling"),
-    ("items", lambda own: own["items"] >= 3, "three items or more"),
-    ("eigenvalues", lambda own: own["eigenvalues"] >= 2, "a first eigenvalue of twice the second"),
+    ("items", lambda own: own["items"] >= 3, "at least three items"),
+    ("eigenvalues", lambda own: own["eigenvalues"] >= 2, "a first eigenvalue of at least twice the second"),
 )
 ITEM: Sequence[Demand] = (
     ("floor_share", lambda own: own["floor_share"] <= 1 / 3, "at most a third of the learners at the floor"),
     ("ceiling_share", lambda own: own["ceiling_share"] <= 1 / 3, "at most a third of the learners at the ceiling"),
-    ("spread", lambda own: own["spread"] >= 0.1, "a spread of 0.1 of the axis"),
-    ("item_rest", lambda own: own["item_rest"] >= 0.3, "a correlation of 0.3 with the rest of its family"),
-    ("reliability", lambda own: own["reliability"] >= 0.9, "a reliability of 0.9"),
-    ("trimmed", lambda own: own["trimmed"] >= 0.8, "0.8 without the two most extreme learners"),
-    ("retest", lambda own: own["retest"] >= 0.9, "a rank correlation of 0.9 between two sets of seeds"),
-    ("learned", lambda own: own["learned"] >= 0.5, "half of the learners above an untrained network"),
-    ("rote", lambda own: own["rote"] < own["second"] or "rote" in own["marked"],
-     "a rote memoriser below the second difficulty, or marked on the sheet"),
-    ("best_control", lambda own: own["best_control"] < own["second"] or own["best_name"] in own["marked"],
-     "all baselines below the second difficulty, or marked on the sheet"),
+    ("spread", lambda own: own["spread"] >= 0.1, "a spread of at least 0.1 of the axis"),
+    ("item_rest", lambda own: own["item_rest"] >= 0.3, "a correlation of at least 0.3 with the rest of its family"),
+    ("reliability", lambda own: own["reliability"] >= 0.9, "a reliability of at least 0.9"),
+    (
+        "trimmed",
+        lambda own: own["trimmed"] >= 0.8,
+        "a reliability of at least 0.8 without the two most extreme learners",
+    ),
+    ("retest", lambda own: own["retest"] >= 0.9, "a rank correlation of at least 0.9 between two sets of seeds"),
+    ("learned", lambda own: own["learned"] >= 0.5, "at least half of the learners above an untrained network"),
+    (
+        "rote",
+        lambda own: own["rote"] < own["second"] or "rote" in own["marked"],
+        "a rote memoriser below the second difficulty, or marked on the sheet",
+    ),
+    (
+        "best_control",
+        lambda own: own["best_control"] < own["second"] or own["best_name"] in own["marked"],
+        "all baselines below the second difficulty, or marked on the sheet",
+    ),
 )
-  # fmt: skip
 
 
 def fails(found: Mapping[str, Any], demands: Sequence[Demand]) -> dict[str, str]:

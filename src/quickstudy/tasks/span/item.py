@@ -29,13 +29,14 @@ class Axis:
 
     least: the difficulty that costs nothing (d_0 of the span): 0, or 1 where the axis begins at 2.
     unit: what is counted, for labels ("symbols copied"). can: the sentence on a card, with a blank.
-    family: the family of the battery.
+    family: the family of the battery. controls: baselines, as `@task` has them.
     """
 
     least: ClassVar[int] = 0
     unit: ClassVar[str]
     can: ClassVar[str]
     family: ClassVar[str]
+    controls: ClassVar[Sequence[str]] = ()
     longest: int
 
     @property
@@ -52,7 +53,7 @@ class Axis:
     def marks(cls) -> dict[str, float]:
         """Baselines that go far, with their spans: those after `Marks:` on the sheet (`by-bag 2.1`)."""
         sheet = (cls.__doc__ or "").partition("Marks:")[2].partition("\n\n")[0]
-        return {name: float(value) for name, value in _MARK.findall(sheet)}
+        return {name: float(value) for name, value in _MARK.findall(sheet) if name in cls.controls}
 
 
 class SequenceItem(Axis, ABC):
