@@ -105,7 +105,7 @@ def _right(answers: NDArray[Any], targets: NDArray[Any], asked: NDArray[np.bool_
     return int((given == targets)[asked].sum())
 
 
-def find_span_rules(task: Axis, seeds: int = SEEDS, root: int = 0) -> tuple[RuleSpan, ...]:
+def find_span_rules(task: Any, seeds: int = SEEDS, root: int = 0) -> tuple[RuleSpan, ...]:
     """All baselines of an item, each with its mean span."""
     rules, marked = rules_of(task), task.marks()
     runs = [rule_spans(task, rules, Streams(root, task.id, seed)) for seed in range(seeds)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from quickstudy.base.blocks import COUNT, ORACLE, Column, Group, Line, Made, Name, Number, Table, Text
+from quickstudy.base.blocks import COUNT, ORACLE, Block, Column, Group, Line, Made, Name, Number, Table, Text
 from quickstudy.base.catalogue import block
 from quickstudy.pages.profile.anchors import load_anchors
 from quickstudy.pages.profile.reliability import family_statistics, item_statistics
@@ -39,7 +39,7 @@ class Battery:
             f"{whole['together']['pairs']} of {whole['together']['of']} pairs."
         )
         lines = [Text(one.words) for one in failures(facts)]
-        made = [Text(words, "verdict"), *_families(facts), *lines, _spans(found), *_items(facts)]
+        made: list[Block] = [Text(words, "verdict"), *_families(facts), *lines, _spans(found), *_items(facts)]
         return Made(made, facts)
 
 
