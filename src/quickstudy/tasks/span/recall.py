@@ -35,6 +35,7 @@ class Copy(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|")
     unit: ClassVar[str] = "symbols copied"
     can: ClassVar[str] = "copies {} symbols"
+    instruction: ClassVar[str] = "Type the letters before the bar, in the same order."
     family: ClassVar[str] = "language"
     longest: int = parameter(32, at_least=2)
 
@@ -68,6 +69,10 @@ class Select(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|", *"wxyz")
     unit: ClassVar[str] = "symbols selected and copied"
     can: ClassVar[str] = "copies {} symbols out of noise"
+    instruction: ClassVar[str] = (
+        "Leave out w, x, y and z. Type the other letters before the bar, in the "
+        "same order."
+    )
     family: ClassVar[str] = "language"
     longest: int = parameter(24, at_least=2)
 
@@ -107,6 +112,7 @@ class Periodic(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = LETTERS
     unit: ClassVar[str] = "letters of a period"
     can: ClassVar[str] = "continues periods of {} letters"
+    instruction: ClassVar[str] = "The string repeats. Type how it goes on, for one more period."
     family: ClassVar[str] = "language"
     longest: int = parameter(24, at_least=2)
 
@@ -143,6 +149,7 @@ class Hold(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "?")
     unit: ClassVar[str] = "steps held"
     can: ClassVar[str] = "holds a symbol for {} steps"
+    instruction: ClassVar[str] = "Type the first letter."
     family: ClassVar[str] = "dynamics"
     longest: int = parameter(512, at_least=2)
     taught: int = parameter(32, at_least=1)
@@ -182,6 +189,10 @@ class Lookup(SymbolItem):
     )
     unit: ClassVar[str] = "pairs looked up"
     can: ClassVar[str] = "looks up {} pairs"
+    instruction: ClassVar[str] = (
+        "Every key (k) is followed by its value (v). Type the value of each key "
+        "after the bar."
+    )
     family: ClassVar[str] = "language"
     longest: int = parameter(16, at_least=2, at_most=PAIRS)
 
@@ -242,6 +253,10 @@ class Recombine(SymbolItem):
     least: ClassVar[int] = 1
     unit: ClassVar[str] = "values recombined"
     can: ClassVar[str] = "recombines {} values"
+    instruction: ClassVar[str] = (
+        "Every shape has a word u and every colour a word w. After the bar, ?u asks "
+        "for the word of the shape, ?w for that of the colour."
+    )
     family: ClassVar[str] = "games"
     longest: int = parameter(8, at_least=2, at_most=VALUES)
 
