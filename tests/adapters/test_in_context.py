@@ -22,6 +22,7 @@ from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Reals, Tokens
 from quickstudy.cli.main import main as command_line
 from quickstudy.learners.naming import choose_learner
+from quickstudy.runs.traces import load_trace
 from quickstudy.testing import check_learner
 
 BRIEF = Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 2)
@@ -374,3 +375,28 @@ def test_a_cap_on_questions_asks_as_many_and_leaves_the_rest_as_it_was(tmp_path,
     facts = [record.trace["facts"] for record in (whole, few)]
     assert facts[0]["test_questions"] > 7 == facts[1]["test_questions"]
     assert facts[0]["training_sequences"] == facts[1]["training_sequences"]
+
+
+@pytest.mark.parametrize("item", ["copy", "lookup", "count", "nest", "parity", "recombine", "hold"])
+def test_span_items_are_asked_with_a_cap_in_every_bin(server, tmp_path, monkeypatch, capsys, item):
+    """Each question has the worked examples and its own line up to the question; no line of the test has an answer."""
+    monkeypatch.chdir(tmp_path)
+    learner = f"openai:url={server.url},model=toy,at_once=1"
+    protocol = {"sequences": 12, "questions": 2, "checkpoints": 1}
+    found = qs.run(f"span/{item}", learner, seeds=1, controls=False, protocol=protocol, workers=0, progress=True)
+    (record,) = found.records
+    trace = load_trace(tmp_path / "results", record)
+    assert trace.arrays["asked"].tolist() == [2] * len(trace.arrays["difficulty"])
+    assert "whole" not in trace.arrays
+    assert "whole-span" not in record.scores["span"]["values"]
+    prompts = [body["prompt"] for body, _ in server.seen[1:]]
+    told = capsys.readouterr().err
+    assert f"{len(prompts)} questions to language models and about " in told
+    assert len(prompts) == len(set(prompts)) <= 2 * len(trace.arrays["difficulty"])
+    examples = {prompt.rpartition("\n")[0] for prompt in prompts}
+    assert len(examples) == 1
+    assert next(iter(examples)).count("\n") == 12  # the preamble and twelve worked examples
+    for prompt in prompts:
+        line = prompt.rpartition("\n")[2]
+        assert line.count(">") == 1
+        assert line.endswith(">")

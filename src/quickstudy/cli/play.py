@@ -22,7 +22,9 @@ def play(
     ),
     ask: str = typer.Option("", "--ask", help="Curriculum: when to ask: gaps (two spaces), steps (always), periods."),
     steps: int | None = typer.Option(
-        None, "--steps", min=1,
+        None,
+        "--steps",
+        min=1,
         help="At most so many bytes or sequences (1000), strings (20), episodes (1), rounds of a span (4).",
     ),
     seed: int = typer.Option(0, "--seed", "-s", help="Root seed."),

@@ -125,7 +125,9 @@ class BytesSeat(Seat):
     def traces(self) -> list[Trace]:
         """The life, with every reply."""
         facts = {"passes": 1, "budget": self._steps, "tasks": list(self.task.labels)}
-        return [self.diary.trace({**facts, "oracle": list(perfect_steps(self.task, self.streams))}, Cost(), replies=True)]
+        return [
+            self.diary.trace({**facts, "oracle": list(perfect_steps(self.task, self.streams))}, Cost(), replies=True)
+        ]
 
     def sessions(self) -> list[dict[str, Any]]:
         """What was said and asked, to be replayed: one recording for every task in turn."""

@@ -69,10 +69,7 @@ class Select(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|", *"wxyz")
     unit: ClassVar[str] = "symbols selected and copied"
     can: ClassVar[str] = "copies {} symbols out of noise"
-    instruction: ClassVar[str] = (
-        "Leave out w, x, y and z. Type the other letters before the bar, in the "
-        "same order."
-    )
+    instruction: ClassVar[str] = "Leave out w, x, y, z. Type the other letters, in the same order."
     family: ClassVar[str] = "language"
     longest: int = parameter(24, at_least=2)
 
@@ -189,10 +186,7 @@ class Lookup(SymbolItem):
     )
     unit: ClassVar[str] = "pairs looked up"
     can: ClassVar[str] = "looks up {} pairs"
-    instruction: ClassVar[str] = (
-        "Every key (k) is followed by its value (v). Type the value of each key "
-        "after the bar."
-    )
+    instruction: ClassVar[str] = "Keys (k) have values (v). Type the value of each key after the bar."
     family: ClassVar[str] = "language"
     longest: int = parameter(16, at_least=2, at_most=PAIRS)
 
@@ -253,10 +247,7 @@ class Recombine(SymbolItem):
     least: ClassVar[int] = 1
     unit: ClassVar[str] = "values recombined"
     can: ClassVar[str] = "recombines {} values"
-    instruction: ClassVar[str] = (
-        "Every shape has a word u and every colour a word w. After the bar, ?u asks "
-        "for the word of the shape, ?w for that of the colour."
-    )
+    instruction: ClassVar[str] = "Shapes have words u, colours words w. Type the word that ?u or ?w wants."
     family: ClassVar[str] = "games"
     longest: int = parameter(8, at_least=2, at_most=VALUES)
 
