@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.api import check_seeds
-from quickstudy.base.blocks import Page
+from quickstudy.base.blocks import Page, Strips, Text
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.machine import energy_joules
@@ -120,6 +120,7 @@ def profile(
     page = dataclasses.replace(
         page,
         title=f"{without_place(settings['examined'])}: {request.study.title}, {settings['ruleset']}",
+        under=[page.facts["card"]["made_of"]],
         eyebrow="quickstudy card",
     )
     name = settings["card"]
@@ -260,9 +261,8 @@ def slug(name: str) -> str:
 
 
 def screen_page(page: Page) -> Page:
-    """What a terminal shows of a card: the chart and the words."""
-    from quickstudy.base.blocks import Strips, Text
-
-    shown = [one for one in page.blocks if isinstance(one, Strips) or (isinstance(one, Text) and not one.kind)]
-    first = [one for one in page.blocks if isinstance(one, Text) and one.kind == "verdict"]
-    return dataclasses.replace(page, blocks=[*first, *shown])
+    """What a terminal shows of a card: the chart, one sentence and what limits it."""
+    chart = [one for one in page.blocks if isinstance(one, Strips)]
+    return dataclasses.replace(
+        page, blocks=[*chart, *(one for one in page.blocks if isinstance(one, Text) and one.kind)]
+    )

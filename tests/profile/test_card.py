@@ -79,7 +79,9 @@ def test_words_have_units_and_few_seeds_are_mentioned(made: tuple[Path, Any, Any
     words = made[1].facts["words"]
     assert words[0].startswith("Copies copies ")
     assert any("2 seeds: use --seeds 6 or more" in sentence for sentence in words)
-    assert any("language: no span on lookup, and so no number of the family: failed" in one for one in words)
+    assert any("No span on lookup (failed: RuntimeError: too many symbols" in one for one in words)
+    assert "language has no number: lookup is missing." in words
+    assert "dynamics has no number: delay and ahead are missing." in words
 
 
 def test_cards_of_one_folder_keep_their_own_tables(made: tuple[Path, Any, Any]) -> None:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from quickstudy.base.trace import Trace
 
-FORMS = ("score", "fine", "magnitude", "factor", "steps", "count", "seconds", "exact")
-SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT = FORMS
+FORMS = ("score", "fine", "magnitude", "factor", "steps", "count", "seconds", "exact", "span")
+SCORE, FINE, MAGNITUDE, FACTOR, STEPS, COUNT, SECONDS, EXACT, SPAN = FORMS
 """How a number is written. score: three decimals. fine: four for a small one. magnitude: three figures, powers of ten
 for the smallest and the largest. factor: ten to the power of the value, after a ×. steps: whole where it is large.
 count: a whole number, thousands apart. seconds: two or three figures. exact: all digits.
+span: one decimal, none from 100 on.
 """
 BOUNDS, HALF = "bounds", "half"
 """How an interval is written: `[low, high]`, or as half of its width, ±."""
@@ -182,11 +183,12 @@ class Guide:
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes with what is drawn in it."""
+    """One set of axes with what is drawn in it. x: an axis of its own, where the panels have no common one."""
 
     series: Sequence[Plotted]
     title: str = ""
     guides: Sequence[Guide] = ()
+    x: Axis | None = None
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ class Picture:
 @dataclass(frozen=True)
 class Plot(Picture):
     """Panels share axes, and stand side by side where there is room. direct: labels stand at the ends of lines; else in
-    a legend. live: a pointer reads values off it.
+    a legend. live: a pointer reads values off it. across: panels in a row of a wide window.
     """
 
     x: Axis
@@ -212,16 +214,23 @@ class Plot(Picture):
     data: Sequence[Sequence[Any]] = ()
     direct: bool = True
     live: bool = False
+    across: int = 2
 
 
 @dataclass(frozen=True)
 class Strip:
     """One row of a chart of strips: a value on an axis of its own, with reference values on it.
 
-    label: what it shows. end: the last value of its axis, which begins at 0. value: None where there is none, and
-    note then has the reason. interval: of the value. over: the value is at the end of the axis, or beyond.
-    ticks: (value, name) of the reference learners. marks: (value, name) of baselines and the oracle.
-    group: rows of one group share a heading. note: small print after the value.
+    label: what it shows; short: the same in a word, for narrow places.
+    end: the last value of its axis, which begins at 0.
+    value: None where there is none, and note then has the reason.
+    interval: of the value.
+    over: the value is at the end of the axis, or beyond.
+    ticks: (value, name) of the reference learners.
+    marks: (value, name) of what does not learn from the task, all drawn.
+    baseline: (value, name) of the best of the non-learning baselines.
+    group: rows of one group share a heading.
+    note: small print next to the value.
     """
 
     label: str
@@ -231,22 +240,24 @@ class Strip:
     over: bool = False
     ticks: Sequence[tuple[float, str]] = ()
     marks: Sequence[tuple[float, str]] = ()
+    baseline: tuple[float, str] | None = None
     group: str = ""
     note: str = ""
+    short: str = ""
 
 
 @dataclass(frozen=True)
 class Strips(Picture):
     """Rows of strips on logarithmic axes, ln(1 + value): one learner on many items, with its references.
 
-    learner: whose values they are. unit: what the numbers of the axis count. headings: by group, in the place of
-    its name.
+    learner: whose values they are.
+    headings: by group, its title, a remark on it and what is written at its right end.
+    data: for the CSV file, in the place of what is drawn.
     """
 
     learner: str
     rows: Sequence[Strip]
-    unit: str = ""
-    headings: Mapping[str, str] = field(default_factory=dict)
+    headings: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
     data: Sequence[Sequence[Any]] = ()
 
 

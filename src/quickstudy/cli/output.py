@@ -57,8 +57,8 @@ def print_table(rows: Sequence[Sequence[str]], indent: str = "") -> None:
         say((indent + "  ".join(cells)).rstrip())
 
 
-def print_page(page: Page) -> None:
-    """A page: fitted to a terminal, whole where something else reads it."""
+def print_page(page: Page, width: int = 0) -> None:
+    """A page: fitted to a terminal, whole where something else reads it. width: columns of a line there."""
     from rich.console import Console
 
     from quickstudy.render.terminal import as_text, show
@@ -66,7 +66,7 @@ def print_page(page: Page) -> None:
     if sys.stdout.isatty():
         show(page, Console())
     else:
-        typer.echo(as_text(page), nl=False)
+        typer.echo(as_text(page, width) if width else as_text(page), nl=False)
 
 
 def include_files(paths: Iterable[str]) -> None:

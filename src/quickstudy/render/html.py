@@ -14,6 +14,7 @@ from quickstudy.render.drawing import mark_class
 from quickstudy.render.markup import Markup, anchor, asset, breakable, escape, joined, named, prose, tag
 from quickstudy.render.numbers import ARROWS, bounds, half_width, stored_text, written
 from quickstudy.render.plot import live_data
+from quickstudy.render.strips import strips_data
 from quickstudy.render.svg import drawn
 from quickstudy.render.volume import volume_data, volume_table
 
@@ -182,13 +183,17 @@ class _Writer:
         if isinstance(block, blocks.Plot) and block.live:
             extra.append(tag("script", _harmless(live_data(block)), type="application/json", class_="series"))
             extra.append(tag("div", class_="readout", hidden=True))
+        if isinstance(block, blocks.Strips):
+            extra.append(tag("script", _harmless(strips_data(block)), type="application/json", class_="readings"))
+            extra.append(tag("div", class_="readout", hidden=True))
         if isinstance(block, blocks.Volume):
             extra.append(tag("script", _harmless(volume_data(block)), type="application/json", class_="places"))
             extra.append(tag("details", tag("summary", "In numbers"), self._table(volume_table(block))))
-        plot = isinstance(block, blocks.Plot | blocks.Volume)
+        plot = isinstance(block, blocks.Plot | blocks.Volume | blocks.Strips)
         caption = tag("figcaption", block.caption, *self._files(block.name, "svg", "csv"), "" if plot else _MORE)
         box = joined(*drawn(block)) if plot else tag("div", *drawn(block), class_="across", tabindex=0)
-        kind = "turns" if isinstance(block, blocks.Volume) else "live" if extra else None
+        kinds = {blocks.Volume: "turns", blocks.Strips: "strips"}
+        kind = kinds.get(type(block), "live" if extra else None)
         return tag("figure", box, caption, *extra, id=anchor(block.name) or None, class_=kind)
 
     def _files(self, name: str, *endings: str) -> Iterator[Markup]:
