@@ -176,7 +176,7 @@ def test_a_host_that_counts_symbols_is_not_applicable_where_there_are_none():
 
     streams = [Streams(0, "", 0)]
     for spaces in ((Reals(2), Tokens(3)), (Tokens(3), Reals(2))):
-        with pytest.raises(NotApplicable, match="Table is for symbols: it uses `size` .* which are real numbers here"):
+        with pytest.raises(NotApplicable, match=r"Table is for symbols: it uses `size` .* are real numbers here"):
             Hosted(Table).begin(Brief(*spaces, "squared", 9, 9), streams)
     with pytest.raises(AttributeError, match="count"):
         Hosted(Slip).begin(Brief(Tokens(3), Reals(2), "squared", 9, 9), streams)

@@ -57,7 +57,8 @@ class Hosted:
         number of symbols where there are none.
         """
         said = self.declared or self.make
-        check_spaces(getattr(said, "id", getattr(said, "__name__", "")), said, brief.inputs, brief.outputs)
+        called = getattr(said, "id", getattr(said, "__name__", "the learner"))
+        check_spaces(called, said, brief.inputs, brief.outputs)
         if len(streams) != 1:
             raise UsageError(f"a host learner has one lane, not {len(streams)}")
         try:
@@ -66,7 +67,7 @@ class Hosted:
             if error.name != "size" or type(error.obj) not in WORDS:
                 raise
             raise NotApplicable(
-                f"{name_of(said)} is for symbols: it uses `size` of its inputs or outputs, which are "
+                f"{called} is for symbols: it uses `size` of its inputs or outputs, which are "
                 f"{WORDS[type(error.obj)]} here"
             ) from error
         if host is None:
