@@ -22,6 +22,7 @@ from quickstudy.base.lesson import Exam, Lesson
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.learners.naming import choose_learner
+from quickstudy.runs.traces import load_trace
 from quickstudy.testing import check_learner
 
 BRIEF = Brief(Tokens(4), Tokens(4), "cross-entropy", 3, 2)
@@ -159,3 +160,15 @@ def test_a_fingerprint_of_a_large_file(tmp_path):
         pathlib.Path(tmp_path / "weights").write_bytes(content)
         found[place, length] = fingerprint(tmp_path)
     assert len(set(found.values())) == 6
+
+
+def test_a_span_item_with_a_cap_on_questions(folder, tmp_path, monkeypatch):
+    """Eight examples in its context; two questions in each of four bins."""
+    monkeypatch.chdir(tmp_path)
+    protocol = {"sequences": 8, "questions": 2, "checkpoints": 1}
+    done = qs.run("span/copy:longest=4", f"hf:folder={folder}", seeds=2, controls=False, protocol=protocol, workers=0)
+    for record in done.records:
+        assert record.status == "ok"
+        assert load_trace(tmp_path / "results", record).arrays["asked"].tolist() == [2, 2, 2, 2]
+        assert record.cost["answers"] == 8
+        assert 0 <= record.scores["span"]["values"]["span"] <= 4

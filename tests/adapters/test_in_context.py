@@ -400,3 +400,18 @@ def test_span_items_are_asked_with_a_cap_in_every_bin(server, tmp_path, monkeypa
         line = prompt.rpartition("\n")[2]
         assert line.count(">") == 1
         assert line.endswith(">")
+
+
+def test_a_card_in_context(server, tmp_path, monkeypatch, capsys):
+    """Its items have few examples and capped questions; the number of requests is announced, and it is kept to."""
+    monkeypatch.chdir(tmp_path)
+    learner = f"openai:url={server.url},model=toy"
+    card = qs.profile(learner, budget="context", seeds=2, families="games", workers=0, progress=True)
+    (games,) = card.facts["families"]
+    assert {item["item"] for item in games["items"]} == {"recombine", "values"}
+    assert all(item["seeds"] == 2 and item["rank"] is None for item in games["items"])
+    questions = 2 * 2 * 5 * 8  # seeds, items, bins, questions
+    assert f"{questions} questions to language models" in capsys.readouterr().err
+    assert len(server.seen) - 1 <= questions
+    again = qs.profile("recall", budget="context", seeds=2, families="games", workers=0)
+    assert [item["seeds"] for item in again.facts["families"][0]["items"]] == [2, 2]
