@@ -135,9 +135,10 @@ class SpanSeat(Seat):
     @property
     def progress(self) -> str:
         """The round, and the difficulty."""
-        number = min(len(self._done), self.runs - 1)
-        level = min(len(self._right[number]), self._levels - 1)
-        return f"round {number + 1} of {self.runs}, difficulty {self.task.grid[level]}"
+        done = len(self._done)
+        if self.over:
+            return f"{done} of {self.runs} rounds"
+        return f"round {done + 1} of {self.runs}, difficulty {self.task.grid[len(self._right[done])]}"
 
     @property
     def _trial(self) -> Trial:
