@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from quickstudy.base.parameters import alternatives, check_convention
 from quickstudy.base.study import Study, StudyRow, find_study
 from quickstudy.learners.naming import bring, choose_learner, fitted, place, without_place
 from quickstudy.pages.page import page_of
-from quickstudy.pages.profile.index import INDEX, read_index
+from quickstudy.pages.profile.index import INDEX, card_name, read_index
 from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, asked_on, family_of
 from quickstudy.pages.request import Request, by_protocol
 from quickstudy.render.files import write_page
@@ -166,7 +165,7 @@ def request_profile(
     request = Request(study, folder, study.convention, seeds, root)
     request = _with(
         request, examined=typed, ruleset=ruleset, beside=beside, energy=index.get("energy", {}).get(typed),
-        card=f"card-{slug(typed)}",
+        card=card_name(typed),
     )  # fmt: skip
     asked = [asked_on(row.task, row.protocol, study.convention) for row in request.rows]
     _check_parameters(typed, study, asked)
@@ -253,12 +252,6 @@ def _alone_in(folder: pathlib.Path) -> Iterator[None]:
             stack.callback(os.close, place)  # which gives the lock back
             fcntl.flock(place, fcntl.LOCK_EX)
         yield
-
-
-def slug(name: str) -> str:
-    """A name as part of a file's name: `lstm:units=64` becomes `lstm-units-64`; of a file, its own name and class."""
-    path, _, rest = without_place(name).partition(".py")
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", path + rest).strip("-.")[:80] or "learner"
 
 
 def screen_page(page: Page) -> Page:

@@ -251,8 +251,8 @@ def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
     file.write_text(text.format("Only"))
     assert choose_learner(str(file), "corrected").label == "one.py:Only"
     card = qs.profile(str(file), seeds=1, families=["grammar"], out=tmp_path / "out", workers=0, progress=False)
-    assert card.facts["learner"] == "one.py"
-    assert (card.path.name, card.page.title) == ("card-one.html", "one.py: Profile, quick, as given")
+    assert card.facts["learner"] == "one.py:Only"
+    assert (card.path.name, card.page.title) == ("card-one-Only.html", "one.py:Only: Profile, quick, as given")
     assert choose_learner(f"{file}:width=3", "corrected").label == "one.py:Only:width=3"
     two = tmp_path / "two.py"
     two.write_text(text.format("One") + "\n\n" + text.format("Two"))

@@ -135,6 +135,26 @@ class Table:
         return [line for group in self.groups for line in group.lines]
 
 
+def table(
+    name: str,
+    caption: str,
+    heading: Sequence[str],
+    rows: Sequence[Sequence[Cell]],
+    data: Sequence[Sequence[Any]] = (),
+    better: Mapping[str, str] = {},
+) -> Table:
+    """A table of a study. A column in which a number stands is one of numbers; an interval is written as its half.
+    better: by title, which way is better.
+    """
+    numeric = [any(_has_number(row[place]) for row in rows) for place in range(len(heading))]
+    columns = [Column(title, better.get(title, ""), one) for title, one in zip(heading, numeric, strict=True)]
+    return Table(name, caption, columns, [Group([Line(row) for row in rows])], HALF, data, paper=True)
+
+
+def _has_number(cell: Cell) -> bool:
+    return any(map(_has_number, cell.cells)) if isinstance(cell, Several) else isinstance(cell, Number)
+
+
 @dataclass(frozen=True)
 class Axis:
     """title: with its unit. scale: LINEAR or LOG. range: what the data say where it is None. ticks: (place, words) in
@@ -268,7 +288,7 @@ class HeatMap(Picture):
 
     low, high: words for the ends of the colours. scaled: "row" where every row has its own colours, else
     "all". marks: (row, column, part, words) of cells that are framed. fine: a field of many small cells, of which some
-    rows and columns have a name and none is framed.
+    rows and columns have a name and none is framed. texts[row][column]: what is written in a cell, for its number.
     """
 
     rows: Sequence[str]
@@ -280,6 +300,7 @@ class HeatMap(Picture):
     marks: Sequence[tuple[int, int, int, str]] = ()
     data: Sequence[Sequence[Any]] = ()
     fine: bool = False
+    texts: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True)

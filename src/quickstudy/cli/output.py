@@ -93,6 +93,13 @@ def check_target(path: pathlib.Path | None) -> None:
         raise UsageError(f"no folder {path.parent} to write {path.name} into; make it first, or name another")
 
 
+def write_text(path: pathlib.Path, text: str) -> None:
+    """Write a file that the user has named, whole or not at all."""
+    from quickstudy.runs.folder import write_output
+
+    write_output(path, lambda file: file.write(text.encode()))
+
+
 def say_left_out(count: int, folder: pathlib.Path, of: str = "lines") -> None:
     """Say on standard error that damaged lines (or what else) of a folder were left out, if there are any."""
     if count:

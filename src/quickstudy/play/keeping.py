@@ -6,8 +6,10 @@ import pathlib
 import re
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from quickstudy.base import catalogue
 from quickstudy.base.blocks import PERSON
@@ -21,7 +23,7 @@ from quickstudy.base.task import ExampleTask, WorldTask, spaces_of
 from quickstudy.base.trace import Trace
 from quickstudy.play.bytes import BytesSeat
 from quickstudy.play.listener import ListenerSeat
-from quickstudy.play.seat import Seat
+from quickstudy.play.seat import Said, Seat, Shown
 from quickstudy.play.spans import SpanSeat
 from quickstudy.play.symbols import SymbolsSeat
 from quickstudy.play.words import Game, WordsSeat
@@ -102,16 +104,42 @@ class Sitting:
     """A person in a seat, from the moment they sit down. folder: where the session is kept; None: nowhere.
 
     Every session of a person on a task is a repetition of its own, or several, so that nobody meets the same data
-    twice. repetition: the first one.
+    twice. repetition: the first one. seconds: response times, from when a question was first shown to the answer that
+    was accepted.
     """
 
     invitation: Invitation
     folder: pathlib.Path | None = None
     repetition: int = 0
     started: float = field(default_factory=time.time)
+    seconds: list[float] = field(default_factory=list)
+    _since: float | None = None
 
     def __post_init__(self) -> None:
         self.seat = self.invitation.seat(self.repetition)
+
+    def shown(self) -> Shown:
+        """What is to be answered now. The response time runs from the first call."""
+        if self._since is None:
+            self._since = time.monotonic()
+        return self.seat.shown()
+
+    def answer(self, line: str) -> Said:
+        """Take what was typed. Raises UsageError for what cannot be an answer; the response time then goes on."""
+        now = time.monotonic()
+        said = self.seat.answer(line)
+        self.seconds.append(now - (now if self._since is None else self._since))
+        self._since = None
+        return said
+
+    def traces(self) -> list[Trace]:
+        """The session as traces, with the response time of every answer that was typed (`answer_seconds`)."""
+        found, seconds = [], np.round(self.seconds, 3)
+        for own in self.seat.traces():
+            count = int(own.facts.get("answers", len(seconds)))
+            found.append(replace(own, arrays={**own.arrays, "answer_seconds": seconds[:count]}))
+            seconds = seconds[count:]
+        return found
 
     @classmethod
     def after_all(cls, invitation: Invitation, folder: pathlib.Path | None, taken: Collection[int] = ()) -> Sitting:
@@ -144,7 +172,7 @@ class Sitting:
 
     def outcomes(self) -> list[Outcome]:
         """The runs of the session."""
-        traces = self.seat.traces()
+        traces = self.traces()
         return [self._outcome(*one, len(traces)) for one in zip(traces, self.repetitions, strict=False)]
 
     def _outcome(self, trace: Trace, repetition: int, runs: int) -> Outcome:

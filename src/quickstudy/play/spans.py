@@ -65,6 +65,7 @@ class SpanSeat(Seat):
     """
 
     measures: ClassVar[tuple[str, ...]] = ("span",)
+    title: ClassVar[str] = "Your span"
 
     def __init__(self, task: Any, streams: Streams, rounds: int = 4) -> None:
         super().__init__(task, streams)
@@ -211,4 +212,4 @@ class SpanSeat(Seat):
             "difficulty": np.array(self.task.grid),
             "chance": self.task.chances(),
         }
-        return Trace("span", arrays, {**axis_facts(self.task), **self.parameters, "passes": 1})
+        return Trace("span", arrays, {**axis_facts(self.task), **self.parameters, "passes": 1, "answers": len(right)})

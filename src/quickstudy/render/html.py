@@ -25,12 +25,14 @@ _WORDS = 30
 """Words in a cell with more letters than this may be broken."""
 
 
-def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "") -> str:
+def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "", nonce: str = "") -> str:
     """The page. Equal data give equal bytes; it refers to nothing outside but files that lie beside it.
 
     beside: their names; tables and pictures that have a file of their own there then link to it. live: of a page that
-    is served, its mark: the page asks its own address with `?mark` now and then, and takes over what is new.
+    is served, its mark: the page asks its own address with `?mark` now and then, and takes over what is new. nonce: of
+    the only script that may run; without one, as in a file that nobody serves, any that is in the page.
     """
+    policy = _POLICY.replace("script-src 'unsafe-inline'", f"script-src 'nonce-{nonce}'") if nonce else _POLICY
     writer = _Writer(frozenset(_anchors(page.blocks)), frozenset(beside))
     header = tag(
         "header",
@@ -44,11 +46,11 @@ def as_html(page: blocks.Page, beside: Collection[str] = (), live: str = "") -> 
         Markup('<meta charset="utf-8">'),
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
         Markup('<meta name="color-scheme" content="light dark">'),
-        Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY + (_LIVE if live else ""))}">'),
+        Markup(f'<meta http-equiv="Content-Security-Policy" content="{escape(policy + (_LIVE if live else ""))}">'),
         tag("title", f"{page.title} · quickstudy"),
         tag("style", asset("picture.css"), asset("page.css")),
     )
-    body = joined(main, data if page.facts else "", tag("script", asset("page.js")))
+    body = joined(main, data if page.facts else "", tag("script", asset("page.js"), nonce=nonce or None))
     whole = tag("body", body, data_mark=live or None)
     return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n{whole}\n</html>\n'
 

@@ -75,7 +75,7 @@ def digits(value: float, form: str) -> str:
     if form == blocks.EXACT:
         return exact(value)
     if form == blocks.SPAN and math.isfinite(value):
-        return span_text(value)
+        return span_text(value).replace("-", "−")
     size = abs(value)
     if not math.isfinite(value) or form == blocks.SCORE or (form == blocks.FINE and not 0.0005 <= size < 0.01):
         return score(value)

@@ -156,7 +156,7 @@ class _Sheet:
             parts.append(tag("g", tag("title", one.label), *shapes, class_=f"curve {mark_class(one.mark)}"))
         parts += [_point_label(guide, frame) for guide in panel.guides if None not in (guide.x, guide.y)]
         parts += [_end_labels(self._ends(panel), frame)] if plot.direct else []
-        parts += _point_names(panel, frame)
+        parts += _point_names(panel, frame, self.form.letters)
         if not plot.live:
             return tag("g", *parts, class_="panel")
         area = {"x": frame.x.start, "y": frame.y.end, "width": frame.x.length, "height": frame.y.start - frame.y.end}
@@ -279,43 +279,47 @@ def _single(one: Plotted, bars: Sequence[Plotted], frame: Frame) -> Iterator[Mar
             yield tag("circle", _told(one, index), class_="dot", cx=x, cy=y, r=3.5)
 
 
-def _point_names(panel: Panel, frame: Frame) -> Iterator[Markup]:
-    """The names of points, each where it covers neither a point nor another name; one pushed away has a line."""
-    named = [one for one in panel.series if one.kind == POINTS and len(one.names)]
-    points = [
+def _point_names(panel: Panel, frame: Frame, letters: int) -> Iterator[Markup]:
+    """The names of points, each as near as it covers neither a point nor another name, with a line where it is pushed
+    away; one without room has its name under the pointer only.
+    """
+    found = [
         (frame.x.at(x), frame.y.at(y), name, one.mark)
-        for one in named
+        for one in panel.series
+        if one.kind == POINTS and len(one.names)
         for x, y, name in zip(one.x, one.y, one.names, strict=True)
     ]
-    taken = [(x - 4.0, y - 4.0, x + 4.0, y + 4.0) for x, y, *_ in points]
-    for x, y, name, mark in points:
-        wide = breadth(name) * 0.9
-        places = [
-            (left, y + down)
-            for far in (0, 12, 24, 36, 50, 66)
-            for down in ((0,) if not far else (-far, far))
-            for left in (x + 8 + far / 4, x - 8 - far / 4 - wide)
-        ]
-        inside = [
-            (left, middle) for left, middle in places
-            if left >= frame.x.start and left + wide <= frame.x.end + 20
-            and frame.y.end - 14 <= middle <= frame.y.start
-        ]  # fmt: skip
-        boxes = [(left, middle - 7, left + wide, middle + 7) for left, middle in inside or places[:1]]
-        best = min(boxes, key=lambda box: sum(_overlap(box, other) for other in taken))
-        taken.append(best)
-        left, middle = best[0], best[1] + 7
-        far = abs(middle - y) > 13
-        edge = left if left > x else left + wide
-        line = tag("line", class_="leader", x1=x, y1=y, x2=edge, y2=middle) if far else ""
-        words = drawing.text(name, left, middle + 4, class_="label halo")
-        yield tag("g", line, words, class_=mark_class(mark))
+    taken = [(x - 4.0, y - 4.0, x + 4.0, y + 4.0) for x, y, *_ in found]
+    labels = shortened([visible(name) for _, _, name, _ in found], letters)
+    for (x, y, name, mark), label in zip(found, labels, strict=True):
+        boxes = _near(x, y, breadth(label), frame)
+        box = next((one for one in boxes if not any(_meet(one, other) for other in taken)), None)
+        if box is None:
+            continue
+        taken.append(box)
+        left, middle = box[0], (box[1] + box[3]) / 2
+        edge = left if left > x else box[2]
+        line = tag("line", class_="leader", x1=x, y1=y, x2=edge, y2=middle) if abs(middle - y) > 13 else ""
+        words = drawing.text(label, left, middle + 4, class_="label halo")
+        yield tag("g", tag("title", name), line, words, class_=mark_class(mark))
 
 
-def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
-    """The area that two boxes share."""
-    wide = min(one[2], other[2]) - max(one[0], other[0])
-    return max(0.0, wide) * max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
+def _near(x: float, y: float, wide: float, frame: Frame) -> Iterator[_Box]:
+    """Boxes for a name around a point, the nearest first, within the frame."""
+    for far in range(0, 150, 12):
+        for middle in dict.fromkeys((y - far, y + far)):
+            for left in (x + 8 + far / 4, x - 8 - far / 4 - wide):
+                inside = frame.x.start <= left and left + wide <= frame.x.end + 14
+                if inside and frame.y.end - 10 <= middle <= frame.y.start - 8:
+                    yield left, middle - 7, left + wide, middle + 7
+
+
+_Box = tuple[float, float, float, float]
+
+
+def _meet(one: _Box, other: _Box) -> bool:
+    """Whether two boxes share anything."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def _told(one: Plotted, index: int) -> Markup:

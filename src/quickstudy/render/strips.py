@@ -10,13 +10,15 @@ from typing import Any
 
 from quickstudy.base.blocks import Strip, Strips
 from quickstudy.base.canonical import plain, spelled
-from quickstudy.base.wording import shortened
+from quickstudy.base.wording import shortened, visible
 from quickstudy.render import drawing
 from quickstudy.render.drawing import NARROW, WIDE, Drawing, breadth
 from quickstudy.render.markup import Markup, tag
 from quickstudy.render.numbers import span_text
 
 _NUMBERS = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+_LETTERS = 18
+"""Of a name of a tick."""
 _SMALL = 0.85
 """Width of a name of a tick, against a label of the usual size."""
 
@@ -157,7 +159,7 @@ def _length(form: _Form) -> float:
 def _legend(block: Strips, form: _Form) -> Iterator[Markup]:
     """What the shapes mean, in one line, or two where it is narrow."""
     x, y = 10.0, 14.0
-    learner = shortened([block.learner], form.sheet.letters)[0]
+    learner = shortened([visible(block.learner)], form.sheet.letters)[0]
     baseline = tag("rect", class_="rule", x=0, y=-5, width=18, height=8, rx=3)
     entries = [
         (f"{learner}, 95 % interval", tag("g", _bar(1, 19, -1), _dot(10, -1), class_="c1")),
@@ -174,15 +176,20 @@ def _legend(block: Strips, form: _Form) -> Iterator[Markup]:
 
 
 def _heading(title: str, remark: str, number: str, top: float, form: _Form) -> Iterator[Markup]:
-    edge, y = form.sheet.width - 10, top + 26
+    edge, y, narrow = form.sheet.width - 10, top + 26, form is _NARROW
+    number = _fit(number, form.right - 24 if not narrow else form.sheet.width * 0.6)
     yield tag("line", class_="grid", x1=10, x2=edge, y1=top + 6, y2=top + 6)
-    yield drawing.text(title, 10, y, class_="label strong")
-    if form is _NARROW:
-        yield drawing.text(remark, 10, y + 16, class_="tick")
+    yield drawing.text(_fit(title, form.left - 20 if not narrow else 130), 10, y, class_="label strong")
+    if narrow:
+        yield drawing.text(_fit(remark, edge), 10, y + 16, class_="tick")
         yield drawing.text(number, edge, y, class_="label", text_anchor="end")
     else:
-        yield drawing.text(remark, form.left, y, class_="title")
+        yield drawing.text(_fit(remark, _length(form)), form.left, y, class_="title")
         yield drawing.text(number, form.left + _length(form) + 24, y, class_="label")
+
+
+def _fit(words: str, width: float) -> str:
+    return drawing.fitting([words], width)[0]
 
 
 def _strip(row: Strip, top: float, form: _Form, learner: str) -> Markup:
@@ -241,18 +248,18 @@ def _diamond(x: float, y: float) -> Markup:
 def _words(row: Strip, top: float, y: float, form: _Form) -> Iterator[Markup]:
     """The label, the value with its note, and the names of a few ticks."""
     value = "no span" if row.value is None else span_text(row.value, row.over)
-    note = drawing.fitting([row.note], form.right - 24)[0]
     if form is _NARROW:
-        yield drawing.text(row.label, form.left, top + 14, class_="label")
+        yield drawing.text(_fit(row.label, _length(form) - 70), form.left, top + 14, class_="label")
         yield drawing.text(value, form.sheet.width - form.right, top + 14, class_="label strong", text_anchor="end")
-        note = drawing.fitting([row.note], _length(form))[0]
-        yield drawing.text(note, form.left, top + 29, class_="tick")
+        yield drawing.text(_fit(row.note, _length(form)), form.left, top + 29, class_="tick")
     else:
-        yield drawing.text(row.label, 10, y + 4, class_="label")
+        yield drawing.text(_fit(row.label, form.left - 24), 10, y + 4, class_="label")
         edge = form.left + _length(form) + 24
         value_class = "label strong" if row.value is not None else "tick"
         yield drawing.text(value, edge, y - 1, class_=f"{value_class} large")
-        yield tag("g", tag("title", row.note), drawing.text(note, edge, y + 15, class_="tick"))
+        yield tag(
+            "g", tag("title", row.note), drawing.text(_fit(row.note, form.right - 28), edge, y + 15, class_="tick")
+        )
     for x, name, kind in _named(row, form):
         yield drawing.text(name, x, y - 13, class_=f"tick {kind}".strip(), text_anchor="middle")
 
@@ -266,7 +273,8 @@ def _named(row: Strip, form: _Form) -> Iterator[tuple[float, str, str]]:
     first = [(*row.baseline, "baseline")] if row.baseline else []
     wanted = [*first, *((value, name, "") for value, name in order)]
     right, placed = form.left + _length(form), list[tuple[float, float]]()
-    for value, name, kind in wanted:
+    labels = shortened([visible(name) for _, name, _ in wanted], _LETTERS)
+    for (value, _, kind), name in zip(wanted, labels, strict=True):
         half = breadth(name) * _SMALL / 2
         x = min(max(_x(value, row, form), form.left + half - 8), right - half + 8)
         if len(placed) < form.names and all(abs(x - other) > half + width + 6 for other, width in placed):

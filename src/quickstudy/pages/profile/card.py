@@ -28,12 +28,12 @@ from quickstudy.pages.profile import chart
 from quickstudy.pages.profile.chart import norms_of
 from quickstudy.pages.profile.facts import card_facts, span_rows
 from quickstudy.pages.profile.norms import Norms, load_norms
+from quickstudy.pages.profile.overview import span_number
 from quickstudy.pages.profile.spans import COSTS, Item, less_data, name_in, profile_of
 from quickstudy.pages.profile.spans import Profile as Found
 from quickstudy.pages.profile.tuning import TUNED, tuning_seeds, tuning_settings
 from quickstudy.pages.profile.words import cautions, family_sentences, in_short, rank_text
 from quickstudy.pages.request import Request, Stage
-from quickstudy.render.numbers import span_text
 from quickstudy.report.words import COST_TITLES, MODEL_TITLES
 
 
@@ -113,12 +113,6 @@ def _table(found: Found, norms: Norms | None, name: str) -> Table:
         "learners whose interval lies below, above."
     )
     return Table(f"{name}-spans", caption, columns, groups, data=span_rows(found, norms), paper=True)
-
-
-def span_number(item: Item) -> Number:
-    """A span in a cell."""
-    word = span_text(item.spans.end, over=True) if item.spans.ceiling else ""
-    return Number(item.spans.span, item.spans.interval, SPAN, word, note=item.why)
 
 
 def _line(item: Item, norms: Norms | None) -> Line:

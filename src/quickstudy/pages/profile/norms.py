@@ -126,7 +126,7 @@ def _means(spans: Sequence[Spans]) -> Interval | None:
     if seeds < 2:
         return None
     low, high = student_interval(np.mean([one.shares[:seeds] for one in spans], axis=0))
-    return float(low), float(high)
+    return max(0.0, low), min(high, 1.0)
 
 
 @lru_cache

@@ -143,8 +143,11 @@ class Family:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """95 % over seeds."""
-        return tuple(student_interval(self.shares)) if len(self.shares) > 1 else None  # type: ignore[return-value]
+        """95 % over seeds, within the chart."""
+        if len(self.shares) < 2:
+            return None
+        low, high = student_interval(self.shares)
+        return max(0.0, low), min(high, 1.0)
 
 
 @dataclass(frozen=True)
