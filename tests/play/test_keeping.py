@@ -105,7 +105,8 @@ def test_response_times_are_kept(tmp_path, monkeypatch):
     sitting.shown()
     sitting.answer("a" * sitting.seat.hidden)
     sitting.seat.stop()
-    assert load_trace(tmp_path, sitting.keep()).arrays["answer_seconds"].tolist() == [3.0, 0.25]
+    (record,) = sitting.keep()
+    assert load_trace(tmp_path, record).arrays["answer_seconds"].tolist() == [3.0, 0.25]
 
 
 @pytest.mark.parametrize("task", ["language/periodic", "grammar/an-bn", "curriculum/micro-1"])

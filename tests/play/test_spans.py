@@ -128,6 +128,19 @@ def test_rounds_are_runs_and_no_data_come_twice(tmp_path):
     assert (row.learner, row.role, len(row.runs)) == ("person:name=ann", PERSON, 8)
 
 
+def test_each_round_has_its_own_response_times():
+    sitting = Sitting(Invitation("span/copy", amount=2))
+    count = 0
+    while not sitting.seat.over:
+        sitting.shown()
+        sitting.answer(" ".join(right(sitting.seat) if count < 3 else wrong(sitting.seat)))
+        count += 1
+    first, second = sitting.traces()
+    assert len(first.arrays["answer_seconds"]) == first.facts["answers"] == 5
+    assert len(second.arrays["answer_seconds"]) == second.facts["answers"] == 2
+    assert sum(map(len, (first.arrays["answer_seconds"], second.arrays["answer_seconds"]))) == count
+
+
 def test_a_round_that_is_not_over_has_no_span(tmp_path):
     sitting = Sitting.after_all(Invitation("span/copy"), tmp_path)
     sitting.seat.answer(" ".join(right(sitting.seat)))
