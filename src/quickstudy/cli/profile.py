@@ -27,6 +27,9 @@ def profile(
     quick: bool = typer.Option(False, "--quick", help="A minute or two on two cores; the default."),
     standard: bool = typer.Option(False, "--standard", help="Up to an hour on two cores."),
     full: bool = typer.Option(False, "--full", help="For a GPU or a cluster."),
+    context: bool = typer.Option(
+        False, "--context", help="For language models: 32 worked examples an item, 8 questions a bin."
+    ),
     tuned: bool = typer.Option(
         False, "--tuned", help="Choose settings first, on tasks and seeds that are not reported."
     ),
@@ -56,7 +59,11 @@ def profile(
 
     name_data(data)
     include_files(include)
-    chosen = [name for name, wanted in (("quick", quick), ("standard", standard), ("full", full)) if wanted]
+    chosen = [
+        name
+        for name, wanted in (("quick", quick), ("standard", standard), ("full", full), ("context", context))
+        if wanted
+    ]
     if len(chosen) > 1:
         raise UsageError(f"one budget at a time, got --{' and --'.join(chosen)}")
     asked: dict[str, Any] = {

@@ -187,10 +187,7 @@ def preview(plan: Plan, retry_failed: bool, workers: int, json: bool) -> None:
     if not summary.to_do:
         return
     if asked.runs:
-        say(
-            f"{asked.questions:,} questions to language models and about {asked.tokens:,} tokens at most, in "
-            f"{asked.runs} runs; answers that are kept are not asked again; the first prompt:"
-        )
+        say(f"{asked}; the first prompt:")
         say(textwrap.indent(asked.prompt, "    "))
     unfit = Counter(cell.unfit for cell in missing if cell.unfit)
     for reason, count in unfit.items():

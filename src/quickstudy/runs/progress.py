@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from quickstudy.base.record import FAILED
 from quickstudy.base.wording import visible
+from quickstudy.runs.asking import asked_of
 from quickstudy.runs.engines import Begun, Done
 from quickstudy.runs.execute import Event, Execution, Report, Started, Stopping
 from quickstudy.runs.plan import Cell
@@ -119,6 +120,8 @@ class _Progress:
         if isinstance(event, Started):
             self._tally.start(event)
             self._say(found_line(event))
+            if (asked := asked_of(event.cells)).runs:
+                self._say(str(asked))
         elif isinstance(event, Stopping):
             self._say(STOPPING)
         elif isinstance(event, Begun):
