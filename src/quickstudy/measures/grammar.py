@@ -140,7 +140,7 @@ def reach_beyond(trace: Trace, convention: str) -> dict[str, float]:
     """
     factor = trace.arrays["factor"].max()
     shown = float(trace.facts["largest_shown"][f"{factor:g}"])
-    reached = 10 ** reach(trace, convention)["log-reach"] - 1
+    reached = reach(trace, convention)["largest-right"]
     return {"log-beyond": max(0.0, math.log10((1 + reached) / (1 + shown)))}
 
 
