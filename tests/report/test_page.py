@@ -200,6 +200,7 @@ def test_results_are_built_once(make_study: Make, save: Make, tmp_path: pathlib.
 
 def test_a_notebook_shows_the_tables(make_study: Make, save: Make, tmp_path: pathlib.Path) -> None:
     html = Results(save(tmp_path, make_study(seeds=2)))._repr_html_()
+    assert "<svg" in html
     assert "Scores on language/qa" in html
     assert "<script" not in html
 
