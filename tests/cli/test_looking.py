@@ -73,7 +73,7 @@ def test_score_wade(quickstudy, tmp_path):
         (["run", "language/qa", "-l", "majorty"], 'did you mean "majority"?'),
         (["run", "language/qa", "-l", "esn:units=-5"], "esn: units must be at least 1, got -5"),
         (["run", "language/qa", "-l", "esn:unit=5"], 'no parameter "unit"; did you mean "units"?'),
-        (["run", "language/qa", "-l", "esn:units=many"], 'units must be int, got "many"'),
+        (["run", "language/qa", "-l", "esn:units=many"], 'units must be a whole number, got "many"'),
         (["run", "language/qa:moost=3", "-l", "esn"], 'did you mean "most"?'),
         (["run", "language/qa", "-l", "lstm+sgd"], "lstm is a core that has to be trained"),
         (["run", "language/qa", "-l", "majority", "--seeds", "0"], "seeds must be at least 1, got 0"),
