@@ -131,10 +131,3 @@ def test_a_parameter_of_one_family_is_refused_with_how_to_set_it():
         plan_runs(
             ["language/periodic", "dynamics/narma-10"], ["esn"], seeds=1, reading=Reading(), protocol={"sequences": 9}
         )
-
-
-def test_a_profile_has_no_empty_field(command):
-    status, out, _ = command("show", "profile-quick")
-    assert status == 0
-    assert "Score: ;" not in out
-    assert "Default seeds: 6; time limit of a run: 300 s" in out
