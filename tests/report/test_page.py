@@ -211,6 +211,7 @@ def test_a_frame_has_a_row_for_every_run(make_study: Make, save: Make, tmp_path:
     frame = results.frame()
     assert isinstance(frame, pandas.DataFrame)
     assert len(frame) == 12
+    assert set(frame.task_id) == {"language/qa"}
     lstm = next(row for row in results.as_json()["tasks"][0]["learners"] if row["learner"] == "lstm")
     assert frame[frame.learner == "lstm"]["wade"].mean() == pytest.approx(lstm["scores"]["wade"]["mean"])
 
