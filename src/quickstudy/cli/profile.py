@@ -85,7 +85,7 @@ def profile(
             print_json({**card.facts, "report": str(card.path)})
             continue
         if not quiet:
-            print_page(screen_page(card.page))
+            print_page(screen_page(card.page), 80)
         say(f"Card: {card.path}       All runs: {card.request.folder / 'report.html'}")
         if card.execution.interrupted:
             break
