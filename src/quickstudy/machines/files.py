@@ -127,12 +127,20 @@ def read_machine(path: str | pathlib.Path) -> Transducer:
 
 
 def read_sequence(path: str | pathlib.Path, history: int | None = None, level: float | None = None) -> Reconstruction:
-    """The machine behind the sequence in a JSON file. history, level: over those in the file."""
-    content = _read(path)
-    if isinstance(content, list):
+    """The machine behind the sequence in a JSON or text file. history, level: over those in the file.
+
+    A text has a symbol for every word, or for every character where it is a single word.
+    """
+    text = read_text(path).strip()
+    if not text.startswith(("{", "[", '"')):
+        words = text.split()
+        content: Any = words if len(words) > 1 else text
+    else:
+        content = _read(path)
+    if isinstance(content, list | str):
         content = {"outputs": content}
     if not isinstance(content, dict) or not content.get("outputs"):
-        raise UsageError(f'{path} must be a JSON object with "outputs": a list of symbols, or a text')
+        raise UsageError(f'{path} must be a text of symbols, or a JSON object with "outputs"')
     history = content.get("history") if history is None else history
     level = content.get("level", LEVEL) if level is None else level
     if history is not None and (isinstance(history, bool) or not isinstance(history, int)):
@@ -148,6 +156,14 @@ def _read(path: str | pathlib.Path) -> Any:
         return json.loads(read_content(path).decode("utf-8"))
     except (ValueError, RecursionError):
         raise UsageError(f"{path} is not JSON") from None
+
+
+def read_text(path: str | pathlib.Path) -> str:
+    """A text file. Raises UsageError for one that is not UTF-8."""
+    try:
+        return read_content(path).decode("utf-8")
+    except ValueError:
+        raise UsageError(f"{path} is not a text in UTF-8") from None
 
 
 def _symbols(path: Any, name: str, value: Any) -> list[str] | None:
