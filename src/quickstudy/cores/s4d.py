@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,31 @@ from quickstudy.base.parameters import parameter
 from quickstudy.cores.core import Array
 from quickstudy.cores.layered import CHUNK, LayeredSpec, Mixer, draw_map
 from quickstudy.gateway import jax, jnp, lax
+
+
+class Tables(NamedTuple):
+    """What the steps of a chunk have in common.
+
+    powers: (step + 1, units, states), of exp(d A). entered: (units, states), what an input adds to the state.
+    shown: (step, units, states), what the state before the chunk adds to y. weights: (step, step, units),
+    what an input adds to y at its own step and later.
+    """
+
+    powers: Array
+    entered: Array
+    shown: Array
+    weights: Array
+
+
+def _chunk(tables: Tables, state: Array, xs: Array) -> tuple[Array, Array]:
+    """Some steps at once, xs (T, B, units): a convolution, and what the state before adds."""
+    steps = len(xs)
+    before = lax.complex(state[0], state[1])
+    given = jnp.einsum("tsu,sbu->tbu", tables.weights[:steps, :steps], xs)
+    given = given + jnp.einsum("tun,bun->tbu", tables.shown[:steps], before).real
+    added = jnp.einsum("sun,sbu->bun", tables.powers[:steps][::-1], xs.astype(before.dtype))
+    after = tables.powers[steps] * before + tables.entered * added
+    return jnp.stack([after.real, after.imag]), given
 
 
 class DiagonalStateSpace(Mixer):
@@ -34,35 +60,32 @@ class DiagonalStateSpace(Mixer):
 
     def step(self, state: Array, x: Array) -> tuple[Array, Array]:
         """One step: a chunk of one."""
-        state, shown = self._chunk(state, x[None])
+        state, shown = _chunk(self._tables(1), state, x[None])
         return state, self._out(shown[0], x)
 
     def unroll(self, state: Array, xs: Array) -> tuple[Array, Array]:
         """A chunk at a time, then the steps that are left: a step without input would change the state."""
-        whole = len(xs) // CHUNK * CHUNK
-        state, shown = lax.scan(
-            lambda *both: self._chunk(*both), state, xs[:whole].reshape(whole // CHUNK, CHUNK, *xs.shape[1:])
-        )
-        state, rest = self._chunk(state, xs[whole:])
+        whole, tables = len(xs) // CHUNK * CHUNK, self._tables(CHUNK)
+        chunks = xs[:whole].reshape(whole // CHUNK, CHUNK, *xs.shape[1:])
+        state, shown = lax.scan(lambda *both: _chunk(tables, *both), state, chunks)
+        state, rest = _chunk(tables, state, xs[whole:])
         return state, self._out(jnp.concatenate([shown.reshape(whole, *xs.shape[1:]), rest]), xs)
 
-    def _chunk(self, state: Array, xs: Array) -> tuple[Array, Array]:
-        """Some steps at once, (T, B, units): a convolution, and what the state before adds."""
-        steps = len(xs)
+    def _tables(self, steps: int) -> Tables:
+        """For chunks of at most so many steps, a power of two."""
         rates = lax.complex(-jnp.exp(self.decay), self.turn)
         moved = jnp.exp(self.pace)[:, None] * rates
+        last = jnp.exp(moved)
+        powers = jnp.ones_like(last)[None]
+        while len(powers) < steps:  # twice as many: five products for 32 steps, where exponentials take longer
+            powers, last = jnp.concatenate([powers, powers * last]), last * last
+        powers = jnp.concatenate([powers, last[None]])
         entered = jnp.expm1(moved) / rates
         shown = lax.complex(self.show[0], self.show[1])
-        powers = jnp.exp(moved * jnp.arange(steps + 1)[:, None, None])
         kernel = 2 * (shown * entered * powers[:steps]).sum(axis=-1).real
         lags = np.arange(steps)[:, None] - np.arange(steps)
         weights = jnp.where(lags[..., None] >= 0, kernel[np.maximum(lags, 0)], 0.0)
-        before = lax.complex(state[0], state[1])
-        given = jnp.einsum("tsu,sbu->tbu", weights, xs)
-        given = given + 2 * jnp.einsum("tun,bun->tbu", shown * powers[1:], before).real
-        after = powers[-1] * before
-        after = after + entered * jnp.einsum("sun,sbu->bun", powers[:steps][::-1], xs.astype(after.dtype))
-        return jnp.stack([after.real, after.imag]), given
+        return Tables(powers, entered, 2 * shown * powers[1:], weights)
 
     def _out(self, shown: Array, x: Array) -> Array:
         shown = jax.nn.gelu(shown + self.through * x)
