@@ -136,13 +136,16 @@ class Results:
 
         return str(blocks_html(screen_page(self._data(self.asked)).blocks))
 
-    def learner(self, key: str, file: str | pathlib.Path | None = None) -> Pupil:
+    def learner(self, key: str, file: str | pathlib.Path | None = None, trust: str = "") -> Pupil:
         """The trained learner of the run whose key begins so, ready to answer; it must have been kept.
 
         file: where its class is, if it is one of a file, `my_model.py:Class`, that was not used here yet. No file is
         imported because a folder names it. Raises UsageError if the file has changed since.
+
+        trust: the name of a learner that may start a program, open a connection or read a file,
+        such as "lines"; any other one of this kind is refused.
         """
-        return revive(load_snapshot(self.folder, self._one(key)), file)
+        return revive(load_snapshot(self.folder, self._one(key)), file, trust)
 
     def answers(self, key: str) -> list[Answered]:
         """Every answer of the last test of the run whose key begins so; they must have been kept."""

@@ -7,14 +7,13 @@ import dataclasses
 import json
 import os
 import pathlib
-import re
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from quickstudy.api import check_seeds
-from quickstudy.base.blocks import Page
+from quickstudy.base.blocks import Page, Strips, Text
 from quickstudy.base.canonical import plain
 from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.machine import energy_joules
@@ -22,7 +21,7 @@ from quickstudy.base.parameters import alternatives, check_convention
 from quickstudy.base.study import Study, StudyRow, find_study
 from quickstudy.learners.naming import bring, choose_learner, fitted, place, without_place
 from quickstudy.pages.page import page_of
-from quickstudy.pages.profile.index import INDEX, read_index
+from quickstudy.pages.profile.index import INDEX, card_name, read_index
 from quickstudy.pages.profile.tuning import AS_GIVEN, TUNED, asked_on, family_of
 from quickstudy.pages.request import Request, by_protocol
 from quickstudy.render.files import write_page
@@ -120,6 +119,7 @@ def profile(
     page = dataclasses.replace(
         page,
         title=f"{without_place(settings['examined'])}: {request.study.title}, {settings['ruleset']}",
+        under=[page.facts["card"]["made_of"]],
         eyebrow="quickstudy card",
     )
     name = settings["card"]
@@ -164,7 +164,7 @@ def request_profile(
     request = Request(study, folder, study.convention, seeds, root)
     request = _with(
         request, examined=typed, ruleset=ruleset, beside=beside, energy=index.get("energy", {}).get(typed),
-        card=f"card-{slug(typed)}",
+        card=card_name(typed),
     )  # fmt: skip
     asked = [asked_on(row.task, row.protocol, study.convention) for row in request.rows]
     _check_parameters(typed, study, asked)
@@ -253,16 +253,9 @@ def _alone_in(folder: pathlib.Path) -> Iterator[None]:
         yield
 
 
-def slug(name: str) -> str:
-    """A name as part of a file's name: `lstm:units=64` becomes `lstm-units-64`; of a file, its own name and class."""
-    path, _, rest = without_place(name).partition(".py")
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", path + rest).strip("-.")[:80] or "learner"
-
-
 def screen_page(page: Page) -> Page:
-    """What a terminal shows of a card: the chart and the words."""
-    from quickstudy.base.blocks import Strips, Text
-
-    shown = [one for one in page.blocks if isinstance(one, Strips) or (isinstance(one, Text) and not one.kind)]
-    first = [one for one in page.blocks if isinstance(one, Text) and one.kind == "verdict"]
-    return dataclasses.replace(page, blocks=[*first, *shown])
+    """What a terminal shows of a card: the chart, one sentence and what limits it."""
+    chart = [one for one in page.blocks if isinstance(one, Strips)]
+    return dataclasses.replace(
+        page, blocks=[*chart, *(one for one in page.blocks if isinstance(one, Text) and one.kind)]
+    )

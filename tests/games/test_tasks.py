@@ -86,7 +86,7 @@ def test_settings_that_give_other_numbers_than_before_have_other_keys():
     assert known(held_out=0.3) == known("games/pair", held_out=0.3) == known("games/common", held_out=0.3) == 2
     assert known(rounds=3, length=2) == known(language="holistic", length=2, words=12) == 2
     assert known(rounds=2, length=2) is None  # the last window was the last there is already
-    with pytest.raises(UsageError, match="course is worked out"):
+    with pytest.raises(UsageError, match="course is derived"):
         configure("games/listener", catalogue.task.get("games/listener"), {"course": 2})
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from quickstudy.base.blocks import Number, Page, Table, Text, every
+from quickstudy.base.blocks import Number, Page, Table, Text, every, table
 from quickstudy.base.parameters import configure, parameters_of
 from quickstudy.base.record import Record
 from quickstudy.base.study import Published, Study, StudyRow
 from quickstudy.pages.beside import UNLIKE
-from quickstudy.pages.cells import counts, table
+from quickstudy.pages.cells import counts
 from quickstudy.pages.page import page_of, screen_page
 from quickstudy.pages.request import Request
 from quickstudy.protocols.language import LanguageProtocol

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from types import SimpleNamespace
+
 import pytest
 from typer.testing import CliRunner
 
 from quickstudy.api import run
 from quickstudy.base.blocks import PERSON
+from quickstudy.base.errors import UsageError
 from quickstudy.cli.main import app
 from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.play.words import Game
 from quickstudy.report.build import gather
 from quickstudy.runs.identity import Selection
 from quickstudy.runs.reader import read_results
+from quickstudy.runs.traces import load_trace
 
 RULES = {"seeds": 2, "workers": 0, "controls": False, "protocol": {"sequences": 20}}
 
@@ -84,3 +89,27 @@ def test_too_little_is_not_kept(tmp_path):
     assert record is None
     assert not sitting.seat.scored
     assert not read_results(tmp_path).records
+
+
+def test_response_times_are_kept(tmp_path, monkeypatch):
+    """From when a question was first shown; a refused answer and a second look do not set the clock back."""
+    now = iter([10.0, 11.5, 13.0, 20.0, 20.25])
+    clock = SimpleNamespace(monotonic=lambda: next(now), time=time.time)
+    monkeypatch.setattr("quickstudy.play.keeping.time", clock)
+    sitting = Sitting.after_all(Invitation("language/periodic"), tmp_path)
+    sitting.shown()
+    with pytest.raises(UsageError):
+        sitting.answer("?")
+    sitting.shown()
+    sitting.answer("a" * sitting.seat.hidden)
+    sitting.shown()
+    sitting.answer("a" * sitting.seat.hidden)
+    sitting.seat.stop()
+    assert load_trace(tmp_path, sitting.keep()).arrays["answer_seconds"].tolist() == [3.0, 0.25]
+
+
+@pytest.mark.parametrize("task", ["language/periodic", "grammar/an-bn", "curriculum/micro-1"])
+def test_a_title_does_not_give_the_task_away(task):
+    title = Invitation(task).seat().title
+    assert title
+    assert task.partition("/")[2] not in title.lower()

@@ -12,10 +12,10 @@ from quickstudy.base.blocks import PERSON, Mark, Traced
 from quickstudy.base.errors import UsageError
 from quickstudy.base.seeds import Streams
 from quickstudy.cli.main import app
+from quickstudy.figures.curriculum_life import transcript
+from quickstudy.figures.games_run import episode
+from quickstudy.figures.string_outcomes import string_outcomes
 from quickstudy.measures.grammar import reach, string_accuracy
-from quickstudy.pages.curriculum.figures import transcript
-from quickstudy.pages.games.episode import episode
-from quickstudy.pages.grammar.figures import string_outcomes
 from quickstudy.play.keeping import Invitation, Sitting
 from quickstudy.protocols.curriculum import Diary
 

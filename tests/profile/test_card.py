@@ -79,7 +79,9 @@ def test_words_have_units_and_few_seeds_are_mentioned(made: tuple[Path, Any, Any
     words = made[1].facts["words"]
     assert words[0].startswith("Copies copies ")
     assert any("2 seeds: use --seeds 6 or more" in sentence for sentence in words)
-    assert any("language: no span on lookup, and so no number of the family: failed" in one for one in words)
+    assert any("No span on lookup (failed: RuntimeError: too many symbols" in one for one in words)
+    assert "language has no number: lookup is missing." in words
+    assert "dynamics has no number: delay and ahead are missing." in words
 
 
 def test_cards_of_one_folder_keep_their_own_tables(made: tuple[Path, Any, Any]) -> None:
@@ -249,8 +251,8 @@ def test_a_file_with_one_learner_need_not_name_it(tmp_path: Path) -> None:
     file.write_text(text.format("Only"))
     assert choose_learner(str(file), "corrected").label == "one.py:Only"
     card = qs.profile(str(file), seeds=1, families=["grammar"], out=tmp_path / "out", workers=0, progress=False)
-    assert card.facts["learner"] == "one.py"
-    assert (card.path.name, card.page.title) == ("card-one.html", "one.py: Profile, quick, as given")
+    assert card.facts["learner"] == "one.py:Only"
+    assert (card.path.name, card.page.title) == ("card-one-Only.html", "one.py:Only: Profile, quick, as given")
     assert choose_learner(f"{file}:width=3", "corrected").label == "one.py:Only:width=3"
     two = tmp_path / "two.py"
     two.write_text(text.format("One") + "\n\n" + text.format("Two"))

@@ -101,7 +101,8 @@ def test_learners_by_tasks_come_first_and_each_task_in_a_line(make_study: Make, 
     assert isinstance(terms, Terms)
     assert [column.title for column in table.columns] == ["learner", "harder-qa", "qa"]
     assert {target for _, _, target in terms.items} == {"task-0", "task-1"}
-    assert terms.items[1][1] == "3 of 3 above the best control, lstm clearly ahead."
+    first = "3 of 3 above the best control at the end, 3 by accuracy over log data"
+    assert terms.items[1][1] == f"{first}, lstm clearly ahead."
     # One task needs no summary of it.
     alone = report_page(make_report(make_study()))
     assert not any(isinstance(block, Section) and block.name == "short" for block in alone.blocks)

@@ -14,7 +14,7 @@ import hashlib
 import importlib
 import math
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -72,6 +72,11 @@ class Folder:
         if self.content not in ("", found):
             raise ValueError(f"{self.folder} has changed: its content is {found}, not {self.content}")
         object.__setattr__(self, "content", found)
+
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"reads the folder {given.get('folder')}"
 
     def ready(self) -> None:
         """Raise UsageError, before anything runs, if no folder is named."""

@@ -8,12 +8,12 @@ continues with the same command and pays for nothing twice. Only the standard li
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from quickstudy.adapters.answers import KeptAnswers
-from quickstudy.adapters.api_key import check_key_name, read_key
+from quickstudy.adapters.api_key import USUAL, check_key_name, read_key
 from quickstudy.adapters.completions import Client
 from quickstudy.adapters.in_context import ContextPupil, Counter, begin_in_context
 from quickstudy.adapters.server_url import ServerUrl
@@ -66,6 +66,11 @@ class Server:
         check_key_name(self.key)
         if self.url:
             object.__setattr__(self, "url", str(ServerUrl.read(self.url)))
+
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"asks {given.get('url') or 'a server'}, with the key in {given.get('key') or USUAL}"
 
     def ready(self) -> None:
         """Raise UsageError, before anything runs, if no server or model is named or the key is not there."""

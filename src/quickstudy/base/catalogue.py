@@ -12,7 +12,7 @@ from quickstudy.base.parameters import configure, parse_assignments
 from quickstudy.base.registry import Registry, include, installed_sources, package_sources
 
 F = TypeVar("F", bound=Callable[..., Any])
-_ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "pages", "adapters")
+_ROOMS = ("tasks", "cores", "learners", "protocols", "measures", "figures", "pages", "studies", "adapters")
 
 
 def _sources() -> Iterator[tuple[str, pathlib.Path]]:
@@ -80,6 +80,7 @@ DECLARED: dict[str, Any] = {
     "question": "",
     "headline": "",
     "second": "",
+    "outcome": (),
     "columns": (),
     "exact": {},
     "usual": {},

@@ -19,6 +19,11 @@ A parameter that a component gets after runs of it have been recorded is marked 
 Its default must be what the component did before. While it has that default it is no part of the identity, so that
 those runs keep their keys; any other value is.
 
+The numbers of a component belong to the `version` of its decorator. A change that alters the numbers of some settings
+only leaves the keys of all other runs as they are: the component overrides `settings_version`, a property that gives
+the version of the numbers of its own settings. A lower number than that of the decorator is recorded as the version; a
+higher one is recorded as the parameter `course`.
+
 A parameter that says where something is found, and not what it is, is marked `place=True` and is never part of the
 identity: another parameter, or the component itself, stands for what was found there. That one, which the component
 works out, is marked `derived=True` and is never typed.
@@ -44,6 +49,8 @@ T = TypeVar("T")
 CONVENTIONS = ("corrected", "published", "written")
 HANDED_ON: Mapping[str, Mapping[str, Any]] = {convention: {"convention": convention} for convention in CONVENTIONS}
 """The `conventions` of a component that holds others, and has a parameter `convention` for theirs."""
+COURSE = "course"
+"""The name under which an identity has a `settings_version` above the version of the decorator."""
 MOST_ALTERNATIVES = 10_000
 """Learners that one name may stand for; more is a slip, and their plan would fill the memory."""
 
@@ -89,7 +96,10 @@ def configure(
         **getattr(component, "conventions", {}).get(convention, {}),
         **getattr(component, "usual", {}).get(asked, {}),
     }
+    course = given.get(COURSE) if hasattr(component, "settings_version") else None
     for parameter_name, value in given.items():
+        if parameter_name == COURSE and course is not None:
+            continue
         if parameter_name not in fields:
             raise UsageError(f'{name}: no parameter "{parameter_name}"; {nearest(parameter_name, fields)}')
         values[parameter_name] = _convert(name, parameter_name, value, hints[parameter_name])
@@ -99,9 +109,18 @@ def configure(
     for parameter_name, value in values.items():
         _check_range(name, parameter_name, value, fields[parameter_name].metadata)
     try:
-        return component(**values)
+        made = component(**values)
     except ValueError as error:  # a component's own __post_init__: relations between parameters
         raise UsageError(f"{name}: {error}") from error
+    if course is not None and int(course) not in (1, settings_version(made)):
+        raise UsageError(f"{name}: {COURSE} is derived; it is {settings_version(made)} here, got {course}")
+    return made
+
+
+def settings_version(instance: Any) -> int:
+    """The version of the numbers that the settings of a component give."""
+    version: int = getattr(instance, "settings_version", instance.version)
+    return version
 
 
 def parameters_of(instance: Any) -> dict[str, Any]:
@@ -112,7 +131,9 @@ def parameters_of(instance: Any) -> dict[str, Any]:
     """
     presets = {name for preset in getattr(instance, "conventions", {}).values() for name in preset}
     fields = _fields(type(instance))[1]
-    return {
+    newer = getattr(instance, "settings_version", 0) > getattr(instance, "version", 0)
+    course = {COURSE: instance.settings_version} if newer else {}
+    return course | {
         name: value
         for name, value in all_parameters(instance).items()
         if not fields[name].metadata.get("place")

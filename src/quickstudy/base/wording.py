@@ -108,3 +108,8 @@ def short_path(filename: str) -> str:
         if path.is_relative_to(top):
             return path.relative_to(top).as_posix()
     return filename
+
+
+def named(text: str) -> str:
+    """Words as a part of a file's name."""
+    return re.sub(r"\W+", "-", text.lower()).strip("-")

@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from quickstudy.base.errors import UsageError
-from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_files, say
+from quickstudy.cli.output import CONVENTION, INCLUDE, check_target, include_files, say, write_text
 
 
 def play(
@@ -66,7 +66,7 @@ def play(
     if seat.reference:
         say(seat.reference)
     while not seat.over:
-        shown = seat.shown()
+        shown = sitting.shown()
         say(shown.text)
         if sys.stdin.isatty() and shown.ask:
             say(shown.ask)
@@ -76,7 +76,7 @@ def play(
                 say(left)
             break
         try:
-            said = seat.answer(line)
+            said = sitting.answer(line)
         except UsageError as error:
             say(str(error), err=True)
             continue
@@ -110,7 +110,7 @@ def _record(path: pathlib.Path, sitting: Any) -> None:
     from quickstudy.play.words import WordsSeat
 
     seat = sitting.seat
-    trace = seat.trace()
+    trace = sitting.trace()
     if isinstance(seat, BytesSeat):
         lines, again = seat.sessions(), f"see it again: quickstudy replay {path}"
     else:
@@ -120,7 +120,7 @@ def _record(path: pathlib.Path, sitting: Any) -> None:
         if isinstance(seat, WordsSeat):
             lines[0] |= {"given": seat.given, "wade": seat.game.score(seat.right)}
             again = f"score it again: quickstudy score wade {path} --thresholds {seat.game.series}"
-    path.write_text("".join(json.dumps(plain(line)) + "\n" for line in lines), encoding="utf-8")
+    write_text(path, "".join(json.dumps(plain(line)) + "\n" for line in lines))
     say(f"wrote {path}; {again}")
 
 

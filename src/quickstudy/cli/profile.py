@@ -78,7 +78,7 @@ def profile(
         print_json({**card.facts, "report": str(card.path)})
     else:
         if not quiet:
-            print_page(screen_page(card.page))
+            print_page(screen_page(card.page), 80)
         say(f"Card: {card.path}       All runs: {card.request.folder / 'report.html'}")
         if not quiet:
             say("Again, or with more seeds: the same command. Nothing is run twice.")

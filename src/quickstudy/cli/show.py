@@ -21,6 +21,7 @@ from quickstudy.cli.output import (
     print_page,
     print_table,
     say,
+    write_text,
 )
 
 if TYPE_CHECKING:
@@ -152,8 +153,8 @@ def show(
 def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bool) -> None:
     from quickstudy.base.blocks import Graph
     from quickstudy.base.errors import NotApplicable
+    from quickstudy.figures.machines import machine_page
     from quickstudy.machines.finite import machine_of
-    from quickstudy.pages.curriculum.machines import machine_page
     from quickstudy.render.svg import svg_file
     from quickstudy.runs.setting import make_task
 
@@ -166,7 +167,7 @@ def _show_machine(name: str, convention: str, svg: pathlib.Path | None, json: bo
         picture = next((block for block in page.blocks if isinstance(block, Graph)), None)
         if picture is None:
             raise UsageError(f"{name}: {page.facts['states']:,} states are too many to draw; reduce the task")
-        svg.write_text(svg_file(picture), encoding="utf-8")
+        write_text(svg, svg_file(picture))
     if json:
         print_json(page.facts)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,6 +112,15 @@ class HostPupil:
         self.remark = getattr(host, "remark", lambda: "")
         if hasattr(host, "described"):
             self.described = host.described
+
+    @property
+    def can_hold(self) -> bool:
+        """Whether `act` of the host can be called without learning."""
+        try:
+            known = inspect.signature(self.host.act).parameters.values()  # type: ignore[attr-defined]
+        except (TypeError, ValueError):  # a compiled function does not say
+            return True
+        return any(one.name == "learning" or one.kind is one.VAR_KEYWORD for one in known)
 
     @property
     def called(self) -> str:

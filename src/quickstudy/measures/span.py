@@ -59,6 +59,7 @@ def psychometric(trace: Trace) -> NDArray[np.float64]:
 
 
 SPAN = Score("span", unit="of the item", better="higher", range=(0.0, math.inf), least=0.1)
+SHARE = Score("share", "share of the axis", "", "higher", (0.0, 1.0))
 
 
 @measure(
@@ -69,7 +70,7 @@ SPAN = Score("span", unit="of the item", better="higher", range=(0.0, math.inf),
     chance="d_0: 0, or 1 where the axis begins at 2",
     scores=(
         SPAN,
-        Score("share", "share of the axis", "", "higher", (0.0, 1.0)),
+        SHARE,
         Score("whole-span", "span of whole sequences", SPAN.unit, "higher", SPAN.range, least=0.1),
         Score("span-within", "span within what was taught", SPAN.unit, "higher", SPAN.range, least=0.1),
         Score("mean-span", "mean span over log examples", SPAN.unit, "higher", SPAN.range, least=0.1),

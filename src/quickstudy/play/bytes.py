@@ -28,6 +28,7 @@ class BytesSeat(Seat):
     """
 
     measures: ClassVar[tuple[str, ...]] = ("tasks-passed", "steps-to-pass", "levels")
+    title: ClassVar[str] = "A conversation in letters"
     explained: ClassVar[str] = (
         "The environment says one byte after another, and so do you: a line that you type is sent byte by byte, an "
         "empty one is silence. + and - are what the byte before has brought. What the task is, nobody tells you."

@@ -6,8 +6,10 @@ import pathlib
 import re
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from quickstudy.base import catalogue
 from quickstudy.base.blocks import PERSON
@@ -18,9 +20,10 @@ from quickstudy.base.record import OK, Record
 from quickstudy.base.seeds import Streams
 from quickstudy.base.spaces import Tokens
 from quickstudy.base.task import ExampleTask, WorldTask, spaces_of
+from quickstudy.base.trace import Trace
 from quickstudy.play.bytes import BytesSeat
 from quickstudy.play.listener import ListenerSeat
-from quickstudy.play.seat import Seat
+from quickstudy.play.seat import Said, Seat, Shown
 from quickstudy.play.symbols import SymbolsSeat
 from quickstudy.play.words import Game, WordsSeat
 from quickstudy.runs import provenance
@@ -91,16 +94,38 @@ def _why_not(task: Any) -> str:
 class Sitting:
     """A person in a seat, from the moment they sit down. folder: where the session is kept; None: nowhere.
 
-    Every session of a person on a task is a repetition of its own, so that nobody meets the same data twice.
+    Every session of a person on a task is a repetition of its own, so that nobody meets the same data twice. seconds:
+    response times, from when a question was first shown to the answer that was accepted.
     """
 
     invitation: Invitation
     folder: pathlib.Path | None = None
     repetition: int = 0
     started: float = field(default_factory=time.time)
+    seconds: list[float] = field(default_factory=list)
+    _since: float | None = None
 
     def __post_init__(self) -> None:
         self.seat = self.invitation.seat(self.repetition)
+
+    def shown(self) -> Shown:
+        """What is to be answered now. The response time runs from the first call."""
+        if self._since is None:
+            self._since = time.monotonic()
+        return self.seat.shown()
+
+    def answer(self, line: str) -> Said:
+        """Take what was typed. Raises UsageError for what cannot be an answer; the response time then goes on."""
+        now = time.monotonic()
+        said = self.seat.answer(line)
+        self.seconds.append(now - (now if self._since is None else self._since))
+        self._since = None
+        return said
+
+    def trace(self) -> Trace:
+        """The session as a trace, with the response time of every answer that was typed (`answer_seconds`)."""
+        own = self.seat.trace()
+        return replace(own, arrays={**own.arrays, "answer_seconds": np.round(self.seconds, 3)})
 
     @classmethod
     def after_all(cls, invitation: Invitation, folder: pathlib.Path | None, taken: Collection[int] = ()) -> Sitting:
@@ -127,7 +152,7 @@ class Sitting:
     def outcome(self) -> Outcome:
         """The session as a run."""
         seat, task, convention = self.seat, self.seat.task, self.invitation.convention
-        trace, measures = seat.trace(), find_measures(seat.measures)
+        trace, measures = self.trace(), find_measures(seat.measures)
         label = write_assignments({"name": self.invitation.name}) if self.invitation.name else ""
         record = Record(
             what={

@@ -40,11 +40,13 @@ class Said:
 class Seat(ABC):
     """A session of one person on one task. What is drawn depends on the streams alone.
 
-    measures: ids of those that its trace is scored by. explained: what is going on, in a sentence or two, for somebody
-    who has never seen the task; nothing of what is to be found out. stopped: the person has left.
+    measures: ids of those that its trace is scored by. title: what a player sees above the game, which must not give
+    away what is to be found out, as the id of a task does. explained: what is going on, in a sentence or two, for
+    somebody who has never seen the task; nothing of what is to be found out. stopped: the person has left.
     """
 
     measures: ClassVar[tuple[str, ...]]
+    title: ClassVar[str]
     explained: ClassVar[str]
     stopped: bool = False
 

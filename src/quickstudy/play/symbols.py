@@ -29,6 +29,7 @@ class SymbolsSeat(Seat):
     """
 
     measures: ClassVar[tuple[str, ...]] = ("reach", "string-accuracy")
+    title: ClassVar[str] = "What comes next?"
 
     def __init__(self, task: Any, streams: Streams, strings: int = 20, shown: int = 12, plain: bool = False) -> None:
         super().__init__(task, streams)

@@ -61,6 +61,7 @@ class GrammarProtocol:
     programs: ClassVar[int] = 2  # to read many strings, and one
     headline: ClassVar[str] = "log-reach"
     second: ClassVar[str] = "accuracy"
+    outcome: ClassVar[tuple[str, ...]] = ("accuracy",)
     columns: ClassVar[tuple[str, ...]] = (
         "log-reach", "largest-right", "b-index", "b-index-0.005", "accuracy", "strings-right",
     )  # fmt: skip

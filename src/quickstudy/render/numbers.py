@@ -74,6 +74,8 @@ def digits(value: float, form: str) -> str:
         return f"×{magnitude(10.0**value)}" if math.isinf(value) or abs(value) < 300 else f"×1e{value:.0f}"
     if form == blocks.EXACT:
         return exact(value)
+    if form == blocks.SPAN and math.isfinite(value):
+        return span_text(value).replace("-", "−")
     size = abs(value)
     if not math.isfinite(value) or form == blocks.SCORE or (form == blocks.FINE and not 0.0005 <= size < 0.01):
         return score(value)

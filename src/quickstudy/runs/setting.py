@@ -11,7 +11,13 @@ from quickstudy.base.errors import UsageError, nearest
 from quickstudy.base.guests import strangers
 from quickstudy.base.legend import check_reading
 from quickstudy.base.origin import code_of, is_ours
-from quickstudy.base.parameters import changed_parameters, configure, parameters_of, write_assignments
+from quickstudy.base.parameters import (
+    changed_parameters,
+    configure,
+    parameters_of,
+    settings_version,
+    write_assignments,
+)
 from quickstudy.base.task import asked_of
 from quickstudy.learners.choice import Choice
 from quickstudy.learners.naming import choose_learner
@@ -166,7 +172,7 @@ def component(instance: Any) -> dict[str, Any]:
     """A task or a protocol as a part of an identity."""
     return {
         "id": instance.id,
-        "version": instance.version,
+        "version": min(instance.version, settings_version(instance)),
         "parameters": parameters_of(instance),
         **code_of(type(instance)),
     }

@@ -21,14 +21,14 @@ from quickstudy.base.spaces import Space, Tokens
 from quickstudy.learners.host import Hosted, HostPupil
 from quickstudy.learners.mdl.evaluation import Tree
 from quickstudy.learners.mdl.genes import MOST_UNITS, NAMES, Parts
-from quickstudy.learners.mdl.network import Network
+from quickstudy.learners.mdl.network import Network, shipped
 from quickstudy.learners.mdl.search import Archipelago
 from quickstudy.learners.mdl.speaking import NetworkHost
 from quickstudy.learners.mdl.tempering import Tempering
 
 TEMPERING, EVOLUTION = "tempering", "evolution"
-COURSES = {TEMPERING: 1, EVOLUTION: 2}
-"""How often the course of each search has been written; one that changes leaves the runs of the other their keys."""
+VERSIONS = {TEMPERING: 1, EVOLUTION: 2}
+"""The version of each search; a change of one leaves the runs of the other their keys."""
 
 
 class SearchingHost(NetworkHost):
@@ -105,9 +105,10 @@ class Mdlrnn:
     replicas of one network at rising temperatures; or `evolution`, the published one, with islands of `population`
     networks for so many `generations`, that exchange every `exchange`, and end earlier after `patience` of them in
     which nothing shorter is found (0: they do not, as in the released program). effort: of tempering, in thousands of
-    changes. softmax: the chances of symbols are the softmax of the outputs, not their shares. course: the version of
-    the search, worked out. Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward
-    cycles are never made; at most 60 units; as many outputs as inputs; exchanges are counted in generations, not by the
+    changes. softmax: the probabilities of symbols are the softmax of the outputs, not their shares.
+
+    Source: Lan, Geyer, Chemla and Katzir 2022; Lan, Chemla and Katzir 2023. Departures: forward cycles are never made;
+    at most 60 units; as many outputs as inputs; exchanges are counted in generations, not by the
     clock; islands are threads of one process.
     """
 
@@ -121,7 +122,6 @@ class Mdlrnn:
     exchange: int = parameter(1_000, at_least=1)
     patience: int = parameter(0, at_least=0)
     softmax: bool = parameter(False, added=True)
-    course: int = parameter(1, added=True, derived=True)
 
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
@@ -134,9 +134,11 @@ class Mdlrnn:
                 raise ValueError(f'no activation "{name}"; {nearest(name, NAMES)}')
         if len(set(self.allowed)) < len(self.allowed):
             raise ValueError(f"every activation once, got {self.activations}")
-        if self.course not in (1, COURSES[self.search]):
-            raise ValueError(f"course is worked out: {COURSES[self.search]} for {self.search}, got {self.course}")
-        object.__setattr__(self, "course", COURSES[self.search])
+
+    @property
+    def settings_version(self) -> int:
+        """The version of the search."""
+        return VERSIONS[self.search]
 
     @property
     def allowed(self) -> list[str]:
@@ -179,6 +181,11 @@ class GivenNetwork:
     checked_on: ClassVar[str] = "grammar/an-bn"
     reads: ClassVar[tuple[type[Space], ...]] = (Tokens,)
     gives: ClassVar[tuple[type[Space], ...]] = (Tokens,)
+
+    @staticmethod
+    def reaches(given: Mapping[str, Any]) -> str:
+        """What a name with these parameters does outside this package."""
+        return f"reads {given['file']}" if shipped(given.get("file", "bliss-an-bn")) is None else ""
 
     def __post_init__(self) -> None:
         network = Network.read(self.file)

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from quickstudy.base import catalogue
-from quickstudy.base.blocks import Cell, Made, Name, Number, Text
+from quickstudy.base.blocks import Cell, Made, Name, Number, Text, table
 from quickstudy.base.catalogue import block
 from quickstudy.base.errors import UsageError
 from quickstudy.base.measure import PLAIN
 from quickstudy.base.study import StudyRow
 from quickstudy.learners.naming import fitted, with_parameters
-from quickstudy.pages.cells import EMPTY, table
+from quickstudy.pages.cells import EMPTY
 from quickstudy.pages.profile.tuning import asked_on, family_of
 from quickstudy.pages.request import Request, Stage, by_protocol
 from quickstudy.report.results import scores_of

@@ -102,8 +102,7 @@ class Listener(Named, MetaGame):
     Both defeat a language of fixed sections. axes: in every episode anew `shuffled`, so that token i names any
     coordinate; `mirrored`, of any axis the values run downwards; or `both`. held_out: share of structures (values by
     dimension) that are only tested on: round(share x structures) of them, the same in all runs. tested_most: the test
-    has structures with a dimension of more than `most` values, up to so many. course: the version of what the setting
-    gives, worked out.
+    has structures with a dimension of more than `most` values, up to so many.
 
     Source: Denamganaï, Missaoui and Walker 2022. Departures: where the original raises, stimuli are topped up from the
     pool; as many words as values are enough, as the paper has it, where its program asserts one more (no number
@@ -114,10 +113,10 @@ class Listener(Named, MetaGame):
     seat: ClassVar[str] = "listener"  # a person may sit there, see `quickstudy.play.listener`
 
     @property
-    def _written(self) -> int:
-        """Messages in windows that go beyond the last token, and names of fewer tokens than dimensions, came second."""
+    def settings_version(self) -> int:
+        """2 where windows of messages go beyond the last token, or names have fewer tokens than dimensions."""
         beyond = self.language == "holistic" or self.length + self.rounds - 1 > self.dimensions
-        return 2 if self.length < self.dimensions and beyond else super()._written
+        return 2 if self.length < self.dimensions and beyond else super().settings_version
 
     def sample(self, rng: np.random.Generator, count: int) -> Examples:
         """Whole episodes as sequences."""

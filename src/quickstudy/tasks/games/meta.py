@@ -55,7 +55,6 @@ class GameSpace:
     tested_most: int | None = parameter(None, at_least=2, at_most=20)
     threshold: int = parameter(2, at_least=1, added=True)
     axes: str = parameter("fixed", choices=("fixed", "shuffled", "mirrored", "both"), added=True)
-    course: int = parameter(1, added=True, derived=True)
 
     conventions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "published": {"foils": "mixed", "strict": False, "query": "shots", "fair": False}
@@ -69,9 +68,6 @@ class GameSpace:
         for holds, said in self._needs():
             if not holds:
                 raise ValueError(f"cannot be played: needs {said}")
-        if self.course not in (1, self._written):
-            raise ValueError(f"course is worked out: {self._written} here, got {self.course}")
-        object.__setattr__(self, "course", self._written)
 
     def _needs(self) -> Iterator[tuple[bool, str]]:
         """What must hold, and how it is said; nothing behind what does not hold is worked out."""
@@ -108,8 +104,8 @@ class GameSpace:
             yield 1 <= count < structures, f"1 <= round(held_out x structures) < structures, got {said}"
 
     @property
-    def _written(self) -> int:
-        """How often what such a setting gives has been written anew; one that changes leaves other runs their keys."""
+    def settings_version(self) -> int:
+        """2 where structures are held out: their number was rounded in another way before."""
         return 2 if self.held_out else 1
 
     @property
@@ -181,8 +177,7 @@ class GameSpace:
     @property
     def label(self) -> str:
         """As it is typed: the id with all parameters that are not the usual ones."""
-        typed = [field for field in fields(self) if not field.metadata.get("derived")]
-        given = [(field.name, getattr(self, field.name), field.default) for field in typed]
+        given = [(field.name, getattr(self, field.name), field.default) for field in fields(self)]
         unusual = ",".join(f"{name}={value}" for name, value, usual in given if value != usual)
         return f"{self.id}:{unusual}" if unusual else self.id
 

@@ -29,12 +29,13 @@ class Inner:
     """
 
     even: ClassVar[bool] = True
+    version: ClassVar[int]
     balanced: bool
 
-    def __post_init__(self) -> None:
-        super().__post_init__()  # type: ignore[misc]
-        if not self.balanced:
-            object.__setattr__(self, "version", DRAWN_AS)
+    @property
+    def settings_version(self) -> int:
+        """The version before, where the form is not balanced."""
+        return type(self).version if self.balanced else DRAWN_AS
 
 
 @task("language/qa", version=3, controls=INNER_CONTROLS, oracle="qa-oracle")

@@ -46,7 +46,10 @@
     const again = element("button", "Play again", "main");
     again.type = "button";
     again.addEventListener("click", sit);
-    at("end").replaceChildren(element("p", state.summary, "summary"), terms, element("p", state.kept), again);
+    // A player is not told how learners are scored; whoever runs the session can look.
+    const more = element("details");
+    more.append(element("summary", "For the experimenter"), terms, element("p", state.kept));
+    at("end").replaceChildren(element("p", state.summary, "summary"), element("p", "Thank you for playing."), again, more);
   };
   const show = (state) => {
     const fresh = !now || now.name !== state.name || now.turn !== state.turn;
@@ -54,6 +57,7 @@
     history.replaceState(null, "", `#${state.name}`);
     sessionStorage.setItem("person", state.person);
     at("person").textContent = `You play as ${state.person}`;
+    at("title").textContent = document.title = state.title;
     at("explained").textContent = state.explained;
     at("progress").textContent = state.progress;
     at("reference").textContent = state.reference;
