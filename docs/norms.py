@@ -8,6 +8,7 @@ from __future__ import annotations
 import pathlib
 import sys
 import tempfile
+from numbers import Integral
 from typing import Any
 
 from quickstudy.pages.profile.battery import Battery, marks_of, reference_learners
@@ -33,9 +34,9 @@ RELIABILITY = """
 ## How well the battery tells learners apart
 
 `quickstudy reproduce battery --stored published/battery` prints these numbers. Two learners are told apart by a family
-where the 95 % intervals of its number over {seeds} seeds are disjoint; with {learners} learners there are {of} pairs a
-family. Split-half: correlation over learners between the means of two halves of the seeds, mean over all splits. Floor,
-ceiling: learners at an end of the axis of every item of the family.
+where the 95 % intervals of its number over {seeds} seeds are disjoint. There are {learners} learners; a family counts the
+pairs of those that can take all its items. Split-half: correlation over learners between the means of two halves of the
+seeds, mean over all splits. Floor, ceiling: learners at an end of the axis of every item of the family.
 """
 ITEMS = """
 Item by item. Spread: standard deviation of the learners' mean shares of the axis. Item-rest: rank correlation with the
@@ -78,12 +79,11 @@ def page(profiles: list[Profile], facts: Any) -> str:
         ]
         lines.append(f"| `{one.learner}` | {' | '.join(cells)} |")
     lines.append("| unit | " + " | ".join(item.task.unit for item in items) + " |")
-    of = next(iter(facts["families"].values()))["of"]
-    lines.append(RELIABILITY.format(seeds=SEEDS, learners=len(profiles), of=of))
-    lines += _table("family", facts["families"], ("pairs", "split_half", "reliability", "floor", "ceiling"))
+    lines.append(RELIABILITY.format(seeds=SEEDS, learners=len(profiles)))
+    lines += _table("family", facts["families"], ("pairs", "of", "split_half", "reliability", "floor", "ceiling"))
     together = facts["together"]
     lines += ["", f"Together {together['pairs']} of {together['of']} pairs.", ITEMS]
-    parts = ("pairs", "split_half", "reliability", "spread", "difficulty", "item_rest", "floor", "ceiling")
+    parts = ("pairs", "of", "split_half", "reliability", "spread", "difficulty", "item_rest", "floor", "ceiling")
     lines += _table("item", facts["items"], parts)
     return "\n".join(lines) + "\n"
 
@@ -97,7 +97,7 @@ def _table(name: str, found: Any, parts: tuple[str, ...]) -> list[str]:
 
 
 def _cell(value: Any) -> str:
-    return "–" if value is None else str(value) if isinstance(value, int) else f"{value:.3f}"
+    return "–" if value is None else str(value) if isinstance(value, Integral) else f"{value:.3f}"
 
 
 if __name__ == "__main__":
