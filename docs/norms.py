@@ -34,9 +34,9 @@ RELIABILITY = """
 ## How well the battery tells learners apart
 
 `quickstudy reproduce battery --stored published/battery` prints these numbers. Two learners are told apart by a family
-where the 95 % intervals of its number over {seeds} seeds are disjoint. There are {learners} learners; a family counts the
-pairs of those that can take all its items. Split-half: correlation over learners between the means of two halves of the
-seeds, mean over all splits. Floor, ceiling: learners at an end of the axis of every item of the family.
+where the 95 % intervals of its number over {seeds} seeds are disjoint. There are {learners} learners; a family counts
+the pairs of those that can take all its items. Split-half: correlation over learners between the means of two halves of
+the seeds, mean over all splits. Floor, ceiling: learners at an end of the axis of every item of the family.
 """
 ITEMS = """
 Item by item. Spread: standard deviation of the learners' mean shares of the axis. Item-rest: rank correlation with the
