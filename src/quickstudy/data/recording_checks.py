@@ -100,13 +100,13 @@ def odd_under_noise(states: Floats, inputs: Floats, washout: int, names: Sequenc
     ):
         found = np.abs(_correlations(np.array(values), order))[:, 0] > bound
         if found.any():
-            named = _listed([names[column] for column in np.flatnonzero(found)])
+            named = _listed([names[column] for column in np.flatnonzero(found).tolist()])
             warnings.append(f"the {words} goes one way with time in {named}: does the device drift?")
     if 0 < washout <= len(rows) // 4:
         centred = rows - rows.mean(axis=0)
         alike = (centred[washout:] * centred[:-washout]).mean(axis=0) / rows.var(axis=0)
         if (alike > MOST_ALIKE).any():
-            named = _listed([names[column] for column in np.flatnonzero(alike > MOST_ALIKE)])
+            named = _listed([names[column] for column in np.flatnonzero(alike > MOST_ALIKE).tolist()])
             warnings.append(
                 f"states are like those of {washout} samples before (correlation {alike.max():.2f}) in {named}: "
                 "the washout is shorter than the memory, or the device drifts"
@@ -119,7 +119,7 @@ def odd_under_noise(states: Floats, inputs: Floats, washout: int, names: Sequenc
     bound = _bound(len(rows) - 2, CHANCE / (terms.shape[1] * rows.shape[1]))
     dead = np.abs(_correlations(rows, terms)).max(axis=1) < bound
     if dead.any():
-        named = _listed([names[column] for column in np.flatnonzero(dead)])
+        named = _listed([names[column] for column in np.flatnonzero(dead).tolist()])
         warnings.append(
             f"neither the input of the last {LONGEST} samples nor its square shows in {named}: are they connected?"
         )

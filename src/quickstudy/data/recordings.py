@@ -192,19 +192,6 @@ def _filled(path: str | pathlib.Path, states: NDArray[np.float64]) -> tuple[NDAr
     return check_finite(path, np.take_along_axis(states, last, axis=0)), int(gaps.any(axis=1).sum())
 
 
-def _filled(path: str | pathlib.Path, states: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """The states, NaN as the value before it, and how many rows had one.
-
-    Raises UsageError for NaN in the first row, and for what is infinite.
-    """
-    gaps = np.isnan(states)
-    if gaps[0].any():
-        raise UsageError(f"{path}, row 1: a state is missing, and there is none before it to hold")
-    last = np.maximum.accumulate(np.where(gaps, 0, np.arange(len(states))[:, None]), axis=0)
-    held = np.take_along_axis(states, last, axis=0)
-    return check_finite(path, held), int(gaps.any(axis=1).sum())
-
-
 def _steps(
     path: str | pathlib.Path, stamps: NDArray[np.float64], name: str, rate: float | None, samples: int
 ) -> NDArray[np.int64]:

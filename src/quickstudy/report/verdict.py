@@ -223,7 +223,7 @@ def _race(table: TaskTable, role: str) -> tuple[str, Row | None]:
     own, other = (row.values(table.headline or "") for row in foremost)
     gap = difference(own, other, table.judged)
     if gap.standing not in (ABOVE, BELOW):
-        return f"; {first.learner} and {second.learner} cannot be told apart{_by_second(*foremost, table)}", None
+        return f"; {first.learner} and {second.learner} cannot be told apart{_by_second(first, second, table)}", None
     if gap.matters(table.judged):
         return f"; {first.learner} is clearly ahead of {second.learner}", first if table.judged.sign else None
     return f"; {first.learner} is ahead of {second.learner} by too little to matter", None
