@@ -36,7 +36,7 @@ def check_clock(path: str | pathlib.Path, states: Floats, names: Sequence[str]) 
     gaps = np.diff(states, axis=0)
     mean = gaps.mean(axis=0)
     even = np.abs(gaps - mean).max(axis=0) <= 1e-3 * np.abs(mean)
-    for column in np.flatnonzero(even & (mean != 0)):
+    for column in np.flatnonzero(even & (mean != 0)).tolist():
         raise UsageError(
             f"{path}: column {names[column]} goes on by {mean[column]:.4g} at every row: it is a clock and no "
             "state; call it time or step, or leave it out"
@@ -50,7 +50,7 @@ def copies(path: str | pathlib.Path, states: Floats, names: Sequence[str], input
     """
     warnings = []
     alike = np.square(_correlations(states, inputs)).max(axis=1) >= SAME
-    for column in np.flatnonzero(alike):
+    for column in np.flatnonzero(alike).tolist():
         name = names[column]
         if "input" in name.lower():
             raise UsageError(f"{path}: column {name} is the drive and no state; leave it out")
