@@ -72,8 +72,13 @@ class Network:
         known = _NETWORKS / f"{path}.json"
         try:
             facts = json.loads((known if known.is_file() else pathlib.Path(path)).read_text(encoding="utf-8-sig"))
-        except (OSError, ValueError, RecursionError) as error:
+        except OSError as error:
             raise UsageError(f"{path}: cannot be read as JSON: {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise UsageError(
+                f"{path} is not a network: cannot be read as JSON: {error}; name a JSON file of a network, or one "
+                "that comes with the package, such as bliss-an-bn"
+            ) from None
         return cls.from_facts(facts, str(path))
 
     @classmethod

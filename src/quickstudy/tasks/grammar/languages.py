@@ -229,7 +229,8 @@ class Written(StringTask):
             try:
                 text = pathlib.Path(self.rules).expanduser().read_text(encoding="utf-8-sig")
             except (OSError, UnicodeDecodeError) as error:
-                raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {error}') from error
+                reason = getattr(error, "strerror", "") or "not a text in UTF-8"
+                raise UsageError(f'grammar: "{self.rules}" is neither rules nor a file of them: {reason}') from error
             object.__setattr__(self, "rules", _rules_in(self.rules, text))
         read_grammar(self.rules)
 
