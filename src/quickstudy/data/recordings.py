@@ -126,9 +126,10 @@ def read_recording(
 ) -> Recording:
     """The states that were recorded while a drive of so many samples was read, one row for each.
 
-    A sample that came twice is taken once. inputs (step, channel): what the drive holds, which no state may be. hold:
-    a sample or a cell that is missing is given the value before it. Raises UsageError where samples are missing, a time
-    stamp jumps, or a column is a clock or an input.
+    A sample that came twice is taken once. inputs (step, channel): what the drive holds, which no
+    state may be. hold: a sample or a cell that is missing is given the value before it. Raises
+    UsageError where samples or cells are missing, a time stamp jumps, or a column is a clock or an
+    input.
     """
     table, names = _columns(path, gaps=True)
     stamped = [place for place, name in enumerate(names) if name.strip().lower() in STAMPS]
