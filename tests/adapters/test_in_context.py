@@ -14,7 +14,7 @@ from quickstudy.adapters.answer_text import answer_in, scores_of
 from quickstudy.adapters.answers import Said
 from quickstudy.adapters.in_context import PREAMBLE, Alphabet
 from quickstudy.adapters.openai import Server
-from quickstudy.base.errors import LearnerFault, NotApplicable, Unavailable
+from quickstudy.base.errors import LearnerFault, NotApplicable, Unavailable, UsageError
 from quickstudy.base.examples import Examples
 from quickstudy.base.learner import Brief
 from quickstudy.base.lesson import Exam, Lesson
@@ -375,6 +375,23 @@ def test_a_cap_on_questions_asks_as_many_and_leaves_the_rest_as_it_was(tmp_path,
     facts = [record.trace["facts"] for record in (whole, few)]
     assert facts[0]["test_questions"] > 7 == facts[1]["test_questions"]
     assert facts[0]["training_sequences"] == facts[1]["training_sequences"]
+
+
+def test_a_transcript_has_every_prompt_and_how_its_answer_was_read(server, tmp_path):
+    file = tmp_path / "transcript.jsonl"
+    pupil = taught(server, at_once=1, transcript=str(file))
+    scores = pupil.answer(Exam([EXAMPLES]))[0]
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["prompt"] for line in lines] == [body["prompt"] for body, _ in server.seen[1:]]
+    names = pupil._alphabet.outputs
+    assert [line["answer"] for line in lines] == [names[place] for place in scores.argmax(axis=1)]
+    assert {"likely", "text", "tokens", "understood"} < lines[0].keys()
+    with pytest.raises(UsageError, match=r"transcript=.* cannot be written: "):
+        begun(server, transcript=str(tmp_path / "nowhere" / "file"))
+    assert (
+        "transcript"
+        not in choose_learner(f"openai:url={server.url},model=m,transcript=x", "corrected").what["parameters"]
+    )
 
 
 @pytest.mark.parametrize("item", ["copy", "lookup", "count", "nest", "parity", "recombine", "hold"])

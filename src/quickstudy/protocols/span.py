@@ -56,6 +56,7 @@ class SpanProtocol(Spans):
     checkpoints: int = parameter(3, at_least=1, at_most=12)
     questions: int = parameter(0, at_least=0, added=True)
 
+    measures: ClassVar[tuple[str, ...]] = ("span", "examples-to-span")
     asks: ClassVar[str] = "spans"
     programs: ClassVar[int] = 1  # tests may be longer than lessons
 
@@ -153,6 +154,8 @@ class SpanSeriesProtocol(Spans):
     window: int = parameter(64, at_least=1)
     before: int = parameter(128, at_least=1, at_most=200)
 
+    measures: ClassVar[tuple[str, ...]] = ("span", "prediction-horizon")
+    columns: ClassVar[tuple[str, ...]] = ("span", "horizon")
     replay_apart: ClassVar[bool] = False
 
     @staticmethod

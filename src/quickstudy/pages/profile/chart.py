@@ -129,10 +129,10 @@ def plane(found: Sequence[Profile], norms: Norms | None, name: str) -> Plot | No
         return None
     axes = [items[RECALL], items[tracking]]
     series = list(_points(found, norms, axes))
-    x, y = (Axis(one.task.unit, LOG, (0.93, one.spans.end * 1.12 + 1), _ticks(one.spans.end)) for one in axes)
+    x, y = (Axis(one.task.unit, LOG, (0.93, one.spans.end * 1.4 + 1), _ticks(one.spans.end)) for one in axes)
     caption = (
-        f"Recall against state tracking: {axes[0].task.unit}, and {axes[1].task.unit}. Whiskers: 95 % intervals of "
-        f"{found[0].learner}"
+        f"Recall against state tracking: {axes[0].task.unit}, and {axes[1].task.unit}. Whisker: 95 % interval of "
+        f"{found[0].learner} in the latter"
     )
     words = "Every learner as a named point"
     rows = [(who, px - 1, py - 1) for one in series for who, px, py in zip(one.names, one.x, one.y, strict=True)]
@@ -149,7 +149,15 @@ def _points(found: Sequence[Profile], norms: Norms | None, axes: Sequence[Item])
             low, high = ([1 + end] for end in ends) if number == 0 else ([], [])
             tells = [f"{one.learner}: {span_text(x - 1)}, {span_text(y - 1)}"]
             yield Plotted(
-                one.learner, Mark(number=number), [x], [y], low, high, POINTS, tells=tells, names=[one.learner]
+                "" if number else one.learner,
+                Mark(number=number),
+                [x],
+                [y],
+                low,
+                high,
+                POINTS,
+                tells=tells,
+                names=[one.learner],
             )
     known = [norms_of(axis, norms) for axis in axes]
     if known[0] and known[1]:

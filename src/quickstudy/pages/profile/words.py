@@ -112,7 +112,7 @@ def in_short(found: Profile, norms: Norms | None) -> str:
     """
     known = [item for item in found.items if not item.why]
     if not known:
-        return f"There are no runs of {found.learner} yet."
+        return f"{found.learner} has no span on any item."
     claims = list(_claims(known, norms))
     clauses = [can(item) for item in known]
     text = f"{found.learner} {_joined(claims or clauses)}"
@@ -164,10 +164,9 @@ def _person(item: Item, who: str) -> str:
 
 def cautions(found: Profile, norms: Norms | None) -> Iterator[str]:
     """What limits the card: missing items, parameters that were left out, few seeds, norms that do not fit."""
-    for family in found.families:
-        if family.missing:
-            names = listing([item.label for item in family.missing])
-            yield f"{family.name} has no number: {names} {'is' if len(family.missing) == 1 else 'are'} missing."
+    missing = {family.name: ", ".join(item.label for item in family.missing) for family in found.families}
+    if names := [f"{family} ({items} missing)" for family, items in missing.items() if items]:
+        yield f"No number for {listing(names)}."
     for name, where in _left_out(found).items():
         yield f"The parameter {name} does not exist in the training for {listing(where)} and was left out there."
     few = [len(item.spans.values) for item in found.items if not item.why]
