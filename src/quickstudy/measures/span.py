@@ -48,13 +48,14 @@ def linear_span(p: ArrayLike, difficulty: ArrayLike, least: float = 0.0) -> NDAr
 
 
 def psychometric(trace: Trace) -> NDArray[np.float64]:
-    """(point, bin): p of every bin at every checkpoint."""
+    """(point, bin): p of every bin at every checkpoint; a bin in which nothing was asked is at chance."""
     arrays = trace.arrays
     if "covariance" in arrays:
         targets, both, answers = np.moveaxis(np.asarray(arrays["covariance"], np.float64), -1, 0)
         return np.asarray(np.maximum(both, 0.0) ** 2 / np.maximum(targets * answers, 1e-300))
     chance = np.asarray(arrays["chance"], np.float64)
-    accuracy = arrays["correct"] / np.maximum(arrays["asked"], 1)
+    asked = np.asarray(arrays["asked"])
+    accuracy = np.where(asked > 0, arrays["correct"] / np.maximum(asked, 1), chance)
     return np.asarray((accuracy - chance) / (1.0 - chance))
 
 

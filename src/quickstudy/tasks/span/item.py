@@ -98,7 +98,12 @@ class SequenceItem(Axis, ABC):
 
 
 class SymbolItem(SequenceItem):
-    """An item of sequences of tokens."""
+    """An item of sequences of tokens.
+
+    instruction: what a person is told to do; empty where a person cannot play the item.
+    """
+
+    instruction: ClassVar[str] = ""
 
     @property
     @abstractmethod

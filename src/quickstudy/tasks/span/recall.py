@@ -37,6 +37,7 @@ class Copy(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|")
     unit: ClassVar[str] = "symbols copied"
     can: ClassVar[str] = "copies {} symbols"
+    instruction: ClassVar[str] = "Type the letters before the bar, in the same order."
     family: ClassVar[str] = "language"
     longest: int = parameter(32, at_least=2)
 
@@ -70,6 +71,7 @@ class Select(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "|", *"wxyz")
     unit: ClassVar[str] = "symbols selected and copied"
     can: ClassVar[str] = "copies {} symbols out of noise"
+    instruction: ClassVar[str] = "Leave out w, x, y, z. Type the other letters, in the same order."
     family: ClassVar[str] = "language"
     longest: int = parameter(24, at_least=2)
 
@@ -111,6 +113,7 @@ class Periodic(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = LETTERS
     unit: ClassVar[str] = "letters of a period"
     can: ClassVar[str] = "continues periods of {} letters"
+    instruction: ClassVar[str] = "The string repeats. Type how it goes on, for one more period."
     family: ClassVar[str] = "language"
     longest: int = parameter(24, at_least=2)
 
@@ -149,6 +152,7 @@ class Hold(SymbolItem):
     vocabulary: ClassVar[tuple[str, ...]] = (*LETTERS, "?")
     unit: ClassVar[str] = "steps held"
     can: ClassVar[str] = "holds a symbol for {} steps"
+    instruction: ClassVar[str] = "Type the first letter."
     family: ClassVar[str] = "dynamics"
     longest: int = parameter(512, at_least=2)
     taught: int = parameter(32, at_least=1)
@@ -189,6 +193,7 @@ class Lookup(SymbolItem):
     )
     unit: ClassVar[str] = "pairs looked up"
     can: ClassVar[str] = "looks up {} pairs"
+    instruction: ClassVar[str] = "Keys (k) have values (v). Type the value of each key after the bar."
     family: ClassVar[str] = "language"
     longest: int = parameter(16, at_least=2, at_most=PAIRS)
 
@@ -249,6 +254,7 @@ class Recombine(SymbolItem):
     least: ClassVar[int] = 1
     unit: ClassVar[str] = "values recombined"
     can: ClassVar[str] = "recombines {} values"
+    instruction: ClassVar[str] = "Shapes have words u, colours words w. Type the word that ?u or ?w wants."
     family: ClassVar[str] = "games"
     longest: int = parameter(8, at_least=2, at_most=VALUES)
 

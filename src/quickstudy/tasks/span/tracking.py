@@ -90,6 +90,7 @@ class Parity(GroupItem):
     group: ClassVar[str] = "Z2"  # type: ignore[misc]
     unit: ClassVar[str] = "bits of parity followed"
     can: ClassVar[str] = "follows {} bits of parity"
+    instruction: ClassVar[str] = "Type 1 if the number of ones is odd, else 0."
     longest: int = parameter(256, at_least=2)
     taught: int = parameter(TAUGHT, at_least=1)
 
@@ -139,6 +140,7 @@ class Nest(Grammar):
     vocabulary: ClassVar[tuple[str, ...]] = (*"([{<", *")]}>", "|")
     unit: ClassVar[str] = "brackets nested"
     can: ClassVar[str] = "nests {} brackets"
+    instruction: ClassVar[str] = "Close the brackets, the last one first."
     longest: int = parameter(256, at_least=2)
     taught: int = parameter(TAUGHT, at_least=1)
 
@@ -176,6 +178,7 @@ class Count(Grammar):
     vocabulary: ClassVar[tuple[str, ...]] = ("a", "b", "=")
     unit: ClassVar[str] = "counted and compared"
     can: ClassVar[str] = "counts to {}"
+    instruction: ClassVar[str] = "Which letter came more often?"
     longest: int = parameter(256, at_least=2)
     taught: int = parameter(TAUGHT, at_least=1)
 
@@ -208,6 +211,7 @@ class Abc(Grammar):
     vocabulary: ClassVar[tuple[str, ...]] = ("a", "b", "c", "=")
     unit: ClassVar[str] = "counted, of three letters"
     can: ClassVar[str] = "counts three letters to {}"
+    instruction: ClassVar[str] = "Which letter came more often than the others?"
     longest: int = parameter(256, at_least=2)
     taught: int = parameter(TAUGHT, at_least=1)
 
