@@ -20,7 +20,7 @@ from quickstudy.base import catalogue
 from quickstudy.base.canonical import plain
 from quickstudy.base.seeds import Streams
 from quickstudy.base.task import asked_of
-from quickstudy.learners.naming import choose_learner
+from quickstudy.learners.naming import choose_learner, fitted
 from quickstudy.measures.span import span
 from quickstudy.runs.setting import component, protocol_of
 from quickstudy.tasks.span.item import Axis
@@ -64,8 +64,9 @@ def anchors_of(name: str) -> dict[str, Any]:
     half = SEEDS // 2
     best = max(others, key=lambda rule: mean(others[rule][:half]))
     protocol = catalogue.protocol.get(protocol_of(task))()
-    network = choose_learner(NETWORK, "corrected", task, asked_of(task, protocol)).make(task)
-    traces = protocol.examine(task, network, streams[:UNTRAINED]).traces
+    asked = asked_of(task, protocol)
+    network = choose_learner(fitted(NETWORK, "corrected", asked).name, "corrected", task, asked)
+    traces = protocol.examine(task, network.make(task), streams[:UNTRAINED]).traces
     return {
         "subject": subject_of(task),
         "chance": chance_of(task, traces[0]),

@@ -23,6 +23,7 @@ from quickstudy.pages.profile.battery import (
     failures,
     marks_of,
     reference_learners,
+    with_runs,
 )
 from quickstudy.pages.profile.norms import norms_file
 from quickstudy.pages.profile.spans import Profile, profile_of
@@ -122,7 +123,7 @@ def texts(folder: pathlib.Path) -> tuple[str, str]:
     """The norms file and the page."""
     with tempfile.TemporaryDirectory() as scratch:
         request = stored_request(folder, pathlib.Path(scratch))
-        profiles = [profile_of(request, learner) for learner in reference_learners(request)]
+        profiles = with_runs([profile_of(request, learner) for learner in reference_learners(request)])
         anchors = anchors_for(profiles[0])
         norms = json.loads(norms_file(profiles, marks_of(request), facts_of_runs(profiles, request)))
         for name, own in anchors.items():

@@ -48,8 +48,16 @@ def gallery(request: Request) -> list[str]:
     return list(request.study.settings.get("gallery") or reference_learners(request))
 
 
+def with_runs(found: Sequence[Profile]) -> list[Profile]:
+    """The learners that have a span on any item."""
+    return [one for one in found if any(not item.why for item in one.items)]
+
+
 def facts_of(request: Request, found: Sequence[Profile], anchors: Mapping[str, Any]) -> dict[str, Any]:
-    """The statistics over the gallery, and under `all` over all learners. anchors: by the name of an item."""
+    """The statistics over the gallery, and under `all` over all learners that have runs. anchors: by the
+    name of an item.
+    """
+    found = with_runs(found)
     chosen = [one for one in found if one.learner in gallery(request)]
     return {**_statistics_of(chosen, anchors), "all": _statistics_of(found, anchors)}
 
@@ -90,7 +98,8 @@ def reference_learners(request: Request) -> list[str]:
 
 def by_family(found: Sequence[Profile]) -> dict[str, list[Family]]:
     """The same family of all learners."""
-    return {family.name: [one.families[place] for one in found] for place, family in enumerate(found[0].families)}
+    names = [family.name for family in found[0].families] if found else []
+    return {name: [one.families[place] for one in found] for place, name in enumerate(names)}
 
 
 def by_item(found: Sequence[Profile]) -> Iterator[list[Item]]:

@@ -21,7 +21,7 @@ GRID = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 RULES = ("rote", "by-last", "by-length", "by-length-parity", "by-position", "by-bigram", "by-bag")
 """Baselines of every item of symbols: tables fitted to one shallow feature, and a rote memoriser."""
 
-_MARK = re.compile(r"([a-z][a-z-]+) (\d+(?:\.\d+)?)\b")
+_MARK = re.compile(r"([a-z][a-z-]+)\s+(\d+(?:\.\d+)?)\b")
 
 
 class Axis:
