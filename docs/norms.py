@@ -11,7 +11,15 @@ import tempfile
 from numbers import Integral
 from typing import Any
 
-from quickstudy.pages.profile.battery import Battery, marks_of, reference_learners
+from quickstudy.base.record import NOT_APPLICABLE
+from quickstudy.pages.profile.battery import (
+    by_family,
+    by_item,
+    family_statistics,
+    item_statistics,
+    marks_of,
+    reference_learners,
+)
 from quickstudy.pages.profile.norms import norms_file
 from quickstudy.pages.profile.spans import Profile, profile_of
 from quickstudy.pages.request import Request
@@ -26,7 +34,8 @@ HEAD = """# Reference learners
 
 Spans of the built-in learners on the items of the quick profile, mean of {seeds} seeds, with their usual settings. The
 runs are in `published/battery`; `make norms` makes the runs that are missing, the norms inside the package and this
-page. `quickstudy profile` reads a card against these norms.
+page. `quickstudy profile` reads a card against these norms. A learner is listed once all its runs are there, and has `–`
+where it cannot take an item.
 
 A span is in the unit of its item; `+` is the end of the axis. `quickstudy show span/copy` has the sheet of one.
 """
@@ -63,12 +72,18 @@ def texts(folder: pathlib.Path) -> tuple[str, str]:
     """The norms file and the page."""
     with tempfile.TemporaryDirectory() as scratch:
         request = stored_request(folder, pathlib.Path(scratch))
-        profiles = [profile_of(request, learner) for learner in reference_learners(request)]
+        found = [profile_of(request, learner) for learner in reference_learners(request)]
+        profiles = [one for one in found if complete(one)]
         norms = norms_file(profiles, marks_of(request), facts_of(profiles, request))
-        return norms, page(profiles, Battery().blocks(request).facts)
+        return norms, page(profiles)
 
 
-def page(profiles: list[Profile], facts: Any) -> str:
+def complete(profile: Profile) -> bool:
+    """Whether a learner has all seeds of every item that it can take."""
+    return all(len(item.spans.values) == SEEDS or item.why.startswith(NOT_APPLICABLE) for item in profile.items)
+
+
+def page(profiles: list[Profile]) -> str:
     """The tables as Markdown."""
     items = profiles[0].items
     lines = [HEAD.format(seeds=SEEDS), f"| learner | {' | '.join(item.label for item in items)} |",
@@ -80,11 +95,12 @@ def page(profiles: list[Profile], facts: Any) -> str:
         lines.append(f"| `{one.learner}` | {' | '.join(cells)} |")
     lines.append("| unit | " + " | ".join(item.task.unit for item in items) + " |")
     lines.append(RELIABILITY.format(seeds=SEEDS, learners=len(profiles)))
-    lines += _table("family", facts["families"], ("pairs", "of", "split_half", "reliability", "floor", "ceiling"))
-    together = facts["together"]
-    lines += ["", f"Together {together['pairs']} of {together['of']} pairs.", ITEMS]
+    families = {name: family_statistics(own) for name, own in by_family(profiles).items()}
+    lines += _table("family", families, ("pairs", "of", "split_half", "reliability", "floor", "ceiling"))
+    pairs, of = (sum(own[part] for own in families.values()) for part in ("pairs", "of"))
+    lines += ["", f"Together {pairs} of {of} pairs.", ITEMS]
     parts = ("pairs", "of", "split_half", "reliability", "spread", "difficulty", "item_rest", "floor", "ceiling")
-    lines += _table("item", facts["items"], parts)
+    lines += _table("item", {own[0].name: item_statistics(own, profiles) for own in by_item(profiles)}, parts)
     return "\n".join(lines) + "\n"
 
 
